@@ -1,0 +1,50 @@
+"""The command line: each command parses, calls one library function and prints. Nothing is decided here."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from contramem.errors import ContramemError
+
+# Commands are imported when they are used: `contramem traces` must not pay for what `contramem guide` needs.
+COMMANDS = {
+    "traces": "contramem.cli.traces:traces",
+    "convert": "contramem.cli.traces:convert",
+    "contrast": "contramem.cli.contrast:contrast",
+}
+
+
+class Commands(click.Group):
+    """A group that imports a command only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="contramem", prog_name="contramem")
+def cli() -> None:
+    """Procedural memory for agents, learned from contrasting runs."""
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line. What a user can fix ends in one clear line and exit 1; a bug keeps its traceback."""
+    try:
+        return cli.main(arguments, prog_name="contramem", standalone_mode=True)
+    except ContramemError as error:
+        click.echo(f"contramem: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:  # `contramem traces ... | head`
+        sys.stderr.close()
+        sys.exit(1)

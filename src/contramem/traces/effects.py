@@ -1,0 +1,96 @@
+"""What a call does to the world: read, write, wait or finalize, told from its name and documentation.
+
+Annotations in a trace win over this, and a user's file wins over both (`--effects FILE`, docs/formats.md).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import get_args
+
+from contramem.errors import UsageError
+from contramem.traces.trajectory import Effect
+
+# Verbs, not function names: a lexicon of words holds for tools nobody has seen yet.
+LEXICON: dict[Effect, frozenset[str]] = {
+    "read": frozenset(
+        """get list search find read view show check count fetch lookup look query describe display inspect retrieve
+        browse calculate compute compare estimate think know analyze analyse filter preview is has can exists
+        available validate verify test diff grep cat ls pwd head tail wc du stat status summarize summarise cd
+        transcribe translate convert parse glob open load history last current whoami locate select sort min max mean
+        sum average total match detect""".split()
+    ),
+    "write": frozenset(
+        """add append apply approve archive assign block book buy cancel change charge clear close commit complete
+        confirm connect copy create cp delete deploy disable disconnect dismiss download draft echo edit enable exchange
+        execute fill follow forward fund grant import increase decrease insert install invite join kick kill like lock
+        log login logout make mark mention merge mkdir modify move mute mv order pay place plot post press provide
+        publish purchase put reboot record refund refuel register reject release remove rename reopen replace reply
+        report repost rerun reschedule reseat reset resolve resume retweet return revoke rm run save schedule send set
+        share sign start stop submit subscribe suspend swap sync tag toggle touch tag transfer trash trigger tweet turn
+        unblock unfollow unlock unmute unsubscribe update upgrade upload use write withdraw""".split()
+    ),
+    "wait": frozenset("wait sleep pause".split()),
+    "finalize": frozenset("finish finalize finalise done".split()),
+}
+
+# Whole names that end a run in common harnesses; their verbs alone would mislead.
+FINALIZERS = frozenset(
+    {
+        "final_answer",
+        "complete_task",
+        "submit",
+        "submit_answer",
+        "task_completed",
+        "attempt_completion",
+        "final_response",
+    }
+)
+
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_FIRST_WORD = re.compile(r"\W*([A-Za-z]+)")
+_BY_VERB: dict[str, Effect] = {verb: effect for effect, verbs in LEXICON.items() for verb in verbs}
+
+
+def words(name: str) -> list[str]:
+    """`sendEmail`, `send_email` and `Send-Email` all give send, email."""
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+@lru_cache(maxsize=4096)
+def effect_of(function: str, description: str = "") -> Effect:
+    """The effect of `App.function`, or `unknown` when neither name nor description has a verb we know.
+
+    The first known verb decides: `get_and_reset_counter` is rare, `check_order_update_status` is not.
+    """
+    name = function.rpartition(".")[2]
+    if name.lower() in FINALIZERS:
+        return "finalize"
+    for word in words(name):
+        if word in _BY_VERB:
+            return _BY_VERB[word]
+    # Documentation opens with its verb, often in the third person: "Returns the ...", "Deletes a ...".
+    if opening := _FIRST_WORD.match(description):
+        verb = opening.group(1).lower()
+        if verb in ("return", "returns"):  # of a function "returns" is what it gives; only in a name is it an act
+            return "read"
+        for form in (verb, verb.removesuffix("s"), verb.removesuffix("es")):
+            if form in _BY_VERB and _BY_VERB[form] in ("read", "write"):
+                return _BY_VERB[form]
+    return "unknown"
+
+
+def read_effects(path: Path) -> dict[str, Effect]:
+    """A user's own effects: a TOML table of `"App.function" = "read"`, or of a bare function name for any app."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as a TOML table of effects ({error}).") from None
+    for function, effect in table.items():
+        if effect not in get_args(Effect):
+            allowed = ", ".join(get_args(Effect))
+            raise UsageError(f"{path}: {function!r} has effect {effect!r}; it must be one of {allowed}.")
+    return table

@@ -1,0 +1,285 @@
+"""Files as readers see them: decompressed, decoded once, with what lies beside them; archives unpacked safely."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import math
+import os
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import msgspec
+
+from contramem.errors import TraceError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAX_FILE_BYTES = 2 << 30
+"""A file that unpacks to more is refused: a run is kilobytes, so this is no trace but a bomb."""
+MAX_ARCHIVE_BYTES = 64 << 30
+MAX_ARCHIVE_MEMBERS = 1_000_000
+
+_decode = msgspec.json.Decoder().decode
+
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ".zst": zstd.open}
+_TAR_ENDINGS = (".tar", ".tgz", ".txz", ".tbz2", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst")
+_TEXT_ENDINGS = {".json", ".jsonl", ".ndjson", ".traj"}
+
+
+class TraceFile:
+    """One file of a trace: its name, and its content decoded once for every reader that looks at it."""
+
+    def __init__(self, path: Path, origin: str | None = None, root: Path | None = None) -> None:
+        self.path = path
+        """Where the bytes are now; inside an unpacked archive this is a temporary place."""
+        self.origin = origin or str(path)
+        """The name to show: `archive!member` inside an archive."""
+        self.root = root
+        """The folder that was named by the user, if the file was found in one. Nothing above it is looked at."""
+
+    @classmethod
+    def of_bytes(cls, name: str, content: bytes) -> TraceFile:
+        """A file that is already in memory."""
+        file = cls(Path(name))
+        file.__dict__["content"] = content
+        return file
+
+    @cached_property
+    def name(self) -> str:
+        """The file's name without the ending of its compression: `run.jsonl` for `run.jsonl.zst`."""
+        base = os.path.basename(self.path)  # noqa: PTH119  (pathlib costs more here than decoding the file)
+        stem, ending = os.path.splitext(base)  # noqa: PTH122
+        return stem if ending in _OPENERS else base
+
+    @cached_property
+    def ending(self) -> str:
+        """`.json`, `.jsonl`, ... in lower case, that of the compression left out."""
+        return os.path.splitext(self.name)[1].lower()  # noqa: PTH122
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The components of the shown name, archives included, for readers that find a model or task in the path."""
+        return tuple(self.origin.replace("!", "/").replace(os.sep, "/").split("/"))
+
+    @cached_property
+    def content(self) -> bytes:
+        """The decompressed bytes."""
+        with self._open() as stream:
+            return _bounded(stream, self.origin)
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        opener = _OPENERS.get(self.path.suffix)
+        try:
+            with self.path.open("rb") if opener is None else opener(self.path, "rb") as stream:
+                yield stream
+        except (OSError, EOFError, lzma.LZMAError, zstd.ZstdError) as error:
+            raise TraceError(f"cannot be read ({error})", "Is the file complete, and readable by you?") from None
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole file as one JSON value. Raises TraceError when it is not one."""
+        return decode(self.content)
+
+    @cached_property
+    def is_lines(self) -> bool:
+        """One JSON value a line, rather than one in the file."""
+        if self.ending in (".jsonl", ".ndjson"):
+            return True
+        first, _, rest = self.content.lstrip().partition(b"\n")
+        if not first.startswith(b"{") or not rest.strip():
+            return False
+        try:
+            _decode(first)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        return True
+
+    def lines(self) -> Iterator[tuple[int, Any]]:
+        """(line number, value) of each line, one at a time. A line that is no JSON comes as its TraceError."""
+        with self._open() if "content" not in self.__dict__ else io.BytesIO(self.content) as stream:
+            limit = MAX_FILE_BYTES + 1
+            for number, line in enumerate(iter(lambda: stream.readline(limit), b""), 1):
+                if line.isspace():
+                    continue
+                if len(line) == limit:
+                    raise TraceError(f"line {number} is longer than {MAX_FILE_BYTES >> 20} MiB", "Leave the file out.")
+                try:
+                    yield number, decode(line)
+                except TraceError as error:
+                    yield number, error
+
+    @cached_property
+    def head(self) -> Any:
+        """What readers look at to know their format: the document, or the first line that is an object. Or None."""
+        if self.ending not in _TEXT_ENDINGS:
+            return None
+        if not self.is_lines:
+            return self.document
+        return next((value for _, value in self.lines() if isinstance(value, dict)), None)
+
+    def beside(self, relative: str) -> TraceFile | None:
+        """The file at `relative` to this one's folder, or None. Never above the folder the user named."""
+        path = (self.path.parent / relative).resolve()
+        if self.root is not None and not path.is_relative_to(self.root.resolve()):
+            return None
+        if not path.is_file():
+            return None
+        origin = os.path.normpath(f"{_parent(self.origin)}{relative}")
+        return TraceFile(path, origin, self.root)
+
+
+def _parent(origin: str) -> str:
+    cut = max(origin.rfind("/"), origin.rfind("!"), origin.rfind(os.sep))
+    return origin[: cut + 1]
+
+
+def decode(content: bytes) -> Any:
+    """JSON, leniently: `NaN` and `Infinity`, which Python writes, are read as null."""
+    try:
+        return _decode(content)
+    except RecursionError:
+        raise TraceError("JSON is nested too deeply", "Leave the file out, or flatten it.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return _decode_leniently(content, error)
+
+
+def _decode_leniently(content: bytes, error: Exception) -> Any:
+    import json  # only files that the fast decoder refuses pay for it
+
+    try:
+        return json.loads(content, parse_constant=lambda name: None)
+    except RecursionError:
+        raise TraceError("JSON is nested too deeply", "Leave the file out, or flatten it.") from None
+    except ValueError:
+        what = "is empty" if not content.strip() else f"is not valid JSON ({error})"
+        raise TraceError(what, "Is the file complete?") from None
+
+
+def _bounded(stream: IO[bytes], origin: str, limit: int = MAX_FILE_BYTES) -> bytes:
+    content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise TraceError(f"unpacks to more than {limit >> 20} MiB", "Split it, or leave it out.")
+    return content
+
+
+def is_archive(path: Path) -> bool:
+    """A tar or zip of many files. Inspect's `.eval` is a zip too, but one trace: its reader opens it itself."""
+    name = path.name.lower()
+    return name.endswith(_TAR_ENDINGS) or name.endswith(".zip")
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[tuple[Path, list[str]]]:
+    """The regular files of an archive in a temporary folder, and a word about each member that was refused.
+
+    Links, devices and names that point outside are refused; sizes and counts are bounded.
+    """
+    with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
+        root = Path(folder)
+        try:
+            refused = list(_unpack_zip(path, root) if path.suffix == ".zip" else _unpack_tar(path, root))
+        except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zstd.ZstdError) as error:
+            raise TraceError(f"cannot be unpacked ({error})", "Is the archive complete?") from None
+        except (NotImplementedError, RuntimeError) as error:  # zipfile: unknown method, or encrypted
+            raise TraceError(f"cannot be unpacked ({error})", "Unpack it yourself and pass the folder.") from None
+        yield root, refused
+
+
+def _unpack_tar(path: Path, root: Path) -> Iterator[str]:
+    budget = _Budget()
+    with _open_tar(path) as archive:
+        for member in archive:
+            if member.isdir():
+                continue
+            if not member.isfile():
+                yield f"{member.name!r} is a link or device, and was left out"
+            elif (target := _inside(root, member.name)) is None:
+                yield f"{member.name!r} points outside the archive, and was left out"
+            else:
+                budget.spend(member.size)
+                stream = archive.extractfile(member)
+                assert stream is not None, "extractfile gives a stream for every regular file"
+                _write(target, stream, member.size)
+
+
+@contextmanager
+def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
+    if path.suffix == ".zst":
+        with zstd.open(path, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            yield archive
+    else:
+        with tarfile.open(path, "r|*") as archive:
+            yield archive
+
+
+def _unpack_zip(path: Path, root: Path) -> Iterator[str]:
+    budget = _Budget()
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            if info.is_dir():
+                continue
+            if (target := _inside(root, info.filename)) is None:
+                yield f"{info.filename!r} points outside the archive, and was left out"
+                continue
+            budget.spend(info.file_size)
+            with archive.open(info) as stream:
+                _write(target, stream, info.file_size)
+
+
+class _Budget:
+    def __init__(self) -> None:
+        self.bytes = MAX_ARCHIVE_BYTES
+        self.members = MAX_ARCHIVE_MEMBERS
+
+    def spend(self, size: int) -> None:
+        self.bytes -= size
+        self.members -= 1
+        if size > MAX_FILE_BYTES or self.bytes < 0 or self.members < 0:
+            raise TraceError("unpacks to more than is reasonable for traces", "Unpack it yourself and pass the folder.")
+
+
+def _inside(root: Path, name: str) -> Path | None:
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if not parts or parts[0] == "/" or ".." in parts or "\0" in name or ":" in parts[0]:
+        return None
+    return root.joinpath(*parts)
+
+
+def _write(target: Path, stream: IO[bytes], size: int) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as out:
+        # The stated size is a promise of untrusted input: never write more than it.
+        left = size
+        while left > 0 and (block := stream.read(min(left, 1 << 20))):
+            out.write(block)
+            left -= len(block)
+
+
+def number(value: object) -> float | None:
+    """A finite number, or None. Booleans are not numbers, and scores exported as text still count."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        as_float = float(value)
+    except OverflowError:
+        return None
+    return as_float if math.isfinite(as_float) else None

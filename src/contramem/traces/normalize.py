@@ -1,0 +1,245 @@
+"""From a framework's records to contramem's events: names of functions, arguments, errors, effects, order.
+
+Every reader writes through a `Recorder`, so that one function seen in two frameworks is written the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contramem.errors import TraceError
+from contramem.traces.effects import effect_of
+from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
+
+MAX_DEPTH = 64
+"""Arguments and results nested deeper than this are refused: no tool needs it, and recursion must be bounded."""
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Naming:
+    """How bare tool names become `App.function` in one trace.
+
+    The app is, in this order: `forced` (the user said so), what the record itself says, the tool name
+    (`Emails__send_email`, `mcp__server__tool`, `app.function`), and `fallback` (suite, domain or toolset).
+    `aliases` maps one app name to another where a trace has several names for one app.
+    """
+
+    def __init__(
+        self,
+        fallback: str = "general",
+        forced: str | None = None,
+        aliases: Mapping[str, str] | None = None,
+        effects: Mapping[str, Effect] | None = None,
+    ) -> None:
+        self.fallback = fallback
+        self.forced = forced
+        self.aliases = aliases or {}
+        self.effects = effects or {}
+        self._names: dict[tuple[str, str], str] = {}
+        self._effects: dict[str, Effect] = {}
+
+    def function(self, name: str, app: str = "") -> str:
+        """`App.function` of a tool called `name` by the trace; deterministic, and the same for every spelling."""
+        key = (name, app)
+        known = self._names.get(key)
+        if known is None:
+            known = self._names[key] = self._split(name, app)
+        return known
+
+    def _split(self, name: str, app: str) -> str:
+        own, function = split_tool_name(name)
+        chosen = self.forced or self.aliases.get(app, app) or self.aliases.get(own, own) or self.fallback
+        return f"{clean_name(chosen)}.{clean_name(function)}"
+
+    def effect(self, function: str, annotated: Effect | None = None, description: str = "") -> Effect:
+        """The effect of `function`: the user's word, else the trace's annotation, else what its name and docs tell."""
+        known = self._effects.get(function)
+        if known is None:
+            bare = function.rpartition(".")[2]
+            known = (
+                self.effects.get(function) or self.effects.get(bare) or annotated or effect_of(function, description)
+            )
+            self._effects[function] = known
+        return known
+
+    def tool(
+        self, name: str, description: str = "", parameters: Mapping[str, Any] | None = None, app: str = ""
+    ) -> Tool:
+        """A documented tool. Naming it also settles its effect for the calls that follow."""
+        function = self.function(name, app)
+        self.effect(function, None, description)
+        return Tool(function, description, dict(parameters or {}))
+
+
+_UNPRINTABLE = re.compile(r"[^\w\-:/]+")
+
+
+def clean_name(name: str) -> str:
+    """A name as an identifier: models invent tool names with spaces, markup or whole sentences in them."""
+    return _UNPRINTABLE.sub("_", name)[:80].strip("_") or "unnamed"
+
+
+def split_tool_name(name: str) -> tuple[str, str]:
+    """(app, function) as far as the tool name alone tells; the app is empty when it does not."""
+    if name.startswith("mcp__"):
+        name = name[5:]
+    if "__" in name.strip("_"):
+        app, _, function = name.partition("__")
+        if app and function:
+            return app, function
+    app, _, function = name.rpartition(".")
+    return (app, function) if app and function else ("", name)
+
+
+def arguments_of(raw: object) -> dict[str, Any]:
+    """Canonical arguments: a dict with text keys. JSON text is decoded; what is no object is kept under `input`."""
+    if isinstance(raw, str):
+        stripped = raw.strip()
+        if not stripped:
+            return {}
+        try:
+            raw = _decode(stripped)
+        except (msgspec.DecodeError, RecursionError):
+            return {"input": stripped}
+    if raw is None:
+        return {}
+    if isinstance(raw, dict):
+        for value in raw.values():
+            if isinstance(value, (dict, list)):
+                check_depth(raw)
+                break
+        return raw if all(type(key) is str for key in raw) else {str(key): value for key, value in raw.items()}
+    check_depth(raw)
+    return {"input": raw}
+
+
+def check_depth(value: object, limit: int = MAX_DEPTH) -> None:
+    """Refuse a value nested deeper than `limit`, without recursing into it."""
+    level: list[object] = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for node in level
+            if isinstance(node, (dict, list))
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return
+    raise TraceError(f"a value is nested deeper than {limit} levels", "Leave the run out, or flatten the value.")
+
+
+def text_of(content: object) -> str:
+    """The text of message content: a string, or a list of parts of which the textual ones count."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        return "\n".join(text for part in content if (text := _text_of_part(part)))
+    if isinstance(content, dict):
+        return _text_of_part(content)
+    return str(content)
+
+
+def _text_of_part(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict):
+        for key in ("text", "content"):
+            value = part.get(key)
+            if isinstance(value, str):
+                return value
+    return ""
+
+
+_ERROR_OPENING = re.compile(
+    r"\s*(?:<?(?:tool_)?error>?\b|exception\b|traceback \(most recent|\w{0,40}(?:Error|Exception):"
+    r"|execution failed\b|failed to\b|invalid \w+\b.{0,80}:)",
+    re.IGNORECASE,
+)
+
+
+def error_in(content: object) -> str | None:
+    """The error that a result's own text admits to, for traces that mark errors in no other way."""
+    if isinstance(content, str):
+        if _ERROR_OPENING.match(content):
+            return content[:2000]
+        if content.startswith("{") and len(content) < 4000 and '"error"' in content[:80]:
+            try:
+                content = _decode(content)
+            except (msgspec.DecodeError, RecursionError):
+                return None
+    if isinstance(content, dict):
+        error = content.get("error")
+        if error and not isinstance(error, bool):
+            return error if isinstance(error, str) else text_of(error) or str(error)[:2000]
+    return None
+
+
+class Recorder:
+    """Collects the events of one run in order and ties results to their calls.
+
+    A reader tells what happened (`message`, `call`, `result`, ...) and takes `events()` at the end. Positions, function
+    names, canonical arguments, effects and the final answer are settled here, the same for every format.
+    """
+
+    __slots__ = ("_calls", "_rows", "naming")
+
+    def __init__(self, naming: Naming) -> None:
+        self.naming = naming
+        # Rows are mutable until `events()`: a result arrives after its call, often several messages later.
+        self._rows: list[list[Any]] = []
+        self._calls: dict[str, list[int]] = {}
+
+    def message(self, actor: Actor, text: str, time: float | None = None, kind: Kind = "message") -> None:
+        """Somebody said something. Empty text is no event."""
+        if text and not text.isspace():
+            self._rows.append([actor, kind, text, "", {}, "unknown", None, time])
+
+    def call(
+        self,
+        name: str,
+        arguments: object,
+        call_id: str | None = None,
+        *,
+        app: str = "",
+        actor: Actor = "agent",
+        effect: Effect | None = None,
+        time: float | None = None,
+    ) -> None:
+        """A call. `call_id` is whatever the trace uses to tie the result to it; None ties the next result in order."""
+        function = self.naming.function(name, app)
+        known = self.naming.effect(function, effect)
+        kind: Kind = "wait" if known == "wait" else "call"
+        self._calls.setdefault(call_id or "", []).append(len(self._rows))
+        self._rows.append([actor, kind, "", function, arguments_of(arguments), known, None, time])
+
+    def result(
+        self, content: object, call_id: str | None = None, *, error: str | bool | None = None, time: float | None = None
+    ) -> None:
+        """What came back. `error` is the message, True when the content is the message, False when it is none for
+        sure, None when the trace does not say. A result that belongs to no call becomes an observation."""
+        if isinstance(content, (dict, list)):
+            check_depth(content)
+        waiting = self._calls.get(call_id or "") or (self._calls.get("") if call_id else None)
+        if error is True:
+            error = text_of(content) or "failed"
+        elif error is None:
+            error = error_in(content)
+        if waiting:
+            self._rows[waiting.pop(0)][6] = Result(content, error or None)
+        else:
+            self._rows.append(["app", "observation", text_of(content), "", {}, "unknown", None, time])
+
+    def events(self, *, finalize: bool = True) -> tuple[Event, ...]:
+        """The run so far. With `finalize`, the agent's last message after which nothing else happened is its answer."""
+        rows = self._rows
+        if finalize and rows and rows[-1][0] == "agent" and rows[-1][1] == "message":
+            rows[-1][1] = "final"
+        return tuple([Event(position, *row) for position, row in enumerate(rows)])

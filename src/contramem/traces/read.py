@@ -1,0 +1,248 @@
+"""Read runs of any supported format: find files, know their format, read each, and lose nothing silently."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from contramem.errors import TraceError, UsageError
+from contramem.traces.files import TraceFile, is_archive, unpacked
+from contramem.traces.normalize import Naming
+from contramem.traces.outcomes import Outcomes
+from contramem.traces.trajectory import Effect, Trajectory
+
+KEPT_PROBLEMS = 10_000
+"""Problems beyond this many are counted but no longer kept: a corrupt terabyte must not fill the memory."""
+
+
+class Problem(NamedTuple):
+    """A run or file that could not be read: `file:position: what is wrong, what to do`."""
+
+    where: str
+    what: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}. {self.hint}".rstrip(" ")
+
+
+class Skipped(NamedTuple):
+    """A run that was read and left out on purpose, with the reason it is counted under."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the user says about the traces, over what the traces say themselves."""
+
+    format: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Where the chat format finds task_id, source, outcome and so on: `{"outcome": "scores.final"}`."""
+    outcomes: Outcomes | None = None
+    app: str | None = None
+    ability: str | None = None
+    effects: Mapping[str, Effect] = field(default_factory=dict)
+    _namings: dict[Any, Naming] = field(default_factory=dict, repr=False, compare=False)
+
+    def naming(self, fallback: str = "general", aliases: Mapping[str, str] | None = None) -> Naming:
+        """How functions are named where no app is given. Shared between files, so that names are settled once."""
+        key = (fallback, tuple(sorted(aliases.items())) if aliases else ())
+        if key not in self._namings:
+            self._namings[key] = Naming(fallback, self.app, aliases, self.effects)
+        return self._namings[key]
+
+
+class Reader(Protocol):
+    """One trace format. Stateless: a file that needs another (an outcome, a header) looks beside itself."""
+
+    name: str
+    """What `--format` takes."""
+
+    def claims(self, file: TraceFile) -> bool:
+        """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
+
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+        """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
+
+
+@cache
+def readers() -> dict[str, Reader]:
+    """All readers by name: ours, and those that other packages register under the entry point `contramem.readers`."""
+    from contramem.traces.readers import BUILT_IN
+
+    found: dict[str, Reader] = {reader.name: reader for reader in BUILT_IN}
+    for entry in entry_points(group="contramem.readers"):
+        reader = entry.load()()
+        if reader.name in found:
+            raise UsageError(
+                f"{entry.value} registers a reader {reader.name!r}, but there is one of that name already."
+            )
+        found[reader.name] = reader
+    return found
+
+
+class Reading:
+    """Iterate over it to read; afterwards it knows what was left out and why."""
+
+    def __init__(
+        self, paths: Iterable[Path], options: ReadOptions, on_file: Callable[[int, int], None] | None = None
+    ) -> None:
+        self._paths = list(paths)
+        self._options = options
+        self._on_file = on_file or (lambda done, found: None)
+        self.problems: list[Problem] = []
+        self.problem_count = 0
+        self.skipped: Counter[str] = Counter()
+        self.ignored = 0
+        self._done = self._found = 0
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        for path in self._paths:
+            if not path.exists():
+                raise UsageError(f"{path}: there is no such file or folder.")
+        self._found += len(self._paths)
+        for path in self._paths:
+            yield from self._under(path)
+        if self._options.outcomes is not None:
+            for problem in self._options.outcomes.unused():
+                self._report(Problem(*problem))
+
+    def _under(self, path: Path) -> Iterator[Trajectory]:
+        if path.is_dir():
+            # A link could lead anywhere, so folders are walked without following them; named paths are the user's.
+            inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink() and not _hidden(p, path))
+            self._found += len(inside) - 1
+            for member in inside:
+                yield from self._one(member, TraceFile(member, root=path), named=False)
+        else:
+            yield from self._one(path, TraceFile(path), named=True)
+
+    def _one(self, path: Path, file: TraceFile, named: bool) -> Iterator[Trajectory]:
+        try:
+            if is_archive(path):
+                yield from self._in_archive(path)
+            else:
+                yield from self._in_file(file, named)
+        except TraceError as error:
+            self._report(Problem(file.origin, error.what, error.hint))
+        finally:
+            self._done += 1
+            self._on_file(self._done, self._found)
+
+    def _in_archive(self, path: Path) -> Iterator[Trajectory]:
+        with unpacked(path) as (root, refused):
+            for what in refused:
+                self._report(Problem(str(path), what))
+            members = sorted(p for p in root.rglob("*") if p.is_file())
+            self._found += len(members)
+            for member in members:
+                origin = f"{path}!{member.relative_to(root).as_posix()}"
+                yield from self._one(member, TraceFile(member, origin, root), named=False)
+
+    def _in_file(self, file: TraceFile, named: bool) -> Iterator[Trajectory]:
+        reader = self._reader(file)
+        if reader is None:
+            if not named:
+                self.ignored += 1
+                return
+            raise TraceError(
+                "is of no format that contramem knows", f"Choose a reader with --format ({', '.join(readers())})."
+            )
+        for item in reader.read(file, self._options):
+            if isinstance(item, Trajectory):
+                yield self._settled(item)
+            elif isinstance(item, Problem):
+                self._report(item)
+            else:
+                self.skipped[item.reason] += 1
+
+    def _reader(self, file: TraceFile) -> Reader | None:
+        if self._options.format is not None:
+            return _reader_named(self._options.format)
+        claiming = [reader for reader in readers().values() if reader.claims(file)]
+        if len(claiming) > 1:
+            names = " and ".join(reader.name for reader in claiming)
+            raise TraceError(f"could be {names}", "Choose one with --format.")
+        return claiming[0] if claiming else None
+
+    def _settled(self, trajectory: Trajectory) -> Trajectory:
+        if self._options.outcomes is not None:
+            trajectory = self._options.outcomes.apply(trajectory)
+        ability = self._options.ability or trajectory.ability or "general"
+        return trajectory if ability == trajectory.ability else msgspec.structs.replace(trajectory, ability=ability)
+
+    def _report(self, problem: Problem) -> None:
+        self.problem_count += 1
+        if len(self.problems) < KEPT_PROBLEMS:
+            self.problems.append(problem)
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(root).parts)
+
+
+def _reader_named(name: str) -> Reader:
+    try:
+        return readers()[name]
+    except KeyError:
+        raise UsageError(f"there is no reader {name!r}. --format takes one of: {', '.join(readers())}.") from None
+
+
+def read_traces(
+    paths: Iterable[Path | str],
+    options: ReadOptions | None = None,
+    on_file: Callable[[int, int], None] | None = None,
+) -> Reading:
+    """The runs under `paths` (files, folders, archives), one at a time. `on_file` is told (files done, files found)."""
+    options = options or ReadOptions()
+    if options.format is not None:
+        _reader_named(options.format)
+    return Reading([Path(path) for path in paths], options, on_file)
+
+
+Record = TypeVar("Record")
+
+# What code that expects a shape raises when untrusted data has another.
+_WRONG_SHAPE = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, msgspec.MsgspecError)
+
+
+def each_run(
+    file: TraceFile,
+    records: Iterable[tuple[object, Record]],
+    build: Callable[[Record, str], Trajectory | Skipped | None],
+) -> Iterator[Trajectory | Problem | Skipped]:
+    """`build(record, position)` for each (position, record), where a record that does not fit becomes a Problem.
+
+    None from `build` means that the record is no run (a header, a comment). A record may itself be the TraceError that
+    decoding it raised.
+    """
+    for position, record in records:
+        try:
+            if isinstance(record, TraceError):
+                raise record
+            built = build(record, str(position))
+        except TraceError as error:
+            yield Problem(_where(file, position), error.what, error.hint)
+        except _WRONG_SHAPE as error:
+            what = f"is not shaped as expected ({_in_words(error)})"
+            yield Problem(_where(file, position), what, "Is this the right format? Choose one with --format.")
+        else:
+            if built is not None:
+                yield built
+
+
+def _where(file: TraceFile, position: object) -> str:
+    return f"{file.origin}:{position}" if str(position) else file.origin
+
+
+def _in_words(error: Exception) -> str:
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) and error.args else str(error)[:200]

@@ -1,0 +1,75 @@
+"""AgentDojo runs: `runs/<model>/<suite>/<task>/<attack>/<injection>.json`, one run a file.
+
+The model is the folder, because the `pipeline_name` inside repeats one name for several models. Tasks changed their
+wording between versions of the benchmark, so the prompt is part of the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contramem.errors import TraceError
+from contramem.traces.files import TraceFile
+from contramem.traces.normalize import Recorder, text_of
+from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.trajectory import Origin, Outcome, Trajectory
+
+
+class AgentDojoReader:
+    name = "agentdojo"
+
+    def claims(self, file: TraceFile) -> bool:
+        head = file.head
+        return isinstance(head, dict) and "suite_name" in head and "user_task_id" in head and "utility" in head
+
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+        def build(run: dict[str, Any], position: str) -> Trajectory:
+            return _trajectory(run, file, options)
+
+        return each_run(file, [("", file.document)], build)
+
+
+def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory:
+    suite = run["suite_name"]
+    recorder = Recorder(options.naming(suite))
+    task = ""
+    for message in run["messages"]:
+        role = message["role"]
+        if role == "assistant":
+            recorder.message("agent", text_of(message["content"]))
+            for call in message.get("tool_calls") or ():
+                recorder.call(call["function"], call["args"], call.get("id"))
+        elif role == "tool":
+            # The message names its call; the id alone is null for models without native tool calls.
+            call_id = message.get("tool_call_id") or (message.get("tool_call") or {}).get("id")
+            recorder.result(text_of(message["content"]), call_id, error=message.get("error") or False)
+        elif role == "user":
+            text = text_of(message["content"])
+            task = task or text
+            recorder.message("user", text)
+        elif role != "system":
+            raise TraceError(f"has a message of unknown role {role!r}", "Is this an AgentDojo run?")
+    passed = run["utility"]
+    injection = run.get("injection_task_id")
+    return Trajectory(
+        environment=f"agentdojo/{suite}",
+        task_id=run["user_task_id"],
+        source=_model(file) or run.get("pipeline_name") or "unknown",
+        origin=Origin(file.origin),
+        events=recorder.events(),
+        outcome=Outcome(
+            passed=passed if isinstance(passed, bool) else None,
+            feedback=run.get("error") or "",
+            ended="interrupted" if run.get("error") else "complete",
+        ),
+        run=f"{run['attack_type']}-{injection}" if injection else "0",
+        task=task,
+        authored=True,
+        ability=suite,
+    )
+
+
+def _model(file: TraceFile) -> str | None:
+    parts = file.parts
+    return parts[-5] if len(parts) >= 5 else None

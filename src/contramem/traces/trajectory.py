@@ -1,0 +1,126 @@
+"""Trajectory: one attempt at one task by one source, as an ordered sequence of events, with its outcome.
+
+These are the nouns of the first stage. They are msgspec structs, not dataclasses: thousands of them are made per
+second, and the same definition is the schema of contramem's own trace format (docs/formats.md). They hold plain JSON
+values, which cannot form cycles, so the garbage collector need not look at them (`gc=False`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Actor: TypeAlias = Literal["agent", "app", "user", "environment", "verifier"]
+Kind: TypeAlias = Literal["message", "call", "observation", "notification", "wait", "final", "feedback"]
+Effect: TypeAlias = Literal["read", "write", "wait", "finalize", "unknown"]
+Ending: TypeAlias = Literal["complete", "interrupted", "limit"]
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a call gave back."""
+
+    content: Any = None
+    """Text or a JSON value, as the trace holds it."""
+    error: str | None = None
+    """The message, when the call failed. The content may repeat it."""
+
+
+class Event(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One step of a run. A call carries its result, so an `observation` is only what belongs to no single call."""
+
+    position: int
+    actor: Actor
+    kind: Kind
+    text: str = ""
+    """Of a message, notification, final answer or feedback."""
+    function: str = ""
+    """`App.function`, of calls and of the waits and finalizations that are made by calling."""
+    arguments: dict[str, Any] = {}
+    effect: Effect = "unknown"
+    result: Result | None = None
+    """None: the trace does not show what came back."""
+    time: float | None = None
+    """Seconds, on the clock of the environment."""
+
+
+class Tool(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One function an agent could call, as it was described to it."""
+
+    function: str
+    """`App.function`."""
+    description: str = ""
+    parameters: dict[str, Any] = {}
+    """JSON schema of the arguments."""
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What the verifier said. Unknown stays unknown."""
+
+    passed: bool | None = None
+    reward: float | None = None
+    feedback: str = ""
+    ended: Ending = "complete"
+    """`interrupted`: the provider cut the run off, no evidence of a contrast. `limit`: steps or time ran out."""
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What the run cost. None: the trace does not say."""
+
+    model_calls: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class Origin(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Where a run was read: a file (`archive!member` inside an archive) and the place in it."""
+
+    file: str
+    position: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.position}" if self.position else self.file
+
+
+class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One attempt at one task by one source."""
+
+    environment: str
+    """Where the task lives: benchmark and suite, domain, user mode. Task ids are unique only inside it."""
+    task_id: str
+    source: str
+    """The model or agent that ran."""
+    origin: Origin
+    events: tuple[Event, ...]
+    outcome: Outcome = Outcome()
+    run: str = "0"
+    """The trial. Runs of one task and source that claim the same trial are told apart when they are pooled."""
+    task: str = ""
+    """The text of the task: what the user asked."""
+    authored: bool = False
+    """The text was written with the task, so another text is another task. False for a simulated user's first turn."""
+    scenario_id: str | None = None
+    """The group of sibling tasks this one belongs to."""
+    ability: str | None = None
+    apps: tuple[str, ...] = ()
+    """Available apps, where the trace names them."""
+    tools: tuple[Tool, ...] = ()
+    usage: Usage = Usage()
+
+    @property
+    def task_key(self) -> str:
+        """What makes two runs attempts at the same task: environment, id and, where it was authored, the text."""
+        key = f"{self.environment}/{self.task_id}"
+        return f"{key}#{digest(self.task)[:6]}" if self.authored else key
+
+    @property
+    def calls(self) -> tuple[Event, ...]:
+        """What the agent called, in order. Calls that a simulated user makes on its own device are not the agent's."""
+        return tuple(event for event in self.events if event.function and event.actor == "agent")
+
+
+def digest(text: str) -> str:
+    """A short, stable name for `text`."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
