@@ -1,0 +1,184 @@
+"""The form of what a call returned: kind, fields, count; and the scalar values in it with the field they stood in.
+
+Results come as JSON, as text that holds JSON, as a Python repr, as `key: value` lines (YAML and its like) or as prose.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+FormKind: TypeAlias = Literal["nothing", "empty", "list", "map", "record", "text", "number", "boolean"]
+
+MAX_LEAVES = 4000
+"""Values beyond this many are not looked at: a listing of thousands teaches nothing more about itself."""
+MAX_LITERAL_CHARS = 20_000
+"""Python reprs longer than this stay text: parsing them costs more than it tells."""
+MAX_FIELDS = 12
+
+
+class Leaf(NamedTuple):
+    """A scalar in a result, and the name of the field it stood in (empty when it stood alone)."""
+
+    field: str
+    value: Any
+
+
+class Form(NamedTuple):
+    """What kind of thing came back, without what was in it."""
+
+    kind: FormKind
+    fields: tuple[str, ...] = ()
+    """Of a record, or of the records in a list."""
+    size: int | None = None
+    """Of the items of a list, or of the entries of a map (an object whose keys are data)."""
+
+    def __str__(self) -> str:
+        names = ", ".join(self.fields[:MAX_FIELDS]) + (", …" if len(self.fields) > MAX_FIELDS else "")
+        if self.kind in ("list", "map"):
+            plural = {"list": "items", "map": "entries"}[self.kind]
+            counted = f"{self.kind} of {self.size} {plural}"
+            return f"{counted} ({names})" if names else counted
+        if self.kind == "record" and names:
+            return f"record ({names})"
+        return self.kind
+
+
+class Parsed(NamedTuple):
+    """A result taken apart once."""
+
+    form: Form
+    leaves: tuple[Leaf, ...]
+    prose: str
+    """The text in which names and numbers must be looked for, when there are no fields to tell them."""
+
+
+_FIELD = re.compile(r"[a-z_][A-Za-z_\-]*\d{0,2}[A-Za-z_\-]*|[A-Z][A-Z_]+")
+
+
+@lru_cache(maxsize=8192)
+def is_field(key: str) -> bool:
+    """Is this key part of the form (`sender`, `orderId`), or is it data (`Le Marais`, `9513926`, `a@b.org`)?
+
+    In doubt it is data: a form that names too little is dull, one that names a person is a leak.
+    """
+    return len(key) <= 40 and _FIELD.fullmatch(key) is not None
+
+
+def parse(content: object) -> Parsed:
+    """Take a result apart. Text that recurs between runs is parsed once."""
+    return _parse_text(content) if isinstance(content, str) else _parse_value(content)
+
+
+_KEY_LINE = re.compile(r"^[ \t]*(?:- )?([A-Za-z_][\w \-]{0,40}?):(?:[ \t]+(\S.*?))?[ \t]*$", re.MULTILINE)
+_ITEM_LINE = re.compile(r"^- ", re.MULTILINE)
+_BARE_ITEM = re.compile(r"^[ \t]*- ([^:\n]{1,200})$", re.MULTILINE)
+_EMPTY = frozenset({"[]", "{}", "()", "null", "none", "no results", "no results found", "no results found.", "set()"})
+
+
+@lru_cache(maxsize=2048)
+def _parse_text(text: str) -> Parsed:
+    stripped = text.strip()
+    if not stripped:
+        return Parsed(Form("nothing"), (), "")
+    if stripped.lower() in _EMPTY:
+        return Parsed(Form("empty", size=0), (), "")
+    if stripped[0] in '[{"(':
+        value = _decoded(stripped)
+        if isinstance(value, (dict, list)):
+            return _parse_value(value)
+    return _parse_key_lines(stripped) or Parsed(Form("text"), (), stripped)
+
+
+def _decoded(text: str) -> object:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    if len(text) > MAX_LITERAL_CHARS:
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def _parse_key_lines(text: str) -> Parsed | None:
+    pairs = _KEY_LINE.findall(text)
+    # One colon is a sentence; several lines that are nothing but `key: value` are a record.
+    if len(pairs) < 2 or len(pairs) * 4 < text.count("\n") + 1:
+        return None
+    fields = tuple(dict.fromkeys(key for key, _ in pairs if is_field(key)))
+    leaves = [Leaf("", key) for key, _ in pairs[:MAX_LEAVES] if not is_field(key)]
+    leaves += [
+        Leaf(key if is_field(key) else "", _unquoted(value))
+        for key, value in pairs[:MAX_LEAVES]
+        if value and value not in _EMPTY
+    ]
+    leaves += [Leaf("", _unquoted(item)) for item in _BARE_ITEM.findall(text)[:MAX_LEAVES]]
+    items = len(_ITEM_LINE.findall(text)) if text.startswith("- ") else 0
+    form = Form("list", fields, items) if items else Form("record", fields)
+    return Parsed(form, tuple(leaves), text)
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    return value
+
+
+def _parse_value(value: object) -> Parsed:
+    leaves = tuple(_leaves(value))
+    return Parsed(_form(value), leaves, "\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
+
+
+def _form(value: object) -> Form:
+    if value is None:
+        return Form("nothing")
+    if isinstance(value, bool):
+        return Form("boolean")
+    if isinstance(value, (int, float)):
+        return Form("number")
+    if isinstance(value, str):
+        return Form("text") if value.strip() else Form("nothing")
+    if not value:
+        return Form("empty", size=0)
+    if isinstance(value, dict):
+        fields = tuple(str(key) for key in value if is_field(str(key)))
+        if len(fields) * 2 >= len(value):
+            return Form("record", fields)
+        return Form("map", _fields_of(value.values()), len(value))
+    if isinstance(value, (list, tuple)):
+        return Form("list", _fields_of(value), len(value))
+    return Form("text")
+
+
+def _fields_of(items: Iterable[object]) -> tuple[str, ...]:
+    keys = dict.fromkeys(str(key) for item in items if isinstance(item, dict) for key in item)
+    return tuple(key for key in keys if is_field(key))
+
+
+def _leaves(value: object) -> Iterator[Leaf]:
+    """Depth first, without recursion; at most MAX_LEAVES."""
+    stack: list[tuple[str, object]] = [("", value)]
+    given = 0
+    while stack and given < MAX_LEAVES:
+        field, node = stack.pop()
+        if isinstance(node, dict):
+            for key, child in reversed(list(node.items())):
+                name = str(key)
+                if is_field(name):
+                    stack.append((name, child))
+                else:
+                    stack.append((field, child))
+                    stack.append((field, name))
+        elif isinstance(node, (list, tuple, set)):
+            stack.extend((field, child) for child in reversed(list(node)))
+        elif node is not None and not isinstance(node, bool):
+            given += 1
+            yield Leaf(field, node)

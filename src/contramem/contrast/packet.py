@@ -1,0 +1,209 @@
+"""Packet: all attempts at one task side by side, with values as placeholders, and the signals that separate them.
+
+A packet is what an Author sees. Sources are replaced by run letters, values by placeholders; the mapping back to
+sources and files stays in `provenance`, for the ledger and for people, and the mapping to values stays in memory only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from contramem.contrast.flow import Flow
+from contramem.contrast.form import Form, parse
+from contramem.contrast.placeholders import Placeholders
+from contramem.contrast.signals import Signal, signals_of
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.pool import Pool
+from contramem.traces.trajectory import Actor, Effect, Ending, Event, Kind, Origin, Trajectory
+
+MAX_SHOWN_CHARS = 400
+"""Of a result that is plain text. Longer ones, and structured ones, are described by their form."""
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One event of a run, redacted."""
+
+    position: int
+    actor: Actor
+    kind: Kind
+    text: str = ""
+    function: str = ""
+    arguments: dict[str, Any] = {}
+    effect: Effect = "unknown"
+    returned: str = ""
+    """The form of the result, and its redacted text where that is short and plain."""
+    error: str = ""
+    """The template of the error message: redacted, numbers of placeholders left out."""
+    origins: dict[str, str] = {}
+    """Where each argument's value had been seen before the call: `task`, a function, or `nowhere`."""
+    asks: bool = False
+    """A message of the agent that the user then answers."""
+
+    @property
+    def label(self) -> str:
+        """What the agent did here, in a word: the function, `ask the user` or `final answer`. Empty: nothing."""
+        if self.function:
+            return self.function if self.actor == "agent" else ""
+        if self.actor == "agent" and self.kind == "final":
+            return FINAL
+        return ASK if self.asks else ""
+
+
+ASK, FINAL = "ask the user", "final answer"
+
+
+class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One attempt, under a letter instead of its source's name."""
+
+    letter: str
+    passed: bool | None
+    steps: tuple[Step, ...]
+    reward: float | None = None
+    ended: Ending = "complete"
+    feedback: str = ""
+    actions: tuple[Step, ...] = ()
+    """The steps in which the agent did something: calls, questions, the answer."""
+
+    @property
+    def counts(self) -> bool:
+        """Is this run evidence? Not when its provider cut it off, nor when nobody knows how it ended."""
+        return self.passed is not None and self.ended != "interrupted"
+
+
+class Provenance(msgspec.Struct, frozen=True):
+    """Which run a letter stands for. Never shown to a construction model."""
+
+    source: str
+    run: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One task, every attempt at it, and what separates them."""
+
+    task_key: str
+    task_id: str
+    scenario_id: str | None
+    ability: str
+    task: str
+    """Redacted."""
+    runs: tuple[PacketRun, ...]
+    signals: tuple[Signal, ...]
+    provenance: dict[str, Provenance]
+    placeholders: Placeholders = field(repr=False, compare=False)
+
+    @property
+    def passing(self) -> tuple[PacketRun, ...]:
+        return tuple(run for run in self.runs if run.counts and run.passed)
+
+    @property
+    def failing(self) -> tuple[PacketRun, ...]:
+        return tuple(run for run in self.runs if run.counts and not run.passed)
+
+    @property
+    def is_contrastive(self) -> bool:
+        """Same task, different outcomes."""
+        return bool(self.passing and self.failing)
+
+
+def contrast(pool: Pool, vocabulary: Vocabulary | None = None) -> Iterator[Packet]:
+    """A packet per task of the pool, in the order of task keys. Without a vocabulary, the pool's own is learned."""
+    vocabulary = vocabulary or Vocabulary(pool)
+    for runs in pool:
+        yield packet_of(runs, vocabulary)
+
+
+def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
+    """The packet of one task. Passing runs come first, then failing, then those nobody knows about."""
+    ordered = sorted(runs, key=lambda run: ({True: 0, False: 1, None: 2}[run.outcome.passed], run.source, run.run))
+    placeholders = Placeholders(ordered, vocabulary)
+    lettered = dict(zip(letters(), ordered, strict=False))
+    packet_runs = tuple(_packet_run(letter, run, placeholders) for letter, run in lettered.items())
+    first = ordered[0]
+    return Packet(
+        task_key=first.task_key,
+        task_id=first.task_id,
+        scenario_id=first.scenario_id,
+        ability=first.ability or "general",
+        task=placeholders.text(first.task),
+        runs=packet_runs,
+        signals=signals_of(packet_runs),
+        provenance={letter: Provenance(run.source, run.run, run.origin) for letter, run in lettered.items()},
+        placeholders=placeholders,
+    )
+
+
+def letters() -> Iterator[str]:
+    """A, B, ..., Z, AA, AB, ..."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    yield from alphabet
+    for prefix in letters():
+        yield from (prefix + letter for letter in alphabet)
+
+
+def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders) -> PacketRun:
+    steps = tuple(_steps(run, placeholders))
+    return PacketRun(
+        letter=letter,
+        passed=run.outcome.passed,
+        steps=steps,
+        reward=run.outcome.reward,
+        ended=run.outcome.ended,
+        feedback=placeholders.text(run.outcome.feedback),
+        actions=tuple(step for step in steps if step.label),
+    )
+
+
+def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
+    flow = Flow(run.task)
+    for event, following in zip(run.events, [*run.events[1:], None], strict=True):
+        if event.function:
+            yield _call_step(event, placeholders, flow)
+        else:
+            asks = event.kind == "message" and event.actor == "agent"
+            asks = asks and following is not None and following.actor == "user"
+            yield Step(event.position, event.actor, event.kind, placeholders.text(event.text), asks=asks)
+        flow.observe(event)
+
+
+def _call_step(event: Event, placeholders: Placeholders, flow: Flow) -> Step:
+    result = event.result
+    return Step(
+        position=event.position,
+        actor=event.actor,
+        kind=event.kind,
+        function=event.function,
+        arguments=placeholders.arguments(event),
+        effect=event.effect,
+        returned="" if result is None else _returned(result.content, placeholders),
+        error=error_template(placeholders.text(result.error)) if result is not None and result.error else "",
+        origins=flow.origins(event),
+    )
+
+
+def _returned(content: object, placeholders: Placeholders) -> str:
+    form: Form = parse(content).form
+    if form.kind == "text" and isinstance(content, str) and len(content) <= MAX_SHOWN_CHARS:
+        return placeholders.text(content.strip())
+    return str(form)
+
+
+_NUMBERED = re.compile(r"<([A-Z]+)_\d+>")
+_LONG_QUOTE = re.compile(r"(['\"`])[^'\"`]{40,}\1")
+
+
+def error_template(redacted: str) -> str:
+    """The error without what was particular to the call, so that the same complaint is the same text everywhere."""
+    first_line = next((line for line in redacted.splitlines() if line.strip()), "")
+    return _LONG_QUOTE.sub("<TEXT>", _NUMBERED.sub(r"<\1>", " ".join(first_line.split())))[:200]
+
+
+def contrastive(packets: Iterable[Packet]) -> Iterator[Packet]:
+    """Only the packets in which some runs passed and others failed."""
+    return (packet for packet in packets if packet.is_contrastive)

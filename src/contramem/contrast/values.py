@@ -1,0 +1,166 @@
+"""What kind of value a value is: told from its own form first, then from the name of the argument or field it fills.
+
+Only kinds are decided here; which value gets which placeholder is decided in placeholders.py.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import phonenumbers
+
+from contramem.traces.effects import words
+
+ValueKind: TypeAlias = Literal[
+    "EMAIL", "URL", "PHONE", "ACCOUNT", "ID", "PERSON", "ADDRESS", "FILE", "NAME", "AMOUNT", "NUMBER", "TEXT"
+]
+
+# Where one value was seen in several roles, the first of these wins: a value is one thing, and the sharpest word for it
+# is the useful one.
+PRIORITY: tuple[ValueKind, ...] = (
+    "EMAIL", "URL", "PHONE", "ACCOUNT", "PERSON", "ADDRESS", "FILE", "ID", "NAME", "AMOUNT", "NUMBER", "TEXT",
+)  # fmt: skip
+
+# Numbers are told apart by role: 42 the amount is not 42 the id.
+NUMERIC: frozenset[ValueKind] = frozenset({"ID", "AMOUNT", "NUMBER"})
+
+ROLES: dict[ValueKind, frozenset[str]] = {
+    "ID": frozenset("id ids uuid guid number code key token ref reference sku imei iccid serial zip pin isbn".split()),
+    "PERSON": frozenset(
+        """person people user users username name firstname lastname fullname first last full recipient recipients
+        sender participant participants attendee attendees author contact contacts assignee assigned customer owner
+        friend friends from to cc bcc member members passenger passengers traveler host guest receiver client
+        employee""".split()
+    ),
+    "ADDRESS": frozenset("address street city town country state county region location place destination".split()),
+    "FILE": frozenset("file files filename path directory dir folder attachment attachments document".split()),
+    "AMOUNT": frozenset(
+        """amount price cost total balance fee salary budget payment refund fare rate value money usd eur gbp
+        subtotal tax income revenue""".split()
+    ),
+}
+
+# Roles whose values are words of the interface, even when they are written with a capital.
+CATEGORY_ROLES = frozenset(
+    """status state type kind category mode priority level class folder unit currency format order sort stage label
+    method option direction action cabin gender role visibility permission reason""".split()
+)
+
+MONTH_PATTERN = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.?"
+_FULL_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thurs?|fri|sat(?:ur)?|sun)day"
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b"
+_DATE = (
+    r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?:Z|[+-]\d{2}:?\d{2})?"
+    r"|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}|\d{4}/\d{1,2}/\d{1,2}"
+    rf"|\b{MONTH_PATTERN}\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{MONTH_PATTERN}(?:,?\s\d{{4}})?"
+    rf"|\b{MONTH_PATTERN}\s\d{{4}}|\b{_DAY}s?\b|\b(?:{_FULL_MONTHS})\b"
+)
+TIME_PATTERN = rf"(?:{_DATE}|{_CLOCK})"
+EMAIL_PATTERN = r"[A-Za-z0-9._%+\-]+@[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)+"
+URL_PATTERN = r"(?:https?|ftp)://[^\s<>\"')\]]+|\bwww\.[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)+[^\s<>\"')\]]*"
+PHONE_PATTERN = r"(?<![\w.])\+?\(?\d[\d\s().\-]{6,17}\d(?![\w])"
+IBAN_PATTERN = r"\b[A-Z]{2}\d{2}[A-Z0-9]{11,30}\b"
+ID_PATTERN = r"#?\b(?=[A-Za-z_\-]*\d)(?=[\d_\-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_\-]{3,}\b|#[A-Za-z0-9]{3,}\b"
+FILE_PATTERN = (
+    r"(?<![\w/])(?:[\w\-.]+/)+[\w\-.]+|\b[\w\-]+\.(?:pdf|docx?|xlsx?|csv|txt|md|png|jpe?g|json|py|html?|pptx?|zip)\b"
+)
+AMOUNT_PATTERN = r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\b\d[\d,]*(?:\.\d+)?\s?(?:dollars?|euros?|pounds?|USD|EUR|GBP)\b"
+NUMBER_PATTERN = r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?![\w])"
+
+_TIME = re.compile(rf"\s*{TIME_PATTERN}(?:\s*(?:,|-|–|to|at|\s)\s*{TIME_PATTERN})*\s*", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_CALENDAR = frozenset("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec".split())
+_EMAIL = re.compile(EMAIL_PATTERN)
+_URL = re.compile(URL_PATTERN)
+_PHONE = re.compile(PHONE_PATTERN)
+_IBAN = re.compile(IBAN_PATTERN)
+_ID = re.compile(ID_PATTERN)
+_FILE = re.compile(FILE_PATTERN)
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_CAPITALS = re.compile(r"(?:[A-ZÀ-Þ][\w'’.\-]*)(?:\s(?:[A-ZÀ-Þ][\w'’.\-]*|of|the|de|la|le|van|von|and|&))*")
+
+
+def is_time(text: str) -> bool:
+    """Dates, times and ranges of them. They stay as they are: procedures turn on them."""
+    if len(text) > 60 or not (_DIGIT.search(text) or text[:3].lower() in _CALENDAR):
+        return False
+    return _TIME.fullmatch(text) is not None
+
+
+def kind_of_number(role: str) -> ValueKind:
+    """Of a number, only the role tells what it counts."""
+    return _kind_by_role(role, numeric=True) or "NUMBER"
+
+
+def kind_of_text(text: str, role: str) -> ValueKind | None:
+    """The kind of a text value; None for dates and times, which are no placeholders."""
+    value = text.strip()
+    if not value or is_time(value):
+        return None
+    if _NUMBER.fullmatch(value):
+        return "ACCOUNT" if is_card_number(value) else kind_of_number(role)
+    return kind_by_form(value) or _kind_by_role(role, numeric=False) or _kind_of_words(value, role)
+
+
+def kind_by_form(value: str) -> ValueKind | None:
+    """The kind that a value's own form gives away, whatever it is called."""
+    if len(value) > 300:
+        return None
+    if _EMAIL.fullmatch(value):
+        return "EMAIL"
+    if _URL.fullmatch(value):
+        return "URL"
+    if _IBAN.fullmatch(value) and is_iban(value):
+        return "ACCOUNT"
+    if _PHONE.fullmatch(value):
+        return "ACCOUNT" if is_card_number(value) else "PHONE" if is_phone(value) else None
+    if _FILE.fullmatch(value):
+        return "FILE"
+    if _ID.fullmatch(value):
+        return "ID"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _kind_by_role(role: str, numeric: bool) -> ValueKind | None:
+    named = words(role)
+    # The last word of a name is its noun: `user_id` is an id, `id_of_user` is rare.
+    for word in reversed(named):
+        for kind, roles in ROLES.items():
+            if word in roles and (kind in NUMERIC) == numeric:
+                return kind
+            if word in roles and kind == "ID":
+                return "ID"
+    return None
+
+
+def _kind_of_words(value: str, role: str) -> ValueKind:
+    return "NAME" if len(value) <= 60 and _CAPITALS.fullmatch(value) else "TEXT"
+
+
+@lru_cache(maxsize=4096)
+def is_phone(text: str) -> bool:
+    """A telephone number that some country's plan allows, by Google's library of numbering plans."""
+    try:
+        parsed = phonenumbers.parse(text, None if text.lstrip().startswith("+") else "US")
+    except phonenumbers.NumberParseException:
+        return False
+    return phonenumbers.is_possible_number(parsed)
+
+
+def is_iban(text: str) -> bool:
+    """An account number whose check digits hold (ISO 13616, mod 97)."""
+    moved = text[4:] + text[:4]
+    return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
+
+
+def is_card_number(text: str) -> bool:
+    """A payment card number whose check digit holds (ISO/IEC 7812, Luhn)."""
+    digits = [int(char) for char in text if char.isdigit()]
+    if not 13 <= len(digits) <= 19 or any(char.isalpha() for char in text):
+        return False
+    doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

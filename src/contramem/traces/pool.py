@@ -1,0 +1,91 @@
+"""A pool of trajectories, grouped by task. Past a few megabytes it lies on disk, so it may be larger than memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from tempfile import SpooledTemporaryFile
+from typing import NamedTuple
+
+import msgspec
+
+from contramem.traces.trajectory import Origin, Trajectory
+
+IN_MEMORY_BYTES = 32 << 20
+
+_NOWHERE = Origin("")
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Trajectory).decode
+
+
+class _Entry(NamedTuple):
+    """Sorts runs of a task the same way whatever order they were read in."""
+
+    source: str
+    run: str
+    content: bytes
+    origin: Origin
+    offset: int
+    length: int
+
+
+class Pool:
+    """Every run once, by task. The same run read from two places is one run."""
+
+    def __init__(self, trajectories: Iterable[Trajectory] = (), in_memory_bytes: int = IN_MEMORY_BYTES) -> None:
+        self._spool = SpooledTemporaryFile(max_size=in_memory_bytes)  # noqa: SIM115  (lives as long as the pool)
+        self._entries: dict[str, list[_Entry]] = defaultdict(list)
+        self._seen: set[bytes] = set()
+        self._end = 0
+        for trajectory in trajectories:
+            self.add(trajectory)
+
+    def add(self, trajectory: Trajectory) -> bool:
+        """Take a run in. False: an identical one is here already, and this one is left out."""
+        row = _encode(msgspec.structs.replace(trajectory, origin=_NOWHERE))
+        content = hashlib.blake2b(row, digest_size=12).digest()
+        if content in self._seen:
+            return False
+        self._seen.add(content)
+        self._spool.seek(self._end)
+        self._spool.write(row)
+        entry = _Entry(trajectory.source, trajectory.run, content, trajectory.origin, self._end, len(row))
+        self._entries[trajectory.task_key].append(entry)
+        self._end += len(row)
+        return True
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def tasks(self) -> list[str]:
+        """Task keys, sorted."""
+        return sorted(self._entries)
+
+    def runs(self, task_key: str) -> list[Trajectory]:
+        """All runs of one task, ordered by source and trial. Runs that claim one trial are numbered by content."""
+        found = []
+        for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
+            for number, entry in enumerate(claiming, 1):
+                found.append(self._load(entry, run if number == 1 else f"{run}~{number}"))
+        return found
+
+    def _load(self, entry: _Entry, run: str) -> Trajectory:
+        self._spool.seek(entry.offset)
+        trajectory = _decode(self._spool.read(entry.length))
+        return msgspec.structs.replace(trajectory, origin=entry.origin, run=run)
+
+    def __iter__(self) -> Iterator[list[Trajectory]]:
+        """The runs of each task, task by task, in the order of their keys."""
+        return (self.runs(key) for key in self.tasks())
+
+    def close(self) -> None:
+        """Give the space back."""
+        self._spool.close()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
