@@ -1,0 +1,231 @@
+"""The stateful apps of BFCL's multi-turn suite (files, tickets, trading, travel, ...) as an environment.
+
+Needs `bfcl-eval`, whose declared dependencies are several gigabytes of model clients that nothing here uses. Install it
+without them: `pip install --no-deps bfcl-eval mpmath`.
+
+BFCL runs calls by `eval()` on text and keeps its worlds in module globals. Here an agent's calls go straight to the
+methods of backends that belong to one session. Only the checker still evaluates text, and it gets none but what
+`render_call` wrote.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from contramem.bench.environment import Call, Task
+from contramem.errors import UsageError
+from contramem.traces.normalize import error_in
+from contramem.traces.trajectory import Outcome, Result, Tool
+
+_CONFIG = "bfcl_eval.constants.executable_backend_config"
+_CHECKER = "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker"
+_EXECUTOR = "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils"
+
+# The checker keeps a world per name for as long as the process lives, so no two checks may share one.
+_CHECKS = itertools.count()
+
+# BFCL builds variable names from task ids, and reads these words in an id as a switch to other data.
+_TASK_ID = re.compile(r"(?!.*(?:long_context|composite))[A-Za-z][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class BfclTask(Task):
+    """A task with the world it starts from and the calls that solve it, turn by turn."""
+
+    initial_config: Mapping[str, Any] = field(default_factory=dict)
+    """Per app, what its backend loads."""
+    ground_truth: tuple[tuple[Call, ...], ...] = ()
+
+
+class BfclEnvironment:
+    """Tasks over the BFCL backends. `descriptions` replace the first lines of their docstrings, by function name."""
+
+    name = "bfcl"
+
+    def __init__(self, tasks: Iterable[BfclTask], descriptions: Mapping[str, str] | None = None) -> None:
+        self._tasks = {task.id: task for task in tasks}
+        self._descriptions = descriptions or {}
+        for task in self._tasks.values():
+            _check_task(task)
+
+    def tasks(self) -> Mapping[str, BfclTask]:
+        return self._tasks
+
+    def tools(self, task_id: str) -> tuple[Tool, ...]:
+        return tuple(
+            Tool(f"{app}.{name}", self._descriptions.get(name) or _first_line(method), _parameters(method))
+            for app in self._tasks[task_id].apps
+            for name, method in _methods(_backend_class(app)).items()
+        )
+
+    def start(self, task_id: str) -> BfclSession:
+        return BfclSession(self._tasks[task_id])
+
+
+class BfclSession:
+    """One run. Its backends are its own and are gone with it."""
+
+    def __init__(self, task: BfclTask) -> None:
+        self._task = task
+        self._methods: dict[str, Callable[..., Any]] = {}
+        self._turns: list[list[Call]] = [[]]
+        for app in task.apps:
+            for name, method in _methods(_loaded(app, task.initial_config)).items():
+                self._methods[f"{app}.{name}"] = method
+
+    def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
+        method = self._methods.get(function)
+        if method is None:
+            return _failed(f"There is no function {function}.")
+        try:
+            # A copy: backends keep what they are given, and the check must see what was really passed.
+            given = json.loads(json.dumps(dict(arguments), allow_nan=False))
+        except (TypeError, ValueError) as error:
+            return _failed(f"The arguments are not JSON: {error}")
+        self._turns[-1].append(Call(function.rpartition(".")[2], deepcopy(given)))
+        try:
+            value = method(**given)
+        except Exception as error:  # whatever a backend raises is what the agent observes, as in BFCL's own executor
+            return _failed(f"Error during execution: {error}")
+        return Result(json.dumps(value, ensure_ascii=False, default=str), _error_of(value))
+
+    def end_turn(self) -> None:
+        self._turns.append([])
+
+    def verify(self) -> Outcome:
+        return check(self._task, self._turns)
+
+
+def check(task: BfclTask, turns: Iterable[Iterable[Call]]) -> Outcome:
+    """BFCL's verdict on the calls made in each turn: the state after the turn, and the results it had to see."""
+    expected = [[render_call(call) for call in turn] for turn in task.ground_truth]
+    made = [[[render_call(call)] for call in turn] for turn in turns][: len(expected)]
+    made += [[] for _ in range(len(expected) - len(made))]
+    entry = {"id": task.id, "initial_config": task.initial_config, "involved_classes": list(task.apps)}
+    name = f"contramem_check_{next(_CHECKS)}_"
+    try:
+        verdict = _imported(_CHECKER).multi_turn_checker(made, expected, entry, "multi_turn", name)
+    finally:
+        _forget(name)
+    return Outcome(passed=bool(verdict["valid"]), feedback=_feedback(verdict))
+
+
+def render_call(call: Call) -> str:
+    """The call as the text that BFCL's checker evaluates: a plain function name and literals, nothing else.
+
+    Arguments go in as one dictionary literal, so that their names need no syntax of their own. Opening brackets inside
+    strings are escaped, because BFCL rewrites any `name(` it finds, quoted or not.
+    """
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", call.function) is None:
+        raise UsageError(f"{call.function!r} is no function name that could be given to the BFCL checker.")
+    literal = repr(json.loads(json.dumps(dict(call.arguments), allow_nan=False))).replace("(", "\\x28")
+    return f"{call.function}(**{literal})"
+
+
+def _forget(name: str) -> None:
+    worlds = vars(_imported(_EXECUTOR))
+    for key in [key for key in worlds if key.startswith(name)]:
+        del worlds[key]
+
+
+def _feedback(verdict: Mapping[str, Any]) -> str:
+    """The checker's kind of complaint in few words, without the values it saw or wanted."""
+    if verdict["valid"]:
+        return ""
+    kind = str(verdict.get("error_type", "failed")).rpartition(":")[2]
+    fields = ", ".join(verdict.get("details", {}).get("differences", {}))
+    return f"{kind.replace('_', ' ')}: {fields}" if fields else kind.replace("_", " ")
+
+
+def _failed(message: str) -> Result:
+    return Result(message, message)
+
+
+def _error_of(value: object) -> str | None:
+    # Some functions return their error as the only item of the list that they else give.
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return error_in(value)
+
+
+def _check_task(task: BfclTask) -> None:
+    if _TASK_ID.fullmatch(task.id) is None:
+        raise UsageError(f"{task.id!r} cannot be the id of a BFCL task: use letters, digits, '_' and '-'.")
+    if len(task.turns) != len(task.ground_truth):
+        raise UsageError(f"task {task.id} has {len(task.turns)} turns but ground truth for {len(task.ground_truth)}.")
+    seen: dict[str, str] = {}
+    for app in task.apps:
+        for name in _methods(_backend_class(app)):
+            if seen.setdefault(name, app) != app:
+                raise UsageError(f"task {task.id}: {seen[name]} and {app} both have {name}, which BFCL cannot check.")
+
+
+def _loaded(app: str, config: Mapping[str, Any]) -> Any:
+    backend = _backend_class(app)()
+    if app not in _imported(_CONFIG).STATELESS_CLASSES:
+        backend._load_scenario(deepcopy(config.get(app, {})))
+    return backend
+
+
+def _backend_class(app: str) -> Any:
+    modules = _imported(_CONFIG).CLASS_FILE_PATH_MAPPING
+    if app not in modules:
+        raise UsageError(f"BFCL has no app {app!r}. It has: {', '.join(sorted(modules))}.")
+    return getattr(_imported(modules[app]), app)
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"BFCL tasks need a package that is not installed ({error.name}). "
+            "Install it with: pip install --no-deps bfcl-eval mpmath"
+        ) from None
+
+
+def _methods(backend: Any) -> dict[str, Callable[..., Any]]:
+    return {name: method for name, method in inspect.getmembers(backend, inspect.isroutine) if not name.startswith("_")}
+
+
+def _first_line(method: Callable[..., Any]) -> str:
+    return (inspect.getdoc(method) or "").partition("\n")[0]
+
+
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+
+
+def _parameters(method: Callable[..., Any]) -> dict[str, Any]:
+    """The JSON schema of a method's arguments, from its signature."""
+    hints = get_type_hints(method)
+    properties: dict[str, Any] = {}
+    required = []
+    for name, parameter in inspect.signature(method).parameters.items():
+        if name == "self":
+            continue
+        properties[name] = _schema(hints.get(name, Any))
+        if parameter.default is inspect.Parameter.empty:
+            required.append(name)
+        elif parameter.default is not None:
+            properties[name]["default"] = parameter.default
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _schema(hint: Any) -> dict[str, Any]:
+    if get_origin(hint) in (Union, UnionType):
+        members = [member for member in get_args(hint) if member is not NoneType]
+        return _schema(members[0]) if len(members) == 1 else {"anyOf": [_schema(member) for member in members]}
+    kind = _JSON_TYPES.get(get_origin(hint) or hint)
+    if kind is None:
+        return {}
+    items = get_args(hint)
+    return {"type": kind, "items": _schema(items[0])} if kind == "array" and items else {"type": kind}

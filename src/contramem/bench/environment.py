@@ -1,0 +1,58 @@
+"""A real environment: tasks, the tools an agent may call, a fresh world for every run, and a verdict on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from contramem.traces.trajectory import Outcome, Result, Tool
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an agent is asked to do. What only the verifier may know is kept by the environment's own subclass."""
+
+    id: str
+    turns: tuple[str, ...]
+    """What the user says, turn by turn. The next turn is said when the agent has answered the one before."""
+    apps: tuple[str, ...]
+    ability: str | None = None
+    family: str | None = None
+    """The group of sibling tasks: other content, same procedure."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a function."""
+
+    function: str
+    arguments: Mapping[str, Any]
+
+
+class Session(Protocol):
+    """One run at one task, in a world of its own."""
+
+    def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
+        """Call `App.function` and give what the agent gets to read. A call that fails comes back as its error."""
+
+    def end_turn(self) -> None:
+        """The agent has answered; calls from here on belong to the user's next turn."""
+
+    def verify(self) -> Outcome:
+        """The environment's own verdict on the calls so far. Asking changes nothing and may be repeated."""
+
+
+class Environment(Protocol):
+    """Where tasks live. Sessions share nothing: what one run breaks, no other run sees."""
+
+    name: str
+
+    def tasks(self) -> Mapping[str, Task]:
+        """All tasks by id."""
+
+    def tools(self, task_id: str) -> tuple[Tool, ...]:
+        """Everything that can be called in this task."""
+
+    def start(self, task_id: str) -> Session:
+        """A new run at this task."""

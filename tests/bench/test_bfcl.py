@@ -1,0 +1,175 @@
+"""The BFCL environment against the real backends and the real checker."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import json
+import subprocess
+import sys
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contramem.bench.bfcl import BfclEnvironment, BfclTask, check, render_call
+from contramem.bench.environment import Call
+from contramem.errors import UsageError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+needs_bfcl = pytest.mark.skipif(
+    importlib.util.find_spec("bfcl_eval") is None, reason="bfcl_eval is missing: pip install --no-deps bfcl-eval mpmath"
+)
+
+LOGIN = Call("ticket_login", {"username": "mira", "password": "a (b) 'c'"})
+CLOSE = Call("close_ticket", {"ticket_id": 7})
+TICKET = {"id": 7, "title": "Lamp", "description": "", "status": "Open", "priority": 1, "created_by": "mira"}
+TASK = BfclTask(
+    id="lamp",
+    turns=("Close my lamp ticket.",),
+    apps=("TicketAPI",),
+    initial_config={"TicketAPI": {"ticket_queue": [TICKET], "ticket_counter": 8}},
+    ground_truth=((LOGIN, CLOSE),),
+)
+
+
+def play(task: BfclTask, *calls: Call, environment: BfclEnvironment | None = None) -> Any:
+    session = (environment or BfclEnvironment([task])).start(task.id)
+    for call in calls:
+        session.call(f"{task.apps[0]}.{call.function}", call.arguments)
+    return session.verify()
+
+
+@pytest.mark.slow
+@needs_bfcl
+class TestRuns:
+    def test_the_ground_truth_passes(self):
+        assert play(TASK, LOGIN, CLOSE).passed is True
+
+    def test_doing_nothing_fails(self):
+        outcome = play(TASK)
+        assert (outcome.passed, outcome.feedback) == (False, "empty turn model response")
+
+    def test_the_verdict_names_what_differs_but_no_value(self):
+        assert play(TASK, LOGIN).feedback == "instance state mismatch: ticket_queue"
+
+    def test_a_bad_run_leaves_nothing_behind(self):
+        environment = BfclEnvironment([TASK])
+        spoil = Call("edit_ticket", {"ticket_id": 7, "updates": {"title": "Spoilt"}})
+        assert play(TASK, spoil, environment=environment).passed is False
+        assert play(TASK, LOGIN, CLOSE, environment=environment).passed is True
+        executor = import_module("bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils")
+        assert not [name for name in vars(executor) if name.startswith("contramem")]
+
+    def test_asking_for_the_verdict_twice_gives_it_twice(self):
+        session = BfclEnvironment([TASK]).start("lamp")
+        for call in (LOGIN, CLOSE):
+            session.call(f"TicketAPI.{call.function}", call.arguments)
+        assert session.verify() == session.verify()
+
+    def test_results_are_json_and_errors_are_marked(self):
+        session = BfclEnvironment([TASK]).start("lamp")
+        refused = session.call("TicketAPI.get_user_tickets", {})
+        assert refused.error == "User not authenticated. Please log in to view tickets."
+        assert json.loads(refused.content) == [{"error": refused.error}]
+        assert session.call("TicketAPI.ticket_login", LOGIN.arguments).error is None
+        assert "unexpected keyword" in (session.call("TicketAPI.close_ticket", {"id": 7}).error or "")
+
+    @pytest.mark.parametrize("function", ["TicketAPI._find_ticket", "TicketAPI.__init__", "close_ticket", "os.system"])
+    def test_only_public_functions_of_the_task_can_be_called(self, function):
+        session = BfclEnvironment([TASK]).start("lamp")
+        assert session.call(function, {}).error == f"There is no function {function}."
+
+    def test_text_that_looks_like_code_stays_text(self, tmp_path):
+        bait = f"close_ticket(7) '\\' + open({str(tmp_path / 'x')!r}, 'w').write('')"
+        create = Call("create_ticket", {"title": bait, "priority": 1})
+        task = BfclTask("bait", ("?",), TASK.apps, initial_config=TASK.initial_config, ground_truth=((LOGIN, create),))
+        assert play(task, LOGIN, create).passed is True
+        assert not (tmp_path / "x").exists()
+
+    def test_tools_have_a_schema_and_our_words(self):
+        tools = {tool.function: tool for tool in BfclEnvironment([TASK], {"close_ticket": "Close it."}).tools("lamp")}
+        assert tools["TicketAPI.close_ticket"].description == "Close it."
+        assert tools["TicketAPI.create_ticket"].parameters == {
+            "type": "object",
+            "properties": {
+                "title": {"type": "string"},
+                "description": {"type": "string", "default": ""},
+                "priority": {"type": "integer", "default": 1},
+            },
+            "required": ["title"],
+        }
+
+    def test_an_unknown_app_is_named(self):
+        with pytest.raises(UsageError, match="no app 'PrinterAPI'"):
+            BfclEnvironment([BfclTask("t", (), ("PrinterAPI",))])
+
+    def test_all_tasks_of_the_benchmark_accept_their_own_solution(self):
+        tasks = list(official_tasks())
+        assert len(tasks) == 200
+        assert [task.id for task in tasks if not check(task, task.ground_truth).passed] == []
+
+    def test_the_shipped_runs_can_be_made_again_byte_for_byte(self, tmp_path):
+        subprocess.run([sys.executable, EXAMPLES / "make_runs.py", tmp_path], check=True, capture_output=True)
+        for name in ("runs/bfcl.jsonl", "heldout/bfcl.jsonl"):
+            assert (tmp_path / name).read_bytes() == (EXAMPLES / name).read_bytes(), name
+
+    def test_every_example_accepts_its_own_solution_and_refuses_nothing_at_all(self, monkeypatch):
+        monkeypatch.syspath_prepend(str(EXAMPLES))
+        for example in import_module("tasks").EXAMPLES:
+            assert check(example.task, example.task.ground_truth).passed is True, example.task.id
+            assert check(example.task, []).passed is False, example.task.id
+
+
+def official_tasks():
+    """BFCL's own base tasks, their solutions parsed into calls."""
+    data = files("bfcl_eval") / "data"
+    modules = import_module("bfcl_eval.constants.executable_backend_config").CLASS_FILE_PATH_MAPPING
+    name = "BFCL_v4_multi_turn_base.json"
+    solutions = {row["id"]: row["ground_truth"] for row in rows(data / "possible_answer" / name)}
+    for row in rows(data / name):
+        apps = tuple(row["involved_classes"])
+        classes = [getattr(import_module(modules[app]), app) for app in apps]
+        truth = tuple(tuple(parsed(text, classes) for text in turn) for turn in solutions[row["id"]])
+        turns = tuple(turn[0]["content"] for turn in row["question"])
+        yield BfclTask(row["id"], turns, apps, initial_config=row["initial_config"], ground_truth=truth)
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def parsed(text, classes):
+    call = ast.parse(text, mode="eval").body
+    method = next(getattr(each, call.func.id) for each in classes if hasattr(each, call.func.id))
+    names = list(inspect.signature(method).parameters)[1:]
+    given = {name: ast.literal_eval(value) for name, value in zip(names, call.args, strict=False)}
+    return Call(call.func.id, given | {word.arg: ast.literal_eval(word.value) for word in call.keywords})
+
+
+def test_calls_are_rendered_as_literals_only():
+    call = Call("send", {"to": "x) or f(", "n": [1, None, True], "a b": {"k": 0.5}})
+    assert render_call(call) == "send(**{'to': 'x) or f\\x28', 'n': [1, None, True], 'a b': {'k': 0.5}})"
+    assert ast.literal_eval(render_call(call)[len("send(**") : -1]) == call.arguments
+
+
+@pytest.mark.parametrize("name", ["", "a.b", "f(); g", "__import__", "f "])
+def test_what_is_no_function_name_is_never_rendered(name):
+    with pytest.raises(UsageError, match="no function name"):
+        render_call(Call(name, {}))
+
+
+@pytest.mark.parametrize("task_id", ["", "a b", "x__long_context", "1st"])
+def test_an_id_that_bfcl_would_misread_is_refused(task_id):
+    with pytest.raises(UsageError, match="cannot be the id"):
+        BfclEnvironment([BfclTask(task_id, (), ())])
+
+
+@pytest.mark.skipif(importlib.util.find_spec("bfcl_eval") is not None, reason="bfcl_eval is installed here")
+def test_without_bfcl_the_error_says_what_to_install():
+    with pytest.raises(UsageError, match="pip install --no-deps bfcl-eval mpmath"):
+        BfclEnvironment([TASK])
