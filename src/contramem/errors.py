@@ -1,6 +1,8 @@
 """Every error a user can fix, as one tree.
 
 ContramemError
+├── ComparisonError   two sets of runs that cannot be compared as asked
+├── HarmError         memory harmed more tasks than the caller allows
 ├── TraceError        a run, or a whole file, that cannot be read: where, what, what to do
 └── UsageError        a command or call that asks for something that cannot be done as asked
 """
@@ -21,3 +23,11 @@ class TraceError(ContramemError):
 
 class UsageError(ContramemError):
     """The request itself is the problem: an option, a name, a file that is not there."""
+
+
+class ComparisonError(ContramemError):
+    """Runs without and with memory do not go together: tasks on one side only, no known outcome, no telling which."""
+
+
+class HarmError(ContramemError):
+    """The comparison was made and printed; more tasks were harmed than the caller allows."""

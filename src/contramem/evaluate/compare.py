@@ -1,0 +1,188 @@
+"""Comparison: what memory changed on the same tasks. Success, the tasks that changed, effort, and how sure it is."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal
+
+from contramem.evaluate.attempt import Attempt, short_names
+from contramem.evaluate.pairs import Pair, Pairing, pair_runs
+from contramem.evaluate.scenarios import Completion, completion
+from contramem.evaluate.sides import Side, Sides, both
+from contramem.evaluate.stats import Interval, McNemar, TaskChange, bootstrap_interval, mcnemar
+from contramem.traces.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Effort:
+    """A mean per run, over the pairs in which both sides know it."""
+
+    base: float
+    memory: float
+    pairs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The comparison over some of the tasks: all, or those of one ability. Field names are the keys of `--json`."""
+
+    tasks: int
+    pairs: int
+    """As many as tasks when every task was tried once a side."""
+    gained: int
+    """Pairs that failed without memory and passed with it."""
+    lost: int
+    gained_tasks: tuple[str, ...]
+    """Tasks that pass more often with memory."""
+    harmed_tasks: tuple[str, ...]
+    """Tasks that pass less often with memory. With one try a side these are the lost ones."""
+    success: Sides[float]
+    difference: float
+    """(gained - lost) / pairs."""
+    interval: Interval | None
+    """Of the difference; None when there are too few tasks, or none that changed."""
+    mcnemar: McNemar
+    agent_events: Effort | None
+    model_calls: Effort | None
+    tokens: Effort | None
+    cost_usd: Effort | None
+    hung: Sides[int]
+    """Runs that met a limit without finalizing. They take part with the outcome the verifier gave them."""
+
+
+@dataclass(frozen=True)
+class Macro:
+    """Each ability counts the same, however many tasks it has."""
+
+    success: Sides[float]
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Flip:
+    """One pair of runs that ended differently, and where to read them."""
+
+    task: str
+    ability: str
+    trial: str
+    change: Literal["gained", "lost"]
+    base: str
+    memory: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Part):
+    """All compared tasks, and what belongs to the whole only."""
+
+    macro: Macro
+    by_ability: Mapping[str, Part]
+    completion: Completion | None
+    """Task and scenario goal completion, where the traces name scenarios."""
+    flips: tuple[Flip, ...]
+    sources: Sides[tuple[str, ...]]
+    by_source: bool
+    """Each source was compared with itself."""
+    left_out: Mapping[str, int]
+    """Runs that took no part, by reason."""
+    unpaired: Sides[tuple[str, ...]] = field(default=Sides((), ()))
+    """Tasks with a run that has no partner, dropped because the caller said so."""
+
+
+def compare(
+    base: Iterable[Trajectory], memory: Iterable[Trajectory], *, rng: Random, drop_unpaired: bool = False
+) -> Comparison:
+    """Compare runs without memory to runs of the same tasks with it. The same runs and seed give the same numbers."""
+    pairing = pair_runs(base, memory, drop_unpaired=drop_unpaired)
+    pairs = pairing.pairs
+    names = short_names(_everyone(pairing))
+    abilities = _by_ability(pairs)
+    whole = _part(pairs, names, rng)
+    parts = {ability: _part(members, names, rng) for ability, members in abilities.items()}
+    return Comparison(
+        **vars(whole),
+        macro=_macro(parts, abilities, rng),
+        by_ability=parts,
+        completion=completion(pairing),
+        flips=tuple(_flip(pair, names) for pair in pairs if pair.change),
+        sources=both(lambda side: tuple(sorted({pair.of(side).source for pair in pairs}))),
+        by_source=pairing.by_source,
+        left_out=dict(sorted(Counter(one.reason for one in pairing.left_out).items())),
+        unpaired=both(lambda side: _unpaired(pairing, side, names)),
+    )
+
+
+def _everyone(pairing: Pairing) -> Iterable[Attempt]:
+    yield from (attempt for pair in pairing.pairs for attempt in pair)
+    yield from (one.attempt for one in pairing.left_out)
+
+
+def _by_ability(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+    found: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        found[pair.base.ability].append(pair)
+    return dict(sorted(found.items()))
+
+
+def _part(pairs: Sequence[Pair], names: Mapping[str, str], rng: Random) -> Part:
+    changes = _changes(pairs)
+    gained = sum(pair.change > 0 for pair in pairs)
+    lost = sum(pair.change < 0 for pair in pairs)
+    return Part(
+        tasks=len(changes),
+        pairs=len(pairs),
+        gained=gained,
+        lost=lost,
+        gained_tasks=tuple(names[key] for key, task in changes.items() if task.change > 0),
+        harmed_tasks=tuple(names[key] for key, task in changes.items() if task.change < 0),
+        success=both(lambda side: sum(bool(pair.of(side).passed) for pair in pairs) / len(pairs)),
+        difference=(gained - lost) / len(pairs),
+        interval=bootstrap_interval([list(changes.values())], rng),
+        mcnemar=mcnemar(gained, lost),
+        agent_events=_effort(pairs, lambda attempt: attempt.agent_events),
+        model_calls=_effort(pairs, lambda attempt: attempt.usage.model_calls),
+        tokens=_effort(pairs, lambda attempt: attempt.tokens),
+        cost_usd=_effort(pairs, lambda attempt: attempt.usage.cost_usd),
+        hung=both(lambda side: sum(pair.of(side).hung for pair in pairs)),
+    )
+
+
+def _changes(pairs: Iterable[Pair]) -> dict[str, TaskChange]:
+    by_task: dict[str, list[int]] = defaultdict(list)
+    for pair in pairs:
+        by_task[pair.task_key].append(pair.change)
+    return {key: TaskChange(sum(changes), len(changes)) for key, changes in by_task.items()}
+
+
+def _effort(pairs: Iterable[Pair], of: Callable[[Attempt], float | None]) -> Effort | None:
+    asked = ((of(pair.base), of(pair.memory)) for pair in pairs)
+    known = [(base, memory) for base, memory in asked if base is not None and memory is not None]
+    if not known:
+        return None
+    base, memory = (sum(values) / len(known) for values in zip(*known, strict=True))
+    return Effort(base, memory, len(known))
+
+
+def _macro(parts: Mapping[str, Part], abilities: Mapping[str, Sequence[Pair]], rng: Random) -> Macro:
+    success = both(lambda side: sum(part.success.of(side) for part in parts.values()) / len(parts))
+    interval = bootstrap_interval([list(_changes(pairs).values()) for pairs in abilities.values()], rng)
+    return Macro(success, success.memory - success.base, interval)
+
+
+def _flip(pair: Pair, names: Mapping[str, str]) -> Flip:
+    return Flip(
+        task=names[pair.task_key],
+        ability=pair.base.ability,
+        trial=pair.base.trial,
+        change="gained" if pair.change > 0 else "lost",
+        base=str(pair.base.origin),
+        memory=str(pair.memory.origin),
+    )
+
+
+def _unpaired(pairing: Pairing, side: Side, names: Mapping[str, str]) -> tuple[str, ...]:
+    found = {one.attempt.task_key for one in pairing.left_out if one.side == side and one.reason == "unpaired"}
+    return tuple(names[key] for key in sorted(found))

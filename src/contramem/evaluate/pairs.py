@@ -1,0 +1,211 @@
+"""Which run without memory belongs to which run with it, and what cannot be paired."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal, NamedTuple, TypeAlias
+
+from contramem.errors import ComparisonError
+from contramem.evaluate.attempt import Attempt, short_names
+from contramem.evaluate.sides import OTHER, Side
+from contramem.traces.trajectory import Trajectory
+
+Reason: TypeAlias = Literal["interrupted", "unknown outcome", "partner left out", "unpaired"]
+NAMED_IN_ERROR = 10
+
+
+class Pair(NamedTuple):
+    """The same task, without and with memory; both outcomes are known."""
+
+    base: Attempt
+    memory: Attempt
+
+    @property
+    def task_key(self) -> str:
+        return self.base.task_key
+
+    def of(self, side: Side) -> Attempt:
+        return self.base if side == "base" else self.memory
+
+    @property
+    def change(self) -> int:
+        """1 gained, -1 lost, 0 as before."""
+        return bool(self.memory.passed) - bool(self.base.passed)
+
+
+class LeftOut(NamedTuple):
+    """A run that takes no part in the comparison, and why."""
+
+    side: Side
+    attempt: Attempt
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Pairing:
+    pairs: tuple[Pair, ...]
+    """Ordered by task, source and trial, whatever order the runs came in."""
+    left_out: tuple[LeftOut, ...]
+    by_source: bool
+    """The sides share sources, so each source is compared with itself."""
+
+
+class _Slot(NamedTuple):
+    """Where two runs meet."""
+
+    task_key: str
+    source: str
+    """Empty when the sides share no source."""
+    trial: str
+    """Empty when neither side tells trials of this task apart."""
+    number: int
+    """Counts runs that claim one trial, ordered by content as everywhere in contramem."""
+
+
+_Trial: TypeAlias = tuple[str, str, str]
+
+
+def pair_runs(base: Iterable[Trajectory], memory: Iterable[Trajectory], *, drop_unpaired: bool = False) -> Pairing:
+    """Pair by task and trial, and by source too when both sides share sources.
+
+    A run whose partner does not exist is an error unless `drop_unpaired`; a run whose partner exists but was
+    interrupted, or has no known outcome, is left out together with it.
+    """
+    sides: dict[Side, list[Attempt]] = {"base": _distinct(base), "memory": _distinct(memory)}
+    _check_sides(sides)
+    by_source = not _sources(sides["base"]).isdisjoint(_sources(sides["memory"]))
+    trial_of = _Trials(sides, by_source)
+    slots = {side: _slots([a for a in runs if a.comparable], trial_of) for side, runs in sides.items()}
+    if not by_source:
+        _check_one_source(sides, trial_of)
+    shared = sorted(slots["base"].keys() & slots["memory"].keys())
+    left_out = (*_set_aside(sides), *_without_partner(sides, slots, trial_of))
+    unpaired = [one for one in left_out if one.reason == "unpaired"]
+    if unpaired and not drop_unpaired:
+        raise ComparisonError(_unpaired(unpaired, {slot.task_key for slot in shared}))
+    if not shared:
+        raise ComparisonError(_nothing_left(left_out))
+    return Pairing(tuple(Pair(slots["base"][slot], slots["memory"][slot]) for slot in shared), left_out, by_source)
+
+
+def _distinct(trajectories: Iterable[Trajectory]) -> list[Attempt]:
+    found = sorted(map(Attempt.of, trajectories), key=lambda attempt: (attempt.content, str(attempt.origin)))
+    return [next(copies) for _, copies in groupby(found, key=lambda attempt: attempt.content)]
+
+
+def _sources(attempts: Iterable[Attempt]) -> set[str]:
+    return {attempt.source for attempt in attempts}
+
+
+class _Trials:
+    """The trial a run counts as. Where each side has one label only, it is no trial number but a name: ignored."""
+
+    def __init__(self, sides: Mapping[Side, Sequence[Attempt]], by_source: bool) -> None:
+        self._by_source = by_source
+        labels: dict[tuple[str, str], dict[Side, set[str]]] = defaultdict(lambda: {"base": set(), "memory": set()})
+        for side, attempts in sides.items():
+            for attempt in attempts:
+                labels[self._group(attempt)][side].add(attempt.trial)
+        self._told_apart = {group for group, seen in labels.items() if max(map(len, seen.values())) > 1}
+
+    def _group(self, attempt: Attempt) -> tuple[str, str]:
+        return attempt.task_key, attempt.source if self._by_source else ""
+
+    def __call__(self, attempt: Attempt) -> _Trial:
+        group = self._group(attempt)
+        return *group, attempt.trial if group in self._told_apart else ""
+
+
+def _slots(attempts: Iterable[Attempt], trial_of: _Trials) -> dict[_Slot, Attempt]:
+    taken: Counter[_Trial] = Counter()
+    slots = {}
+    for attempt in attempts:
+        trial = trial_of(attempt)
+        taken[trial] += 1
+        slots[_Slot(*trial, taken[trial])] = attempt
+    return slots
+
+
+def _set_aside(sides: Mapping[Side, Sequence[Attempt]]) -> Iterator[LeftOut]:
+    for side, attempts in sides.items():
+        for attempt in attempts:
+            if not attempt.comparable:
+                yield LeftOut(side, attempt, "interrupted" if attempt.interrupted else "unknown outcome")
+
+
+def _without_partner(
+    sides: Mapping[Side, Sequence[Attempt]], slots: Mapping[Side, Mapping[_Slot, Attempt]], trial_of: _Trials
+) -> Iterator[LeftOut]:
+    for side, taken in slots.items():
+        there = slots[OTHER[side]]
+        set_aside = {trial_of(attempt) for attempt in sides[OTHER[side]] if not attempt.comparable}
+        for slot in sorted(taken.keys() - there.keys()):
+            yield LeftOut(side, taken[slot], "partner left out" if slot[:3] in set_aside else "unpaired")
+
+
+def _check_sides(sides: Mapping[Side, Sequence[Attempt]]) -> None:
+    for side, attempts in sides.items():
+        if not attempts:
+            raise ComparisonError(f"no run was read for the {side} side. Name files or folders that hold traces.")
+    origins = [{_place(attempt) for attempt in attempts} for attempts in sides.values()]
+    both = origins[0] & origins[1]
+    # A side compared with all of itself is a sane check; a side that contains part of the other is a slip.
+    if both and origins[0] != origins[1]:
+        raise ComparisonError(f"{len(both)} run(s) are on both sides: {min(both)} ... Name paths that do not overlap.")
+
+
+def _place(attempt: Attempt) -> str:
+    return os.path.abspath(str(attempt.origin))  # noqa: PTH100  (the name inside an archive is no path to resolve)
+
+
+def _check_one_source(sides: Mapping[Side, Sequence[Attempt]], trial_of: _Trials) -> None:
+    for side, attempts in sides.items():
+        ran: dict[_Trial, set[str]] = defaultdict(set)
+        for attempt in attempts:
+            ran[trial_of(attempt)].add(attempt.source)
+        several = max(ran.values(), key=len)
+        if len(several) > 1:
+            raise ComparisonError(
+                f"the {side} side has runs of {', '.join(sorted(several))} on the same task, and no source is on both "
+                "sides, so no run has one partner. Compare one source at a time, or name sources alike on both sides."
+            )
+
+
+def _unpaired(unpaired: Sequence[LeftOut], paired_tasks: set[str]) -> str:
+    names = short_names(one.attempt for one in unpaired)
+    several = len(_sources(one.attempt for one in unpaired)) > 1
+    sides = []
+    for side in OTHER:
+        named = (_run_name(one.attempt, names, several) for one in unpaired if one.side == side)
+        runs = list(dict.fromkeys(named))
+        more = f" and {len(runs) - NAMED_IN_ERROR} more" if len(runs) > NAMED_IN_ERROR else ""
+        sides += [f"{', '.join(runs[:NAMED_IN_ERROR])}{more} ({side})"] if runs else []
+    in_part = len(paired_tasks & names.keys())
+    trials = f" {in_part} of them were run on both sides, but not in these trials." if in_part else ""
+    return (
+        f"{len(names)} task(s) were run on one side only: {'; '.join(sides)}.{trials}{_reworded(unpaired)} "
+        "Re-run them, or pass --drop-unpaired to compare the rest."
+    )
+
+
+def _run_name(attempt: Attempt, names: Mapping[str, str], with_source: bool) -> str:
+    trial = "" if attempt.trial == "0" else f" trial {attempt.trial}"
+    return f"{names[attempt.task_key]}{trial}{f' of {attempt.source}' if with_source else ''}"
+
+
+def _reworded(unpaired: Iterable[LeftOut]) -> str:
+    wordings: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in unpaired:
+        wordings[one.attempt.environment, one.attempt.task_id].add(one.attempt.task_key)
+    count = sum(len(keys) > 1 for keys in wordings.values())
+    return f" {count} id(s) are there with two task texts, which makes two tasks of each." if count else ""
+
+
+def _nothing_left(left_out: Iterable[LeftOut]) -> str:
+    counts = Counter(one.reason for one in left_out)
+    why = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+    return f"no run can be compared ({why}). Both sides need runs of the same tasks with known outcomes."

@@ -1,0 +1,85 @@
+"""Paired statistics. Every function answers None where the data cannot carry a number; none of them answers 0.0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+MIN_TASKS = 10
+"""With fewer tasks a percentile interval is far too narrow, so there is none."""
+RESAMPLES = 5_000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """Is the number of changes one way larger than a fair coin would give? None where nothing changed."""
+
+    chi2: float | None
+    exact_p: float | None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the true difference plausibly lies."""
+
+    low: float
+    high: float
+    level: float = LEVEL
+
+
+class TaskChange(NamedTuple):
+    """One task, run both ways one or more times."""
+
+    change: int
+    """Passes with memory minus passes without."""
+    pairs: int
+
+
+def mcnemar(gained: int, lost: int) -> McNemar:
+    """Both forms of McNemar's test for `gained` changes to pass and `lost` changes to fail."""
+    return McNemar(mcnemar_chi2(gained, lost), mcnemar_exact(gained, lost))
+
+
+def mcnemar_chi2(gained: int, lost: int) -> float | None:
+    """Chi-square with one degree of freedom, without continuity correction (McNemar 1947)."""
+    changed = gained + lost
+    return (gained - lost) ** 2 / changed if changed else None
+
+
+def mcnemar_exact(gained: int, lost: int) -> float | None:
+    """Two-sided exact p-value: under the null each change is a fair coin, so twice the smaller binomial tail.
+
+    The tail is summed in integers, so that p-values far below the precision of a float's sum are right.
+    """
+    changed = gained + lost
+    if not changed:
+        return None
+    ways, tail = 1, 0
+    for flips in range(min(gained, lost) + 1):
+        tail += ways
+        ways = ways * (changed - flips) // (flips + 1)
+    return min(1.0, 2 * tail / (1 << changed))
+
+
+def bootstrap_interval(strata: Sequence[Sequence[TaskChange]], rng: Random) -> Interval | None:
+    """Percentile interval of the difference in success, resampling tasks (Efron and Tibshirani 1993, ch. 13).
+
+    Whole tasks are drawn, so that several trials of one task do not count as independent. With several strata each is
+    resampled on its own and the strata are averaged: the interval of a macro average. None with fewer than `MIN_TASKS`
+    tasks in a stratum, and where all tasks agree: resampling them shows no spread, which must not look like certainty.
+    """
+    if not strata or any(len(tasks) < MIN_TASKS for tasks in strata):
+        return None
+    if all(len({task.change / task.pairs for task in tasks}) == 1 for tasks in strata):
+        return None
+    drawn = sorted(sum(_resampled(tasks, rng) for tasks in strata) / len(strata) for _ in range(RESAMPLES))
+    outside = int((1 - LEVEL) / 2 * RESAMPLES)
+    return Interval(drawn[outside], drawn[-1 - outside])
+
+
+def _resampled(tasks: Sequence[TaskChange], rng: Random) -> float:
+    drawn = rng.choices(tasks, k=len(tasks))
+    return sum([change for change, _ in drawn]) / sum([pairs for _, pairs in drawn])

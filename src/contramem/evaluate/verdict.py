@@ -1,0 +1,77 @@
+"""What a comparison says, in plain words that claim no more than the interval does."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from contramem.evaluate.compare import Comparison, Part
+from contramem.evaluate.stats import MIN_TASKS, Interval
+
+Finding: TypeAlias = Literal["helps", "harms", "unclear", "unchanged", "too little data"]
+ALPHA = 0.05
+
+
+def finding(part: Part) -> Finding:
+    """Memory helps or harms only where both the interval over tasks and the exact test say so."""
+    if part.gained == part.lost == 0:
+        return "unchanged"
+    if part.interval is None or part.mcnemar.exact_p is None:
+        return "too little data"
+    if part.mcnemar.exact_p < ALPHA and part.interval.low > 0:
+        return "helps"
+    if part.mcnemar.exact_p < ALPHA and part.interval.high < 0:
+        return "harms"
+    return "unclear"
+
+
+def verdict(comparison: Comparison) -> str:
+    """One sentence on what changed and how far it can be trusted."""
+    found = finding(comparison)
+    if found == "unchanged":
+        return f"No outcome changed on {_tasks(comparison)}: these runs show neither help nor harm."
+    return f"{_what_changed(comparison)}; {_how_sure(comparison, found)}."
+
+
+def _what_changed(part: Part) -> str:
+    base, memory = (round(share * part.pairs) for share in (part.success.base, part.success.memory))
+    of = _tasks(part) if part.pairs == part.tasks else f"{part.pairs} runs ({_tasks(part)})"
+    instead = "as many as without" if base == memory else f"instead of {base}"
+    flips = f"{part.gained} gained, {part.lost} lost, {points(part.difference)} points"
+    return f"With memory {memory} of {of} pass, {instead} ({flips})"
+
+
+def _how_sure(part: Part, found: Finding) -> str:
+    if found == "too little data":
+        few = f"with fewer than {MIN_TASKS} tasks" if part.tasks < MIN_TASKS else "as every task changed the same way"
+        return f"{few} there is no interval, so take it as an anecdote"
+    assert part.interval is not None, "finding() asks for one"
+    where = f"95 % interval {in_points(part.interval)} points, exact p {p_value(part.mcnemar.exact_p)}"
+    if found == "unclear":
+        return f"that is within what chance gives, so it is open whether memory helps or harms ({where})"
+    return f"that is more than chance gives, so memory {found} here ({where})"
+
+
+def _tasks(part: Part) -> str:
+    return "1 task" if part.tasks == 1 else f"{part.tasks} tasks"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, always with its sign."""
+    return signed(100 * share, 1)
+
+
+def signed(number: float, digits: int = 0) -> str:
+    """With its sign, and a real minus; nothing has no sign."""
+    text = f"{number:+,.{digits}f}"
+    return text.replace("-", "−") if text.strip("+-0.") else text[1:]
+
+
+def in_points(interval: Interval) -> str:
+    return f"{points(interval.low)} to {points(interval.high)}"
+
+
+def p_value(p: float | None) -> str:
+    """Three digits that matter, or `n/a`."""
+    if p is None:
+        return "n/a"
+    return f"{p:.3g}" if p >= 0.0001 else f"{p:.2e}"
