@@ -17,6 +17,7 @@ from contramem.contrast.flow import Flow
 from contramem.contrast.form import Form, parse
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signals import Signal, signals_of
+from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Actor, Effect, Ending, Event, Kind, Origin, Trajectory
@@ -35,8 +36,12 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     function: str = ""
     arguments: dict[str, Any] = {}
     effect: Effect = "unknown"
+    forms: dict[str, str] = {}
+    """The form of each argument's value: `integer`, `e-mail address`, `list of dates YYYY-MM-DD`."""
+    form: Form | None = None
+    """The form of the result. None: the trace does not show what came back."""
     returned: str = ""
-    """The form of the result, and its redacted text where that is short and plain."""
+    """The result in words: its form, or its redacted text where that is short and plain."""
     error: str = ""
     """The template of the error message: redacted, numbers of placeholders left out."""
     origins: dict[str, str] = {}
@@ -174,6 +179,7 @@ def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
 
 def _call_step(event: Event, placeholders: Placeholders, flow: Flow) -> Step:
     result = event.result
+    form = None if result is None else parse(result.content).form
     return Step(
         position=event.position,
         actor=event.actor,
@@ -181,14 +187,15 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow) -> Step:
         function=event.function,
         arguments=placeholders.arguments(event),
         effect=event.effect,
-        returned="" if result is None else _returned(result.content, placeholders),
+        forms={name: form_of_value(value, name) for name, value in event.arguments.items()},
+        form=form,
+        returned=_returned(result.content, form, placeholders) if result is not None and form is not None else "",
         error=error_template(placeholders.text(result.error)) if result is not None and result.error else "",
         origins=flow.origins(event),
     )
 
 
-def _returned(content: object, placeholders: Placeholders) -> str:
-    form: Form = parse(content).form
+def _returned(content: object, form: Form, placeholders: Placeholders) -> str:
     if form.kind == "text" and isinstance(content, str) and len(content) <= MAX_SHOWN_CHARS:
         return placeholders.text(content.strip())
     return str(form)

@@ -101,7 +101,7 @@ def first_divergence(sides: Sides) -> Iterator[Signal]:
 
 def _parting(good: Sequence[Step], bad: Sequence[Step]) -> tuple[Step | None, Step | None]:
     for left, right in zip(good, bad, strict=False):
-        if left.label != right.label or _differing_arguments(left, right):
+        if left.label != right.label or differing_arguments(left, right):
             return left, right
     longer = max(good, bad, key=len)
     rest = longer[min(len(good), len(bad)) :]
@@ -541,7 +541,7 @@ DETECTORS: tuple[Callable[[Sides], Iterator[Signal]], ...] = (
 )
 
 
-def _differing_arguments(left: Step, right: Step) -> bool:
+def differing_arguments(left: Step, right: Step) -> bool:
     """Do two calls of one function differ in more than the wording of a text?"""
     if left.arguments == right.arguments:
         return False

@@ -164,3 +164,58 @@ def is_card_number(text: str) -> bool:
         return False
     doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+_FORM_WORDS: dict[ValueKind, tuple[str, str]] = {
+    "EMAIL": ("e-mail address", "e-mail addresses"),
+    "URL": ("URL", "URLs"),
+    "PHONE": ("telephone number", "telephone numbers"),
+    "ACCOUNT": ("account number", "account numbers"),
+    "ID": ("identifier", "identifiers"),
+    "FILE": ("file name or path", "file names or paths"),
+}
+_DATE_PARTS = (
+    (re.compile(r"\d{4}-\d{2}-\d{2}"), "YYYY-MM-DD"),
+    (re.compile(r"\d{2}/\d{2}/\d{4}"), "DD/MM/YYYY or MM/DD/YYYY"),
+    (re.compile(r"\d{2}:\d{2}:\d{2}(?:\.\d+)?"), "HH:MM:SS"),
+    (re.compile(r"\d{1,2}:\d{2}"), "HH:MM"),
+)
+
+
+def form_of_value(value: object, role: str) -> str:
+    """The form of an argument's value in words, without the value."""
+    if isinstance(value, (list, tuple)):
+        forms = sorted({_form_words(item, role)[1] for item in value})
+        return f"list of {' or '.join(forms)}" if forms else "empty list"
+    return _form_words(value, role)[0]
+
+
+def _form_words(value: object, role: str) -> tuple[str, str]:
+    """Singular and plural."""
+    if value is None:
+        return "null", "nulls"
+    if isinstance(value, bool):
+        return "boolean", "booleans"
+    if isinstance(value, int):
+        return "integer", "integers"
+    if isinstance(value, float):
+        return "number", "numbers"
+    if not isinstance(value, str):
+        return ("list", "lists") if isinstance(value, (list, tuple)) else ("object", "objects")
+    return _form_of_text(value, role) if len(value) <= 200 else ("text", "texts")
+
+
+@lru_cache(maxsize=1 << 14)
+def _form_of_text(value: str, role: str) -> tuple[str, str]:
+    if value and is_time(value):
+        pattern = value.strip()
+        for part, letters in _DATE_PARTS:
+            pattern = part.sub(letters, pattern)
+        pattern = pattern if not _DIGIT.search(pattern) else "in words"
+        return f"date {pattern}", f"dates {pattern}"
+    kind = kind_of_text(value, role)
+    if kind is None:
+        return "empty text", "empty texts"
+    if _NUMBER.fullmatch(value.strip()):
+        return "number as text", "numbers as text"
+    return _FORM_WORDS.get(kind, ("text", "texts"))

@@ -20,6 +20,19 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Trajectory).decode
 
 
+def content_digest(trajectory: Trajectory) -> bytes:
+    """What makes a run the same run wherever it was found: all of it but its origin."""
+    return _digest(_encoded(trajectory))
+
+
+def _encoded(trajectory: Trajectory) -> bytes:
+    return _encode(msgspec.structs.replace(trajectory, origin=_NOWHERE))
+
+
+def _digest(row: bytes) -> bytes:
+    return hashlib.blake2b(row, digest_size=12).digest()
+
+
 class _Entry(NamedTuple):
     """Sorts runs of a task the same way whatever order they were read in."""
 
@@ -44,8 +57,8 @@ class Pool:
 
     def add(self, trajectory: Trajectory) -> bool:
         """Take a run in. False: an identical one is here already, and this one is left out."""
-        row = _encode(msgspec.structs.replace(trajectory, origin=_NOWHERE))
-        content = hashlib.blake2b(row, digest_size=12).digest()
+        row = _encoded(trajectory)
+        content = _digest(row)
         if content in self._seen:
             return False
         self._seen.add(content)

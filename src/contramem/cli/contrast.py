@@ -1,0 +1,85 @@
+"""`contramem contrast`: one task, every attempt side by side, and what separates them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+
+from contramem.cli.contrast_view import list_packets, show_packet
+from contramem.cli.reading import complain, nothing_read, reading, reading_options
+from contramem.contrast.packet import Packet, packet_of
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.errors import UsageError
+from contramem.traces.pool import Pool
+from contramem.traces.read import ReadOptions
+
+
+@click.command()
+@reading_options
+@click.option("--task", "task_id", metavar="ID", help="The task to look at: its id, or the end of its key.")
+@click.option("--limit", default=30, show_default=True, help="How many tasks to list.")
+@click.option("--json", "as_json", is_flag=True, help="All packets (or the one of --task), for machines.")
+def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None, limit: int, as_json: bool) -> None:
+    """Put the runs under PATH... side by side, task by task, and show what separates them."""
+    with reading(paths, options) as runs:
+        pool = Pool(runs)
+    with pool:
+        complain(runs.problems, runs.problem_count)
+        if not len(pool):
+            raise nothing_read(runs.problems, runs.ignored)
+        keys = _matching(pool, task_id) if task_id else pool.tasks()
+        vocabulary = Vocabulary(pool)
+        packets = (packet_of(pool.runs(key), vocabulary) for key in keys)
+        if as_json:
+            _print_json(packets, single=task_id is not None)
+        elif len(keys) == 1:
+            show_packet(next(packets), Console())
+        else:
+            list_packets(packets, limit, Console())
+
+
+def _matching(pool: Pool, task_id: str) -> list[str]:
+    """The one task meant: its key, or a key that ends in it (with or without the digest of the wording)."""
+    keys = pool.tasks()
+    found = [key for key in keys if key == task_id]
+    found = found or [key for key in keys if f"/{key.partition('#')[0]}".endswith(f"/{task_id}")]
+    found = found or [key for key in keys if f"/{key}".endswith(f"/{task_id}")]
+    if not found:
+        some = ", ".join(keys[:5])
+        raise UsageError(f"there is no task {task_id!r} here. Tasks are, for example: {some}.")
+    if len(found) > 1:
+        raise UsageError(f"{task_id!r} could be {', '.join(found[:8])}. Give the whole key.")
+    return found
+
+
+def _print_json(packets: Iterator[Packet], single: bool) -> None:
+    """One object for one task, else an array, written packet by packet."""
+    if single:
+        click.echo(msgspec.json.encode(as_json(next(packets))))
+        return
+    separator = "["
+    for packet in packets:
+        click.echo(separator, nl=False)
+        click.echo(msgspec.json.encode(as_json(packet)), nl=False)
+        separator = ",\n"
+    click.echo("]")
+
+
+def as_json(packet: Packet) -> dict[str, Any]:
+    """A packet as JSON. Values are placeholders; what they stand for is not part of it."""
+    return {
+        "task_key": packet.task_key,
+        "task_id": packet.task_id,
+        "scenario_id": packet.scenario_id,
+        "ability": packet.ability,
+        "task": packet.task,
+        "contrastive": packet.is_contrastive,
+        "runs": [{**msgspec.to_builtins(run), "actions": len(run.actions)} for run in packet.runs],
+        "signals": msgspec.to_builtins(packet.signals),
+        "provenance": msgspec.to_builtins(packet.provenance),
+    }

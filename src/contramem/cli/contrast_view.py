@@ -1,0 +1,176 @@
+"""A packet as a picture in the terminal: runs as columns, what they did as rows, the parting marked, signals below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from rich.console import Console
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from contramem.contrast.align import Row, align, reference_first
+from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.signals import Signal, differing_arguments
+
+MAX_COLUMNS = 26
+"""With more runs than this on a side, its column shows a count."""
+MAX_ROWS = 40
+MAX_SIGNALS = 8
+
+_STYLES = {True: "green", False: "red", None: "yellow"}
+_AXIS_STYLES = {"correctness": "red", "recovery": "cyan", "efficiency": "blue", "recurring failure": "magenta"}
+
+
+def list_packets(packets: Iterable[Packet], limit: int, console: Console) -> None:
+    """One line a task, the sharpest contrast first."""
+    ranked = sorted(packets, key=lambda packet: (-_sharpness(packet), packet.task_key))
+    table = Table(box=None, pad_edge=False, header_style="dim", expand=True)
+    table.add_column("task", overflow="fold", ratio=3)
+    table.add_column("runs", no_wrap=True, min_width=8)
+    table.add_column("what separates them", ratio=6)
+    for packet in ranked[:limit]:
+        told = packet.signals[0].statement if packet.signals else "[dim]nothing[/]"
+        table.add_row(escape(packet.task_key), _outcomes(packet), escape(told))
+    console.print(table)
+    if len(ranked) > limit:
+        console.print(f"[dim]... and {len(ranked) - limit:,} more tasks; --limit shows more.[/]")
+    console.print("[dim]Look at one with --task ID.[/]")
+
+
+def _sharpness(packet: Packet) -> float:
+    return (packet.signals[0].strength if packet.signals else 0.0) + packet.is_contrastive
+
+
+def _outcomes(packet: Packet) -> Text:
+    passed, failed = len(packet.passing), len(packet.failing)
+    return Text.assemble((f"{passed:>3}✓", _STYLES[True]), " ", (f"{failed:>2}✗", _STYLES[False]))
+
+
+def show_packet(packet: Packet, console: Console) -> None:
+    """The whole picture of one task."""
+    console.print(
+        Panel(escape(packet.task) or "[dim]no task text[/]", title=escape(packet.task_key), title_align="left")
+    )
+    console.print(_legend(packet))
+    rows = align(reference_first(packet.runs))
+    console.print(_picture(packet, rows, console.width))
+    if len(rows) > MAX_ROWS:
+        console.print(f"[dim]... and {len(rows) - MAX_ROWS} more rows.[/]")
+    console.print(
+        "[dim]● done   ◐ done with other arguments   ✗ done, and failed   · not done   ◀ part from passing runs[/]\n"
+    )
+    for signal in packet.signals[:MAX_SIGNALS]:
+        console.print(_signal(signal))
+    if len(packet.signals) > MAX_SIGNALS:
+        console.print(f"[dim]... and {len(packet.signals) - MAX_SIGNALS} more signals in --json.[/]")
+    if not packet.signals:
+        console.print("Nothing separates these runs.")
+
+
+def _legend(packet: Packet) -> Text:
+    """Which letter is which source; passed first."""
+    text = Text()
+    for passed, group in groupby(packet.runs, key=lambda run: run.passed):
+        text.append({True: "passed   ", False: "failed   ", None: "unknown  "}[passed], style=_STYLES[passed])
+        named = []
+        for run in group:
+            source = packet.provenance[run.letter]
+            trial = "" if source.run == "0" else f"/{source.run}"
+            note = "" if run.ended == "complete" else f" ({run.ended})"
+            # Spaces that do not break keep a letter beside its source when the line wraps.
+            named.append(f"{run.letter} {source.source}{trial}{note}".replace(" ", "\u00a0"))
+        text.append("  ".join(named) + "\n")
+    return text
+
+
+def _picture(packet: Packet, rows: list[Row], width: int) -> Table:
+    """One character a run keeps twenty runs and the label on one line of a terminal."""
+    sides = [list(group) for _, group in groupby(packet.runs, key=lambda run: run.passed)]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("what was done", no_wrap=True, header_style="dim")
+    for runs in sides:
+        table.add_column(_header(runs), no_wrap=True)
+    table.add_column("", no_wrap=True)
+    partings, app = _partings(packet), _common_app(rows)
+    notes = [_parting_note(row, partings) for row in rows]
+    # The runs are the picture; what was done takes the room they leave.
+    taken = sum(min(len(runs), MAX_COLUMNS) + 2 for runs in sides) + max((len(note) for note in notes), default=0) + 2
+    for row, note in list(zip(rows, notes, strict=True))[:MAX_ROWS]:
+        done = _done(row, app)
+        done.truncate(max(24, width - taken), overflow="ellipsis")
+        table.add_row(done, *(_cells(row, runs, partings) for runs in sides), note)
+    return table
+
+
+def _header(runs: list[PacketRun]) -> Text:
+    style = f"bold {_STYLES[runs[0].passed]}"
+    if len(runs) > MAX_COLUMNS:
+        return Text({True: "passed", False: "failed", None: "unknown"}[runs[0].passed], style=style)
+    return Text("".join(run.letter[-1] for run in runs), style=style)
+
+
+def _cells(row: Row, runs: list[PacketRun], partings: set[tuple[str, int]]) -> Text:
+    if len(runs) > MAX_COLUMNS:
+        return Text(f"{sum(run.letter in row.steps for run in runs)}/{len(runs)}", style=_STYLES[runs[0].passed])
+    return Text.assemble(*(_cell(row, run, partings) for run in runs))
+
+
+def _partings(packet: Packet) -> set[tuple[str, int]]:
+    failing = {run.letter for run in packet.failing}
+    divergences = (signal for signal in packet.signals if signal.kind == "first divergence")
+    return {(cite.run, cite.position) for signal in divergences for cite in signal.cites if cite.run in failing}
+
+
+def _done(row: Row, app: str) -> Text:
+    step = next(iter(row.steps.values()))
+    text = Text(row.label.removeprefix(app), style="bold" if step.effect in ("write", "finalize") else "")
+    if step.arguments:
+        inside = ", ".join(f"{name}={_short(value)}" for name, value in step.arguments.items())
+        text.append(f"({inside})", style="dim")
+    return text
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 28 else f"{text[:27]}…"
+
+
+def _common_app(rows: list[Row]) -> str:
+    apps = {row.label.partition(".")[0] + "." for row in rows if "." in row.label}
+    return apps.pop() if len(apps) == 1 else ""
+
+
+def _cell(row: Row, run: PacketRun, partings: set[tuple[str, int]]) -> Text:
+    step = row.steps.get(run.letter)
+    if step is None:
+        return Text("·", style="dim")
+    style = _STYLES[run.passed]
+    if (run.letter, step.position) in partings:
+        style += " reverse"
+    return Text(_symbol(row, step), style=style)
+
+
+def _symbol(row: Row, step: Step) -> str:
+    if step.error:
+        return "✗"
+    reference = next(iter(row.steps.values()))
+    return "◐" if differing_arguments(reference, step) else "●"
+
+
+def _parting_note(row: Row, partings: set[tuple[str, int]]) -> Text:
+    here = [letter for letter, step in row.steps.items() if (letter, step.position) in partings]
+    return Text(f"◀ {','.join(here)}" if here else "", style="red")
+
+
+def _signal(signal: Signal) -> Text:
+    text = Text()
+    text.append(f"{signal.axis:<18}", style=_AXIS_STYLES[signal.axis])
+    text.append(signal.statement)
+    if signal.cites:
+        shown = " ".join(f"{cite.run}:{cite.position}" for cite in signal.cites[:6])
+        more = f" +{len(signal.cites) - 6}" if len(signal.cites) > 6 else ""
+        text.append(f"  [{shown}{more}]", style="dim")
+    return text

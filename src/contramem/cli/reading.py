@@ -1,0 +1,99 @@
+"""Options, progress and complaints that every command that reads traces shares."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from contramem.errors import UsageError
+from contramem.traces.effects import read_effects
+from contramem.traces.outcomes import read_outcomes
+from contramem.traces.read import Problem, Reading, ReadOptions, read_traces
+
+SHOWN_PROBLEMS = 10
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--format", "format_", metavar="F", help="Read as this format instead of finding out."),
+    click.option("--map", "fields", metavar="FIELD=PATH", multiple=True, help="Where chat records keep a field."),
+    click.option("--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV with outcomes of runs."),
+    click.option("--app", metavar="A", help="App of all functions."),
+    click.option("--ability", metavar="A", help="Ability of all tasks."),
+    click.option("--effects", type=click.Path(path_type=Path), metavar="FILE", help="TOML with effects of functions."),
+)
+
+
+def reading_options(command: Command) -> Command:
+    """Add PATH... and the options that say how to read; the command gets `paths` and `options`."""
+
+    @functools.wraps(command)
+    def with_options(
+        *,
+        paths: tuple[Path, ...],
+        format_: str | None,
+        fields: tuple[str, ...],
+        outcomes: Path | None,
+        app: str | None,
+        ability: str | None,
+        effects: Path | None,
+        **rest: Any,
+    ) -> Any:
+        options = ReadOptions(
+            format=format_,
+            fields=dict(_field(pair) for pair in fields),
+            outcomes=read_outcomes(outcomes) if outcomes else None,
+            app=app,
+            ability=ability,
+            effects=read_effects(effects) if effects else {},
+        )
+        return command(paths=paths, options=options, **rest)
+
+    decorated: Any = with_options
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+    return argument(decorated)  # type: ignore[no-any-return]
+
+
+def _field(pair: str) -> tuple[str, str]:
+    name, equals, path = pair.partition("=")
+    if not (name and equals and path):
+        raise UsageError(f"--map takes field=path, for example outcome=scores.final; got {pair!r}.")
+    return name, path
+
+
+@contextmanager
+def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[Reading]:
+    """Read with a progress bar on stderr, when somebody is looking."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TextColumn("files"), TimeRemainingColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    ) as progress:  # fmt: skip
+        bar = progress.add_task("reading", total=None)
+        yield read_traces(paths, options, lambda done, found: progress.update(bar, completed=done, total=found))
+
+
+def complain(problems: list[Problem], count: int) -> None:
+    """Say on stderr what could not be read; the first ones in full."""
+    for problem in problems[:SHOWN_PROBLEMS]:
+        click.secho(str(problem), err=True, fg="yellow")
+    if count > SHOWN_PROBLEMS:
+        click.secho(f"... and {count - SHOWN_PROBLEMS} more; --json lists them.", err=True, fg="yellow")
+
+
+def nothing_read(problems: list[Problem], ignored: int) -> UsageError:
+    """The one line for when there was nothing to work on."""
+    if problems:
+        return UsageError(f"no run could be read. First problem: {problems[0]}")
+    if ignored:
+        return UsageError(f"no traces among {ignored} files. Choose a reader with --format if they are traces.")
+    return UsageError("no files there.")

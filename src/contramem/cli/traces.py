@@ -1,0 +1,126 @@
+"""`contramem traces` and `contramem convert`: what was read, and the same runs in contramem's own format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from contramem.cli.reading import complain, nothing_read, reading, reading_options
+from contramem.traces.read import Reading, ReadOptions
+from contramem.traces.summary import Summary, Tally, summarize
+from contramem.traces.trajectory import Trajectory
+from contramem.traces.write import write_traces
+
+
+@click.command()
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None:
+    """Read PATH... (files, folders, archives) and say what is in them."""
+    with reading(paths, options) as runs:
+        summary = summarize(runs)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(_as_json(summary)), indent=2))
+    else:
+        complain(summary.problems, summary.problem_count)
+    if not summary.total.runs:
+        raise nothing_read(summary.problems, summary.ignored)
+    if not as_json:
+        _show(summary)
+
+
+def _as_json(summary: Summary) -> dict[str, Any]:
+    return {
+        "runs": summary.total.runs,
+        "tasks": len(summary.by_task),
+        "sources": len(summary.by_source),
+        "passed": summary.total.passed,
+        "failed": summary.total.failed,
+        "unknown": summary.total.unknown,
+        "interrupted": summary.interrupted,
+        "contrastive_tasks": summary.contrastive_tasks,
+        "functions": len(summary.functions),
+        "calls": summary.calls,
+        "skipped": dict(sorted(summary.skipped.items())),
+        "ignored": summary.ignored,
+        "problems": [problem._asdict() for problem in summary.problems],
+        "by_source": {name: _tally(tally) for name, tally in sorted(summary.by_source.items())},
+        "by_ability": {name: _tally(tally) for name, tally in sorted(summary.by_ability.items())},
+    }
+
+
+def _tally(tally: Tally) -> dict[str, int]:
+    return {"runs": tally.runs, "passed": tally.passed, "failed": tally.failed, "unknown": tally.unknown}
+
+
+def _show(summary: Summary) -> None:
+    console = Console()
+    total = summary.total
+    console.print(
+        f"[bold]{total.runs:,}[/] runs of [bold]{len(summary.by_task):,}[/] tasks by "
+        f"[bold]{len(summary.by_source):,}[/] sources: [green]{total.passed:,} passed[/], "
+        f"[red]{total.failed:,} failed[/], {total.unknown:,} unknown."
+    )
+    console.print(
+        f"[bold]{summary.contrastive_tasks:,}[/] tasks are contrastive: some runs passed, others failed. "
+        f"{summary.calls:,} calls of {len(summary.functions):,} functions."
+    )
+    for title, tallies in (("source", summary.by_source), ("ability", summary.by_ability)):
+        console.print(_table(title, tallies))
+    for reason, count in sorted(summary.skipped.items()):
+        console.print(f"{count:,} runs left out: {reason}.")
+    if summary.interrupted:
+        console.print(f"{summary.interrupted:,} runs were interrupted: they count as failed, but teach nothing.")
+    if summary.ignored:
+        console.print(f"{summary.ignored:,} files are no traces and were ignored.")
+    if summary.problem_count:
+        console.print(f"[yellow]{summary.problem_count:,} problems[/], named above.")
+
+
+def _table(title: str, tallies: dict[str, Tally]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in (title, "runs", "passed", "failed", "unknown", "pass rate"):
+        left = heading in (title, "pass rate")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=heading != title, overflow="fold")
+    for name, tally in sorted(tallies.items(), key=lambda item: (-_rate(item[1]), item[0])):
+        known = tally.passed + tally.failed
+        rate = f"{_bar(_rate(tally))} {_rate(tally):4.0%}" if known else "[dim]unknown[/]"
+        table.add_row(name, *(f"{n:,}" for n in (tally.runs, tally.passed, tally.failed, tally.unknown)), rate)
+    return table
+
+
+def _rate(tally: Tally) -> float:
+    known = tally.passed + tally.failed
+    return tally.passed / known if known else 0.0
+
+
+def _bar(share: float, width: int = 12) -> str:
+    full = round(share * width)
+    return f"[green]{'━' * full}[/][red]{'━' * (width - full)}[/]"
+
+
+@click.command()
+@reading_options
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write (.jsonl, or .jsonl.gz ...).")
+def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
+    """Write the runs under PATH... in contramem's own format. Reading it back gives the same runs."""
+    written = 0
+
+    def counted(runs: Reading) -> Iterator[Trajectory]:
+        nonlocal written
+        for run in runs:
+            written += 1
+            yield run
+        if not written:
+            raise nothing_read(runs.problems, runs.ignored)
+
+    with reading(paths, options) as runs:
+        write_traces(counted(runs), out)
+    complain(runs.problems, runs.problem_count)
+    click.echo(f"{written:,} runs written to {out}.")
