@@ -1,8 +1,11 @@
 """Every error a user can fix, as one tree.
 
 ContramemError
+├── BankFileError     a frozen bank that cannot be read or written: file and line, what, what to do
 ├── ComparisonError   two sets of runs that cannot be compared as asked
 ├── HarmError         memory harmed more tasks than the caller allows
+├── PatchError        a decision that does not fit the bank it is for
+├── StoreError        a store that cannot be opened or written, or that somebody else is building
 ├── TraceError        a run, or a whole file, that cannot be read: where, what, what to do
 └── UsageError        a command or call that asks for something that cannot be done as asked
 """
@@ -31,3 +34,15 @@ class ComparisonError(ContramemError):
 
 class HarmError(ContramemError):
     """The comparison was made and printed; more tasks were harmed than the caller allows."""
+
+
+class BankFileError(ContramemError):
+    """A frozen bank cannot be read or written."""
+
+
+class PatchError(ContramemError):
+    """A decision does not fit the bank: it names cards that are not there, or changes what a person has pinned."""
+
+
+class StoreError(ContramemError):
+    """A store cannot be opened or written as asked. What was recorded before is untouched."""

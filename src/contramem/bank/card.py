@@ -6,19 +6,24 @@ read at run time and nothing else: provenance, reasons and counts live in the le
 
 from __future__ import annotations
 
-from typing import Annotated
+import hashlib
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 Line = Annotated[str, Field(min_length=1, max_length=600)]
 Function = Annotated[str, Field(pattern=r"^[^.\s]+\.[^.\s]+$", max_length=170)]
+Version = Annotated[int, Field(ge=1)]
+"""Grows by one whenever the text of a card changes. The bank sets it; an author leaves it alone."""
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A value that comes from outside: unknown fields are refused, and once made it stays as it is."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Argument(_Strict):
+class Argument(Strict):
     """One argument of a function, as it was seen in calls."""
 
     name: Line
@@ -30,7 +35,7 @@ class Argument(_Strict):
     """None: the calls do not tell."""
 
 
-class FunctionCard(_Strict):
+class FunctionCard(Strict):
     """The contract of one callable function. Tool-level only: no plan, no verdict, no model."""
 
     card_id: Annotated[str, Field(pattern=r"^function::")]
@@ -44,9 +49,18 @@ class FunctionCard(_Strict):
     common_mistakes: tuple[Line, ...] = ()
     side_effects: str = ""
     """Empty: none was observed."""
+    version: Version = 1
+
+    @model_validator(mode="after")
+    def _names_one_function(self) -> FunctionCard:
+        if self.tool != f"{self.app}.{self.function}":
+            raise ValueError(f"tool is {self.tool!r}, but app and function say {f'{self.app}.{self.function}'!r}")
+        if self.card_id != f"function::{self.tool}":
+            raise ValueError(f"card_id of {self.tool!r} has to be {f'function::{self.tool}'!r}, not {self.card_id!r}")
+        return self
 
 
-class Skill(_Strict):
+class Skill(Strict):
     """The rule of a Skill Card and when it is done."""
 
     core_rule: Line
@@ -58,7 +72,7 @@ class Skill(_Strict):
     efficiency: str = ""
 
 
-class Evidence(_Strict):
+class Evidence(Strict):
     """What the runs showed, in placeholders."""
 
     feedback: str = ""
@@ -68,7 +82,7 @@ class Evidence(_Strict):
     bad_example: str = ""
 
 
-class SkillDelta(_Strict):
+class SkillDelta(Strict):
     """A candidate lesson from one packet."""
 
     title: Annotated[str, Field(min_length=3, max_length=120)]
@@ -87,9 +101,37 @@ class SkillCard(SkillDelta):
 
     card_id: Annotated[str, Field(pattern=r"^skill::")]
     ability: Line
-    version: Annotated[int, Field(ge=1)] = 1
+    version: Version = 1
+
+    @classmethod
+    def of(cls, text: SkillDelta, card_id: str, ability: str, version: int = 1) -> SkillCard:
+        """The card that says what `text` says."""
+        fields = {name: getattr(text, name) for name in SkillDelta.model_fields}
+        return cls(card_id=card_id, ability=ability, version=version, **fields)
 
     @property
     def apps(self) -> tuple[str, ...]:
         """The apps of the functions it names, sorted. Empty for a rule about no app in particular."""
         return tuple(sorted({function.partition(".")[0] for function in self.functions_used}))
+
+
+def _kind(card: Any) -> str:
+    card_id = card.get("card_id", "") if isinstance(card, dict) else getattr(card, "card_id", "")
+    return str(card_id).partition("::")[0]
+
+
+Card: TypeAlias = FunctionCard | SkillCard
+AnyCard = Annotated[Annotated[FunctionCard, Tag("function")] | Annotated[SkillCard, Tag("skill")], Discriminator(_kind)]
+"""A `Card` as a field of a larger value: which of the two it is shows in its id."""
+
+
+def skill_id(ability: str, title: str, core_rule: str, copy: int = 1) -> str:
+    """The id of a new Skill Card. `copy` tells apart cards that began with the same words."""
+    key = f"{ability}\n{title}\n{core_rule}" + (f"\n{copy}" if copy > 1 else "")
+    # sha256, not hash(): hash() of a string differs from one process to the next.
+    return "skill::" + hashlib.sha256(key.encode()).hexdigest()[:12]
+
+
+def same_text(one: Card, other: Card) -> bool:
+    """Do two cards say the same? Their versions may differ."""
+    return one.model_copy(update={"version": other.version}) == other

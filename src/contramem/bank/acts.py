@@ -1,0 +1,87 @@
+"""What people do to a bank: accept, edit, mute, pin, reject and revert. Each act is a decision in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from contramem.bank.bank import Bank, Change, Holding, Status
+from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
+from contramem.bank.ledger import Attribution, Decision, LedgerEntry
+from contramem.errors import UsageError
+
+Verdict: TypeAlias = Literal["ACCEPT", "MUTE", "PIN", "REJECT"]
+
+_STATUS: dict[Verdict, Status] = {"MUTE": "muted", "PIN": "pinned", "REJECT": "retired"}
+_SAID: dict[Verdict, str] = {"ACCEPT": "accepted", "MUTE": "muted", "PIN": "pinned", "REJECT": "rejected"}
+
+
+def person(name: str) -> Attribution:
+    return Attribution(kind="person", name=name)
+
+
+def to_review(bank: Bank) -> tuple[Holding, ...]:
+    """The cards in service that no person has seen in their present words."""
+    held = (bank.holdings[card.card_id] for card in bank.cards)
+    return tuple(holding for holding in held if not holding.reviewed)
+
+
+def judge(bank: Bank, card_id: str, verdict: Verdict, by: Attribution, reason: str = "") -> Decision:
+    """A person's verdict on a card as it stands."""
+    held = bank.find(card_id)
+    after = held.model_copy(update={"status": _STATUS.get(verdict, held.status), "reviewed": True})
+    return _act(verdict, held, after, by, reason or f"{_SAID[verdict]} by {by}")
+
+
+def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribution, reason: str = "") -> Decision:
+    """A person's own words for a card."""
+    held = bank.find(card_id)
+    after = held.rewritten(text, held.footing).model_copy(update={"reviewed": True})
+    return _act("EDIT", held, after, by, reason or f"edited by {by}")
+
+
+def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attribution, reason: str = "") -> Decision:
+    """Undo one decision: texts, status and footing go back as a new version. A card that it added is retired.
+
+    Later decisions on the same cards have to be reverted first, so that nothing is undone unseen.
+    """
+    entries = {entry.number: entry for entry in ledger}
+    if number not in entries:
+        raise UsageError(f"there is no decision {number} (the last is {max(entries, default=0)}).")
+    undone = entries[number].decision
+    if not undone.changes:
+        what = f"{undone.operation or 'decision'} {number} {'changed nothing' if undone.accepted else 'was refused'}"
+        raise UsageError(f"{what}, so there is nothing to revert.")
+    _refuse_if_built_upon(undone, bank, [entry for entry in entries.values() if entry.number > number])
+    return Decision(
+        operation="REVERT",
+        reverts=number,
+        reason=reason or f"decision {number} ({undone.operation}) reverted by {by}",
+        by=by,
+        ability=undone.ability,
+        changes=tuple(_undo(change) for change in undone.changes),
+    )
+
+
+def _act(operation: Literal["EDIT"] | Verdict, held: Holding, after: Holding, by: Attribution, reason: str) -> Decision:
+    ability = held.card.ability if isinstance(held.card, SkillCard) else None
+    change = Change(before=held, after=after)
+    return Decision(operation=operation, reason=reason, by=by, ability=ability, changes=(change,))
+
+
+def _undo(change: Change) -> Change:
+    if change.before is None:
+        return Change(
+            before=change.after, after=change.after.model_copy(update={"status": "retired", "reviewed": True})
+        )
+    back = change.after.rewritten(change.before.card, change.before.footing)
+    return Change(before=change.after, after=back.model_copy(update={"status": change.before.status, "reviewed": True}))
+
+
+def _refuse_if_built_upon(undone: Decision, bank: Bank, later: list[LedgerEntry]) -> None:
+    for change in undone.changes:
+        if bank.holdings[change.card_id] != change.after:
+            since = [str(e.number) for e in later if any(c.card_id == change.card_id for c in e.decision.changes)]
+            raise UsageError(
+                f"{change.card_id} was changed again by decision {', '.join(since)}. Revert the later decisions first."
+            )

@@ -1,0 +1,195 @@
+"""Bank: the cards that are in service, and those that were. A value: a decision gives the next bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from typing import Literal, TypeAlias, assert_never
+
+from contramem.bank.card import AnyCard, Card, FunctionCard, SkillCard, SkillDelta, Strict, same_text, skill_id
+from contramem.bank.footing import Footing
+from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
+from contramem.errors import PatchError, UsageError
+
+Status: TypeAlias = Literal["active", "muted", "pinned", "retired"]
+"""Active and pinned cards are served to agents. A build may not rewrite or retire what a person has pinned. Muted cards
+go on learning without being served. Retired cards stay for the record, and so that a lesson once rejected is known."""
+
+
+class Holding(Strict):
+    """A card as the bank holds it."""
+
+    card: AnyCard
+    status: Status = "active"
+    footing: Footing = Footing()
+    reviewed: bool = False
+    """A person has seen this text and let it stand."""
+
+    @property
+    def served(self) -> bool:
+        return self.status in ("active", "pinned")
+
+    def rewritten(self, text: SkillDelta | FunctionCard, footing: Footing) -> Holding:
+        """The same card with other words: a new version, unless it says what it said before."""
+        card = self.card
+        if isinstance(card, SkillCard) and isinstance(text, SkillDelta):
+            new: Card = SkillCard.of(text, card.card_id, card.ability, card.version)
+        elif isinstance(text, FunctionCard) and text.card_id == card.card_id:
+            new = text
+        else:
+            raise PatchError(f"{card.card_id} cannot be rewritten as {getattr(text, 'card_id', 'a skill')}.")
+        if same_text(new, card):
+            return self.model_copy(update={"footing": footing})
+        new = new.model_copy(update={"version": card.version + 1})
+        return self.model_copy(update={"card": new, "footing": footing, "reviewed": False})
+
+
+class Change(Strict):
+    """What one decision does to one card. Nothing is ever deleted, so there always is an `after`."""
+
+    before: Holding | None
+    after: Holding
+
+    @property
+    def card_id(self) -> str:
+        return self.after.card.card_id
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Global Function Cards and the Skill Cards of each ability, by id, each with its status."""
+
+    holdings: Mapping[str, Holding] = field(default_factory=dict)
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """All cards in service, functions first."""
+        return self.functions + self.skills
+
+    @cached_property
+    def functions(self) -> tuple[FunctionCard, ...]:
+        """Function Cards in service, by id."""
+        return tuple(card for card in self._served if isinstance(card, FunctionCard))
+
+    @cached_property
+    def skills(self) -> tuple[SkillCard, ...]:
+        """Skill Cards in service, by ability and id."""
+        skills = (card for card in self._served if isinstance(card, SkillCard))
+        return tuple(sorted(skills, key=lambda card: (card.ability, card.card_id)))
+
+    @cached_property
+    def _served(self) -> tuple[Card, ...]:
+        return tuple(self.holdings[card_id].card for card_id in sorted(self.holdings) if self.holdings[card_id].served)
+
+    @property
+    def abilities(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(card.ability for card in self.skills))
+
+    def skills_of(self, ability: str) -> tuple[SkillCard, ...]:
+        """Skill Cards in service of one ability, by id."""
+        return tuple(card for card in self.skills if card.ability == ability)
+
+    def function(self, tool: str) -> FunctionCard | None:
+        """The card in service for `App.function`."""
+        held = self.holdings.get(f"function::{tool}")
+        return held.card if held and held.served and isinstance(held.card, FunctionCard) else None
+
+    def find(self, name: str) -> Holding:
+        """The one card whose id is `name`, or begins with it, with or without `skill::` or `function::`."""
+        if name in self.holdings:
+            return self.holdings[name]
+        matches = [
+            card_id for card_id in self.holdings if card_id.startswith((name, f"skill::{name}", f"function::{name}"))
+        ]
+        if len(matches) == 1:
+            return self.holdings[matches[0]]
+        what = f"{len(matches)} cards begin with {name!r}" if matches else f"there is no card {name!r} in this bank"
+        raise UsageError(f"{what}. `contramem bank cards` lists the ids.")
+
+    def first_made_from(self, ability: str, delta: SkillDelta) -> Holding | None:
+        """The card that began with the title and rule of `delta`, whatever became of it since."""
+        return self.holdings.get(skill_id(ability, delta.title, delta.skill.core_rule))
+
+    def footing(self, card_ids: Iterable[str]) -> Footing:
+        """What these cards rest on, taken together."""
+        return sum((self.holdings[card_id].footing for card_id in card_ids), Footing())
+
+    def apply(self, patch: Patch, ability: str, footing: Footing | None = None) -> Bank:
+        """The bank after `patch`. A patch that does not fit raises PatchError."""
+        return self.changed(self.plan(patch, ability, footing))
+
+    def changed(self, changes: Iterable[Change]) -> Bank:
+        """The bank after `changes`, each of which has to start from the card as it is here."""
+        holdings = dict(self.holdings)
+        for change in changes:
+            if holdings.get(change.card_id) != change.before:
+                raise PatchError(f"{change.card_id} is no longer what the decision was made on.")
+            holdings[change.card_id] = change.after
+        return Bank(holdings)
+
+    def plan(self, patch: Patch, ability: str, footing: Footing | None = None) -> tuple[Change, ...]:
+        """What `patch` changes. `footing` is all that the resulting card rests on, by default what the targets did."""
+        targets = [self._target(card_id, ability, patch) for card_id in patch.target_card_ids]
+        if footing is None:
+            footing = self.footing(patch.target_card_ids)
+        match patch:
+            case Noop():
+                return ()
+            case Add(new_or_updated_card=text):
+                card = SkillCard.of(text, self._free_id(ability, text), ability)
+                return (Change(before=None, after=Holding(card=card, footing=footing)),)
+            case Amend(new_or_updated_card=text) | Narrow(new_or_updated_card=text):
+                return (_rewrite(targets[0], text, footing),)
+            case Merge(retained_card_id=retained, new_or_updated_card=text):
+                return tuple(
+                    _rewrite(held, text or held.card, footing) if held.card.card_id == retained else _retire(held)
+                    for held in targets
+                )
+            case _:
+                assert_never(patch)
+
+    def plan_function(self, card: FunctionCard, footing: Footing) -> tuple[Change, ...]:
+        """What a newly built Function Card changes: nothing, if it says and rests on what the held one does."""
+        held = self.holdings.get(card.card_id)
+        if held is None:
+            return (Change(before=None, after=Holding(card=card.model_copy(update={"version": 1}), footing=footing)),)
+        if held.status == "retired":
+            raise PatchError(f"{card.card_id} was retired. Revert that decision before building it again.")
+        change = _rewrite(held, card, footing)
+        same = change.after.card == held.card and change.after.footing == held.footing
+        return () if same else (change,)
+
+    def plan_retirement(self, card_id: str) -> tuple[Change, ...]:
+        """What taking a card out of service changes."""
+        return (_retire(self.find(card_id)),)
+
+    def _target(self, card_id: str, ability: str, patch: Patch) -> Holding:
+        held = self.holdings.get(card_id)
+        if held is None or not isinstance(held.card, SkillCard):
+            raise PatchError(f"{patch.operation} names {card_id!r}, which is no skill card of this bank.")
+        if held.card.ability != ability:
+            raise PatchError(
+                f"{patch.operation} for ability {ability!r} names {card_id}, a card of {held.card.ability!r}."
+            )
+        if held.status == "retired":
+            raise PatchError(f"{patch.operation} names {card_id}, which was retired.")
+        return held
+
+    def _free_id(self, ability: str, text: SkillDelta) -> str:
+        ids = (skill_id(ability, text.title, text.skill.core_rule, copy) for copy in count(1))
+        return next(card_id for card_id in ids if card_id not in self.holdings)
+
+
+def _rewrite(held: Holding, text: SkillDelta | FunctionCard, footing: Footing) -> Change:
+    after = held.rewritten(text, footing)
+    if held.status == "pinned" and after.card != held.card:
+        raise PatchError(f"{held.card.card_id} is pinned, so a build may not rewrite it.")
+    return Change(before=held, after=after)
+
+
+def _retire(held: Holding) -> Change:
+    if held.status == "pinned":
+        raise PatchError(f"{held.card.card_id} is pinned, so a build may not retire it.")
+    return Change(before=held, after=held.model_copy(update={"status": "retired"}))

@@ -1,0 +1,77 @@
+"""Footing: what a card rests on. Kept beside the card, in ledger and store, and never shown to an agent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field
+
+from contramem.bank.card import Strict
+
+Scope: TypeAlias = Literal["universal", "finalization"]
+"""A card for every task of its ability, or for its end (paper, A.8). None: for the tasks it applies to."""
+
+Count = Annotated[int, Field(ge=0)]
+Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set(names))))]
+"""A set, in the one order that gives the same bytes each time."""
+
+
+class Support(Strict):
+    """How a guard fared when it was replayed on the runs behind its card."""
+
+    held: Count = 0
+    """On passing runs."""
+    broken: Count = 0
+    """By failing runs."""
+    contradicted: Count = 0
+    """Passing runs that broke it."""
+
+    def __add__(self, other: Support) -> Support:
+        return Support(
+            held=self.held + other.held,
+            broken=self.broken + other.broken,
+            contradicted=self.contradicted + other.contradicted,
+        )
+
+
+GuardSupport = Annotated[dict[str, Support], AfterValidator(lambda counts: dict(sorted(counts.items())))]
+
+
+class Footing(Strict):
+    """The evidence of one card. Sets rather than counts, so that the same task seen twice counts once."""
+
+    tasks: Names = ()
+    """Tasks whose runs showed the rule: keys, or digests of them."""
+    sources: Names = ()
+    """Models or agents whose runs did."""
+    contradicted_by: Names = ()
+    """Tasks where a passing run did otherwise."""
+    taught_by: Names = ()
+    """Digests of task id, task text and scenario, so that a card is not tested on the task that taught it."""
+    scope: Scope | None = None
+    support: GuardSupport = Field(default_factory=dict)
+    """By guard, as the card writes it."""
+
+    def __add__(self, more: Footing) -> Footing:
+        """Both together. The newer scope wins, if it says one; guard counts add up."""
+        support = dict(self.support)
+        for guard, counts in more.support.items():
+            support[guard] = support.get(guard, Support()) + counts
+        return Footing(
+            tasks=self.tasks + more.tasks,
+            sources=self.sources + more.sources,
+            contradicted_by=self.contradicted_by + more.contradicted_by,
+            taught_by=self.taught_by + more.taught_by,
+            scope=more.scope or self.scope,
+            support=support,
+        )
+
+    def __str__(self) -> str:
+        parts = [_counted(len(self.tasks), "task"), _counted(len(self.sources), "source")]
+        if self.contradicted_by:
+            parts.append(f"contradicted by {_counted(len(self.contradicted_by), 'task')}")
+        return ", ".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,112 @@
+"""Ledger: every decision ever made about a bank, accepted or refused, in order. The bank is what it folds to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from contramem.bank.bank import Bank, Change
+from contramem.bank.card import FunctionCard, SkillDelta, Strict
+from contramem.bank.patch import Patch
+
+Operation: TypeAlias = Literal["ADD", "PATCH", "MERGE", "NARROW", "NOOP"]
+"""What an author does with a delta or a newly built Function Card."""
+Act: TypeAlias = Literal["RETIRE", "ACCEPT", "EDIT", "MUTE", "PIN", "REJECT", "REVERT", "IMPORT"]
+"""What else is decided about cards: RETIRE by evidence or a person, the others by people."""
+
+
+class Attribution(Strict):
+    """Who decided."""
+
+    kind: Literal["rules", "model", "person"]
+    name: Annotated[str, Field(min_length=1)]
+    """`rules`, the model's name, or the person's."""
+    version: str = ""
+    """Of the rules; for a model the digest of the prompt that made it say so."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.version})" if self.version else self.name
+
+
+class RunRef(Strict):
+    """A run that a decision rests on, and the events in it that show the lesson."""
+
+    task: str
+    source: str
+    run: str = "0"
+    passed: bool | None = None
+    origin: str = ""
+    """The file it was read from."""
+    events: tuple[int, ...] = ()
+    """Positions."""
+
+
+class Usage(Strict):
+    """What a decision cost. The rules spend nothing."""
+
+    model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+    """None: nothing was spent, or the price is not known."""
+
+
+class Decision(Strict):
+    """One decision, with what is needed to explain it, undo it and make the bank again."""
+
+    operation: Operation | Act | None
+    """None: refused before an operation was chosen."""
+    accepted: bool = True
+    reason: Annotated[str, Field(min_length=1)]
+    by: Attribution
+    ability: str | None = None
+    """None: about Function Cards."""
+    candidate: SkillDelta | FunctionCard | None = None
+    """The delta, or the Function Card, that was decided on."""
+    patch: Patch | None = None
+    """As the Curator gave it, also when it was refused."""
+    changes: tuple[Change, ...] = ()
+    packet: str | None = None
+    """Digest of the packet."""
+    runs: tuple[RunRef, ...] = ()
+    usage: Usage = Usage()
+    reverts: int | None = None
+    """The number of the decision that this one undoes."""
+
+    @model_validator(mode="after")
+    def _changes_what_it_says(self) -> Decision:
+        if self.changes and (not self.accepted or self.operation == "NOOP"):
+            raise ValueError(f"a {'NOOP' if self.accepted else 'refused'} decision changes no card")
+        if self.accepted and self.operation is None:
+            raise ValueError("an accepted decision names its operation")
+        if (self.reverts is None) == (self.operation == "REVERT"):
+            raise ValueError("REVERT, and nothing else, names the decision it undoes")
+        return self
+
+    @property
+    def card_ids(self) -> tuple[str, ...]:
+        """The cards it changes or names."""
+        named = self.patch.target_card_ids if self.patch else ()
+        return tuple(dict.fromkeys([*(change.card_id for change in self.changes), *named]))
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """A decision in its place."""
+
+    number: int
+    """From 1, without gaps."""
+    at: str
+    """When it was recorded, ISO 8601, UTC."""
+    decision: Decision
+
+
+def fold(entries: Iterable[LedgerEntry], bank: Bank | None = None) -> Bank:
+    """The bank that `entries`, in order, make of `bank`, or of an empty one."""
+    bank = bank or Bank()
+    for entry in entries:
+        bank = bank.changed(entry.decision.changes)
+    return bank

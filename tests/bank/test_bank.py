@@ -1,0 +1,194 @@
+"""A bank is a value: a patch gives the next one, and nothing in it is lost."""
+
+from __future__ import annotations
+
+import pytest
+from bank_examples import (
+    ABILITIES,
+    DELETE_EMAIL,
+    FOOTING,
+    FOOTINGS,
+    KEEP_EXCEPTION,
+    add,
+    amend,
+    delta,
+    example_bank,
+    patches,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from contramem.bank.acts import judge, person
+from contramem.bank.bank import Bank, Change
+from contramem.bank.card import FunctionCard, skill_id
+from contramem.bank.footing import Footing, Support
+from contramem.bank.patch import Merge, Noop
+from contramem.errors import PatchError, UsageError
+
+
+def two_cards() -> tuple[Bank, str, str]:
+    bank = Bank().apply(add(delta("One rule")), "email", Footing(tasks=("a",), sources=("m",)))
+    bank = bank.apply(add(delta("Same rule")), "email", Footing(tasks=("b",), sources=("m",)))
+    return bank, *(skill_id("email", title, "Log in again before retrying.") for title in ("One rule", "Same rule"))
+
+
+def merge(*targets: str, card=None) -> Merge:
+    return Merge(
+        delta_index=0, reason="one", target_card_ids=targets, retained_card_id=targets[0], new_or_updated_card=card
+    )
+
+
+def test_add_makes_a_card_whose_id_does_not_depend_on_the_process():
+    bank = Bank().apply(add(), "email")
+    assert [card.card_id for card in bank.skills] == ["skill::e6c2a2b23cb6"]
+    assert bank.skills[0].version == 1
+    assert bank.abilities == ("email",)
+
+
+def test_the_bank_before_is_left_as_it_was():
+    before = example_bank()
+    holdings = dict(before.holdings)
+    before.apply(add(delta()), "email")
+    assert before.holdings == holdings
+
+
+def test_the_same_words_added_twice_make_two_cards():
+    bank = Bank().apply(add(), "email").apply(add(), "email")
+    assert len(bank.skills) == 2
+    assert bank.first_made_from("email", KEEP_EXCEPTION) is not None
+
+
+def test_patch_keeps_the_id_and_raises_the_version():
+    bank, one, _ = two_cards()
+    after = bank.apply(amend(one, delta("A better name")), "email")
+    held = after.find(one)
+    assert (held.card.title, held.card.version) == ("A better name", 2)
+
+
+def test_a_patch_that_only_adds_evidence_keeps_the_version():
+    bank, one, _ = two_cards()
+    after = bank.apply(amend(one, delta("One rule")), "email", bank.footing([one]) + Footing(tasks=("c",)))
+    assert after.find(one).card.version == 1
+    assert after.find(one).footing.tasks == ("a", "c")
+
+
+def test_merge_retires_all_targets_but_the_retained_and_joins_what_they_rest_on():
+    bank, one, other = two_cards()
+    after = bank.apply(merge(one, other), "email")
+    assert [card.card_id for card in after.skills] == [one]
+    assert after.find(other).status == "retired"
+    assert after.find(one).footing == Footing(tasks=("a", "b"), sources=("m",))
+
+
+def test_noop_changes_nothing():
+    bank = example_bank()
+    assert bank.apply(Noop(delta_index=0, reason="known"), "email") == bank
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        pytest.param(
+            lambda bank, one: bank.plan(amend("skill::nowhere", delta()), "email"), "no skill card", id="absent"
+        ),
+        pytest.param(
+            lambda bank, one: bank.plan(amend(DELETE_EMAIL.card_id, delta()), "email"), "no skill card", id="function"
+        ),
+        pytest.param(lambda bank, one: bank.plan(amend(one, delta()), "travel"), "a card of 'email'", id="ability"),
+        pytest.param(lambda bank, one: bank.changed([_stale(bank, one)]), "no longer what", id="stale"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, complaint):
+    bank = example_bank()
+    with pytest.raises(PatchError, match=complaint):
+        change(bank, bank.skills[0].card_id)
+
+
+def _stale(bank: Bank, card_id: str) -> Change:
+    after = bank.find(card_id)
+    return Change(before=after.model_copy(update={"status": "muted"}), after=after)
+
+
+def test_a_retired_card_takes_no_more_patches():
+    bank, one, other = two_cards()
+    after = bank.apply(merge(one, other), "email")
+    with pytest.raises(PatchError, match="was retired"):
+        after.apply(amend(other, delta()), "email")
+
+
+def test_a_build_may_add_evidence_to_a_pinned_card_but_not_rewrite_or_retire_it():
+    bank, one, other = two_cards()
+    bank = bank.changed(judge(bank, one, "PIN", person("anna")).changes)
+    assert bank.apply(amend(one, delta("One rule")), "email", Footing(tasks=("z",))).find(one).footing.tasks == ("z",)
+    for patch in (amend(one, delta("Another name")), merge(other, one)):
+        with pytest.raises(PatchError, match="is pinned"):
+            bank.apply(patch, "email")
+    with pytest.raises(PatchError, match="is pinned"):
+        bank.plan_retirement(one)
+
+
+def test_a_function_card_built_again_is_a_new_version_only_if_it_says_something_new():
+    bank = example_bank()
+    assert bank.plan_function(DELETE_EMAIL, Footing()) == ()
+    (change,) = bank.plan_function(DELETE_EMAIL.model_copy(update={"returns": "Nothing."}), Footing())
+    assert change.after.card.version == 2
+    after = bank.changed([change])
+    assert after.function("EmailClientV2.delete_email") == change.after.card
+    assert after.function("EmailClientV2.nothing") is None
+
+
+def test_a_retired_function_card_is_not_built_again_unseen():
+    bank = example_bank()
+    bank = bank.changed(bank.plan_retirement(DELETE_EMAIL.card_id))
+    assert bank.functions == ()
+    with pytest.raises(PatchError, match="was retired"):
+        bank.plan_function(DELETE_EMAIL, Footing())
+
+
+@pytest.mark.parametrize("name", ["skill::e6c2a2b23cb6", "e6c2a2b23cb6", "e6c", "skill::e6", "skill"])
+def test_a_card_is_found_by_any_beginning_of_its_id(name):
+    assert example_bank().find(name).card.card_id == "skill::e6c2a2b23cb6"
+
+
+@pytest.mark.parametrize(("name", "complaint"), [("", "2 cards begin"), ("zzz", "there is no card 'zzz'")])
+def test_a_name_that_fits_no_single_card_is_refused(name, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        example_bank().find(name)
+
+
+def test_a_function_card_names_one_function():
+    fields = dict(DELETE_EMAIL)
+    with pytest.raises(ValidationError, match="app and function say"):
+        FunctionCard(**{**fields, "app": "Calendar"})
+    with pytest.raises(ValidationError, match="card_id of"):
+        FunctionCard(**{**fields, "card_id": "function::Calendar.delete_email"})
+
+
+def test_footings_add_up_without_counting_a_task_twice():
+    total = FOOTING + FOOTING
+    assert (total.tasks, total.sources) == (FOOTING.tasks, FOOTING.sources)
+    assert total.support[KEEP_EXCEPTION.guards[0]] == Support(held=6, broken=4)
+    assert str(FOOTING + Footing(contradicted_by=("email/8",))) == "2 tasks, 2 sources, contradicted by 1 task"
+
+
+@given(st.data())
+def test_any_sequence_of_patches_keeps_the_bank_sound(data):
+    bank = Bank()
+    for _ in range(data.draw(st.integers(0, 12))):
+        ability = data.draw(st.sampled_from(ABILITIES))
+        patch = data.draw(patches(bank, ability))
+        after = bank.apply(patch, ability, data.draw(st.none() | FOOTINGS))
+        assert set(bank.holdings) <= set(after.holdings), "no card is ever lost"
+        for card_id, held in after.holdings.items():
+            assert held.card.card_id == card_id
+            if before := bank.holdings.get(card_id):
+                grown = held.card.version - before.card.version
+                assert grown == (0 if held.card == before.card else 1)
+                assert before.status == held.status or patch.operation == "MERGE"
+                assert held == before or card_id in patch.target_card_ids
+            else:
+                assert patch.operation == "ADD" and held.card.version == 1
+        if patch.operation == "MERGE":
+            assert len(bank.skills) - len(after.skills) == len(patch.target_card_ids) - 1
+        bank = after
