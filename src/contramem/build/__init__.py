@@ -1,0 +1,1 @@
+"""From observations and packets to Function Cards and Skill Cards, by an Author: rules, or a model."""

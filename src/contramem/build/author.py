@@ -1,0 +1,50 @@
+"""Author: the three jobs of construction behind one protocol. Rules do them without a key, a model with one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from contramem.bank.bank import Bank, Holding
+from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.bank.ledger import Attribution
+from contramem.bank.patch import Patch
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet
+from contramem.contrast.signals import Cite
+from contramem.traces.trajectory import Tool
+
+MAX_DELTAS = 3
+"""Per packet (paper, Contrastive Skill Memory)."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A delta and the events of its packet that show it."""
+
+    delta: SkillDelta
+    cites: tuple[Cite, ...]
+
+
+class Author(Protocol):
+    """Who writes the cards. The same input gives the same cards."""
+
+    @property
+    def attribution(self) -> Attribution:
+        """For the ledger: who, and at which version."""
+
+    def build_function(
+        self, function: str, observations: Sequence[Observation], tool: Tool | None
+    ) -> FunctionCard | None:
+        """One card from all observed calls of `function`. With its documentation, only what that does not say.
+
+        None: the calls show nothing worth a card.
+        """
+
+    def reflect(self, packet: Packet, related: Sequence[Holding]) -> Sequence[Candidate]:
+        """At most MAX_DELTAS lessons, the sharpest first; none when the packet teaches nothing. When every run failed,
+        only diagnosis and recovery."""
+
+    def curate(self, index: int, candidate: Candidate, packet: Packet, related: Sequence[Holding], bank: Bank) -> Patch:
+        """The smallest edit of the bank that takes in candidate number `index` of the packet."""
