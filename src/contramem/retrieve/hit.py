@@ -1,0 +1,75 @@
+"""Hit: a card that fits a task, and why. Query: what is known about the task when memory is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from contramem.bank.card import Card, FunctionCard
+from contramem.retrieve.bm25 import Bm25
+
+
+@dataclass(frozen=True)
+class Query:
+    """A task, as far as it is known before the first step."""
+
+    task: str
+    ability: str | None = None
+    """Picks the skill bank. None searches all of them."""
+    apps: frozenset[str] | None = None
+    """The apps the task is about. None: they are told from its words."""
+    functions: frozenset[str] | None = None
+    """The functions the agent has; it is shown cards of no others. None: not known, all count."""
+    task_id: str | None = None
+    """With an id, no card comes back that was learned from this task: not by its id, nor by its text."""
+    scenario_id: str | None = None
+    """The same for the group of sibling tasks."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A retrieved card. `score` is `bm25` plus `prior`, and `terms` says where the BM25 part comes from."""
+
+    card: Card
+    rank: int
+    """From 1, among hits of its kind."""
+    score: float
+    bm25: float
+    prior: float
+    """The app-overlap bonus, or the mismatch penalty as a negative number."""
+    shared_apps: tuple[str, ...]
+    reserved: bool = False
+    """It has its place because it is universal for the ability, whatever its score."""
+    _index: Bm25 | None = field(default=None, repr=False, compare=False)
+    _words: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    _document: int = field(default=0, repr=False, compare=False)
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """What each word gave, largest first. Worked out when asked: an agent that starts does not wait for it."""
+        return self._index.explain(self._words, self._document) if self._index else {}
+
+    @property
+    def kind(self) -> str:
+        """`function` or `skill`."""
+        return "function" if isinstance(self.card, FunctionCard) else "skill"
+
+    @property
+    def name(self) -> str:
+        """The title of a skill, `App.function` of a function."""
+        return self.card.tool if isinstance(self.card, FunctionCard) else self.card.title
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`: everything that explains the hit, nothing of the card that the text does not show."""
+        return {
+            "card_id": self.card.card_id,
+            "kind": self.kind,
+            "name": self.name,
+            "rank": self.rank,
+            "score": round(self.score, 6),
+            "bm25": round(self.bm25, 6),
+            "prior": round(self.prior, 6),
+            "shared_apps": list(self.shared_apps),
+            "reserved": self.reserved,
+            "terms": {term: round(part, 6) for term, part in self.terms.items()},
+        }

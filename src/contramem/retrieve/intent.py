@@ -1,0 +1,51 @@
+"""What a task asks to do, as classes of verbs: the filter on Function Cards of the `time` profile (paper, A.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from contramem.retrieve.tokens import singular, tokenize
+
+# Verbs of one row mean one intent. A verb may be in several rows. Rows hold verbs of tasks and of function names alike.
+_INTENTS = {
+    "read": """get list search find read view show check count fetch lookup look query describe see know tell which who
+        what when where how many browse compare calculate retrieve monitor watch verify""",
+    "send": "send email message text notify tell inform write post contact invite share alert remind ask let",
+    "reply": "reply respond answer",
+    "forward": "forward share",
+    "create": "create add schedule book set make plan new save insert put register open",
+    "delete": "delete remove cancel clear drop trash discard",
+    "update": "update edit change modify rename reschedule move postpone correct replace fix adjust shift delay",
+    "order": "order buy purchase checkout pay shop take get call",
+    "cancel": "cancel abort stop end revoke",
+    "wait": "wait until after within every minute hour second later then timer sleep delay",
+    "join": "join leave follow unfollow subscribe",
+    "transfer": "transfer pay send refund deposit withdraw",
+    "download": "download save upload attach copy",
+}
+_CLASSES: dict[str, frozenset[str]] = {}
+for _intent, _row in _INTENTS.items():
+    for _verb in map(singular, _row.split()):
+        _CLASSES[_verb] = _CLASSES.get(_verb, frozenset()) | {_intent}
+
+VERBS = frozenset(_CLASSES) - {"email", "message", "text", "minute", "hour", "second", "timer"}
+"""Verbs in their index form. Words that name a thing as often as an act are left out."""
+
+
+def intents(words: Sequence[str]) -> frozenset[str]:
+    """The intents that the words of a task show."""
+    return frozenset().union(*(_CLASSES[word] for word in words if word in _CLASSES))
+
+
+def serves(function: str, asked: frozenset[str]) -> bool:
+    """Does `App.function` do one of the things asked? A name without a verb we know is not held against it."""
+    own = _intents_of_name(function)
+    return not own or not own.isdisjoint(asked)
+
+
+@lru_cache(maxsize=65_536)
+def _intents_of_name(function: str) -> frozenset[str]:
+    """Of the first verb in the name, as in `search_emails` and `user_cancel_ride`."""
+    verbs = (word for word in tokenize(function.rpartition(".")[2]) if word in VERBS)
+    return _CLASSES.get(next(verbs, ""), frozenset())

@@ -1,0 +1,97 @@
+"""Profiles: the frozen settings of retrieval and injection, one for each way of running agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from contramem.errors import UsageError
+
+BeforeCall: TypeAlias = Literal["never", "risky", "always"]
+
+
+@dataclass(frozen=True)
+class AppPrior:
+    """What sharing apps with the task adds to a card's BM25 score. It ranks and never gates."""
+
+    bonus: float
+    """Per app that card and task share."""
+    cap: float
+    """The bonus of a card is at most this, however many apps it shares."""
+    penalty: float
+    """Taken from a card that names apps and shares none. A card without apps gets neither bonus nor penalty."""
+
+
+SOFT = AppPrior(bonus=0.6, cap=1.2, penalty=0.6)
+INDICATOR = AppPrior(bonus=1.0, cap=1.0, penalty=0.0)
+"""Equation 1 of the paper: one weight for sharing any app, nothing otherwise."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How many cards an agent is shown, when, and how long they may be."""
+
+    name: str
+    skills: int
+    """Skill Cards at task start, at most."""
+    functions: int
+    """Function Cards at task start, at most."""
+    before_call: BeforeCall
+    """Which functions bring their card before the first call: `risky` means those that write or have known mistakes."""
+    budget_tokens: int
+    """Of the guidance at task start, policy included."""
+    call_budget_tokens: int = 350
+    """Of the guidance before one call, policy included."""
+    prior: AppPrior = SOFT
+    floor: float = 0.0
+    """The least BM25 of a card, in units of the idf of a term that only one card has, so it holds for any bank size.
+    In a card of mean length such a term gives 0.4 of the unit if it is there once and 0.67 if three times: 0.6 asks for
+    one rare word that the card is about, or two that it mentions. At 0 any shared word is enough."""
+    universal_skills: int = 0
+    """Slots among `skills` that go first to cards of scope `universal`, whatever the task says."""
+    verb_intent: bool = False
+    """Function Cards at start only for what the task asks to do."""
+    final_reminder: bool = False
+    """One card of scope `finalization` is given again when the caller says that the end is near."""
+    brief: bool = False
+    """For small models: the short policy, one line before a call."""
+    budget_words: int | None = None
+    """A limit in words beside the one in tokens."""
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile("gaia2", skills=3, functions=5, before_call="always", budget_tokens=2400),
+        Profile(
+            "time",
+            skills=3,
+            functions=5,
+            before_call="never",
+            budget_tokens=2400,
+            universal_skills=2,
+            verb_intent=True,
+            final_reminder=True,
+        ),
+        Profile("appworld", skills=3, functions=2, before_call="never", budget_tokens=1800, prior=INDICATOR),
+        Profile("default", skills=3, functions=2, before_call="risky", budget_tokens=1100, floor=0.6),
+        Profile(
+            "small",
+            skills=1,
+            functions=0,
+            before_call="always",
+            budget_tokens=260,
+            call_budget_tokens=120,
+            floor=1.0,
+            brief=True,
+            budget_words=150,
+        ),
+    )
+}
+
+
+def profile_named(name: str) -> Profile:
+    """The profile called `name`."""
+    if name not in PROFILES:
+        raise UsageError(f"there is no profile {name!r} (profiles: {', '.join(PROFILES)}).")
+    return PROFILES[name]

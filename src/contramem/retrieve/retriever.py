@@ -1,0 +1,151 @@
+"""Retriever: the cards of a bank that fit a task (paper, section on retrieval, and A.8).
+
+    score = BM25(task; title, applies_when, tags, core_rule) + app-overlap bonus, capped - mismatch penalty
+
+The ability label picks the skills that are searched; without one all are. The app terms move a card up or down and
+never keep it out: only the floor of the profile does, and that looks at the words alone. The same query gives the same
+hits, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.retrieve.apps import AppVocabulary
+from contramem.retrieve.hit import Hit, Query
+from contramem.retrieve.intent import intents, serves
+from contramem.retrieve.names import FunctionNames
+from contramem.retrieve.profiles import Profile
+from contramem.retrieve.shelf import Ranking, Shelf
+from contramem.retrieve.tokens import tokenize
+from contramem.traces.trajectory import digest
+
+if TYPE_CHECKING:
+    from contramem.retrieve.shelf import Booleans
+
+ALL = ""
+FUNCTIONS = "\0functions"
+"""Shelves beside those of the abilities: all skills, for tasks without a label, and the functions."""
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What memory has for a task."""
+
+    skills: tuple[Hit, ...]
+    functions: tuple[Hit, ...]
+    final: Hit | None
+    """The finalization card to repeat near the end, where the profile wants one."""
+    apps: frozenset[str]
+    """The apps the task was taken to be about."""
+    note: str = ""
+    """What the caller may have overlooked: a label that no skill has."""
+
+
+class Retriever:
+    """Ranks the cards of one bank. Shelves are indexed when they are first needed; threads may share a retriever."""
+
+    def __init__(
+        self,
+        skills: Iterable[SkillCard],
+        functions: Iterable[FunctionCard],
+        taught_by: Mapping[str, Collection[str]] | None = None,
+        scopes: Mapping[str, str] | None = None,
+    ) -> None:
+        """`taught_by` (digests of task ids, texts and scenarios) and `scopes` are by card id."""
+        self._skills, self._functions = tuple(skills), tuple(functions)
+        self.names = FunctionNames(self._functions)
+        self._taught = _turned(taught_by or {})
+        self._scoped = _turned({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
+        self._labels = frozenset(card.ability.casefold() for card in self._skills)
+        self._shelves: dict[str, Shelf] = {}
+        self._lock = Lock()
+
+    @property
+    def abilities(self) -> tuple[str, ...]:
+        """The labels of the bank's skills, sorted."""
+        return tuple(sorted({card.ability for card in self._skills}))
+
+    def retrieve(self, query: Query, profile: Profile) -> Retrieval:
+        """The cards to show for `query`, best first, and none that the profile's floor keeps out."""
+        words = tokenize(query.task)
+        apps = self._vocabulary.apps_in(words) if query.apps is None else query.apps
+        functions = self._function_hits(query, words, apps, profile) if profile.functions else ()
+        label = query.ability.casefold() if query.ability else ALL
+        if label and label not in self._labels:
+            known = ", ".join(self.abilities) or "none"
+            note = f"no skill has the ability {query.ability!r} (abilities of this bank: {known})"
+            return Retrieval((), functions, None, apps, note)
+        shelf = self._shelf(label)
+        ranking = shelf.rank(words, apps, profile)
+        free = shelf.mask(shelf.numbers(self._taught_by(query)), False)
+        skills = self._skill_hits(shelf, ranking, free, profile)
+        final = self._of_scope("finalization", shelf, ranking, free, 1) if profile.final_reminder else []
+        return Retrieval(skills, functions, shelf.hit(ranking, final[0], 1) if final else None, apps)
+
+    def _skill_hits(self, shelf: Shelf, ranking: Ranking, free: Booleans, profile: Profile) -> tuple[Hit, ...]:
+        reserved = self._of_scope("universal", shelf, ranking, free, profile.universal_skills)
+        others = free & ranking.fits & shelf.mask(reserved, False)
+        numbers = reserved + shelf.best(ranking, profile.skills - len(reserved), others)
+        return tuple(
+            shelf.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
+        )
+
+    def _of_scope(self, scope: str, shelf: Shelf, ranking: Ranking, free: Booleans, limit: int) -> list[int]:
+        """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
+        if shelf is self._shelves.get(ALL) or not limit:
+            return []
+        return shelf.best(ranking, limit, free & shelf.mask(shelf.numbers(self._scoped.get(scope, ()))))
+
+    def _function_hits(self, query: Query, words: list[str], apps: frozenset[str], profile: Profile) -> tuple[Hit, ...]:
+        shelf = self._shelf(FUNCTIONS)
+        ranking = shelf.rank(words, apps, profile)
+        allowed = ranking.fits
+        if query.functions is not None:
+            cards = (self.names.find(name) for name in query.functions)
+            allowed = allowed & shelf.mask(shelf.numbers(card.card_id for card in cards if card))
+        if profile.verb_intent:
+            asked = intents(words)
+            allowed = allowed & shelf.mask(number for number, name in shelf.named(allowed) if serves(name, asked))
+        numbers = shelf.best(ranking, profile.functions, allowed)
+        return tuple(shelf.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
+
+    def _taught_by(self, query: Query) -> set[str]:
+        """Ids of the cards that were learned from this very task or scenario, where the query says which it is."""
+        keys = [key for key in (query.task_id, query.scenario_id) if key]
+        if keys:
+            keys.append(query.task)
+        return {card_id for key in keys for card_id in self._taught.get(digest(key), ())}
+
+    def _shelf(self, label: str) -> Shelf:
+        """The functions, the skills of one ability, or all skills. Indexed once, by whichever thread comes first."""
+        if label not in self._shelves:
+            with self._lock:
+                if label not in self._shelves:
+                    self._shelves[label] = Shelf(self._cards(label))
+        return self._shelves[label]
+
+    def _cards(self, label: str) -> Iterable[Card]:
+        if label == FUNCTIONS:
+            return self._functions
+        return (card for card in self._skills if label in (ALL, card.ability.casefold()))
+
+    @cached_property
+    def _vocabulary(self) -> AppVocabulary:
+        named = {function for card in self._skills for function in card.functions_used}
+        return AppVocabulary(sorted(named | {card.tool for card in self._functions}))
+
+
+def _turned(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """From card id to values, to value to card ids."""
+    turned = defaultdict[str, list[str]](list)
+    for card_id, found in values.items():
+        for value in found:
+            turned[value].append(card_id)
+    return dict(turned)

@@ -1,0 +1,183 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from pytest import approx
+
+from contramem.bank.card import Skill, SkillCard
+from contramem.errors import UsageError
+from contramem.retrieve.hit import Query
+from contramem.retrieve.profiles import INDICATOR, PROFILES, SOFT, profile_named
+from contramem.retrieve.retriever import Retriever
+
+GAIA2, TIME, DEFAULT = PROFILES["gaia2"], PROFILES["time"], PROFILES["default"]
+NEWSLETTERS = "Delete all newsletters except the one about the offsite."
+RIDE = "Order a cab to the airport; if Anna does not reply within 5 minutes, cancel the ride."
+
+
+def ids(hits):
+    return [hit.card.card_id.partition("::")[2] for hit in hits]
+
+
+def skill(card_id, *, title="Handle the record", rule="Check the record twice.", functions=(), ability="general"):
+    return SkillCard(
+        card_id=f"skill::{card_id}",
+        ability=ability,
+        title=title,
+        applies_when="A record is handled.",
+        solves="Errors.",
+        skill=Skill(core_rule=rule, completion=["checked"]),
+        functions_used=functions,
+    )
+
+
+def test_the_label_picks_the_bank(retriever):
+    labelled = retriever.retrieve(Query("Delete the emails", ability="Ambiguity"), GAIA2)
+    assert {hit.card.ability for hit in labelled.skills} == {"ambiguity"}
+    assert {hit.card.ability for hit in retriever.retrieve(Query("Ask, search and read emails"), GAIA2).skills} > {
+        "search"
+    }
+
+
+def test_a_label_that_no_skill_has_gives_no_skill_and_says_so(retriever):
+    found = retriever.retrieve(Query("Delete the emails", ability="cooking"), GAIA2)
+    assert found.skills == ()
+    assert found.functions
+    assert "cooking" in found.note
+    assert "ambiguity, execution, search, time" in found.note
+
+
+def test_a_hit_explains_itself(retriever):
+    hit = retriever.retrieve(Query("Delete the emails"), GAIA2).skills[0]
+    assert hit.card.card_id == "skill::ambiguous-keep"
+    assert list(hit.terms) == ["delete", "email"]
+    assert sum(hit.terms.values()) == approx(hit.bm25)
+    assert hit.score == approx(hit.bm25 + hit.prior)
+    assert (hit.rank, hit.prior, hit.shared_apps) == (1, SOFT.bonus, ("EmailClient",))
+
+
+def test_apps_are_told_from_the_words_of_the_task(retriever):
+    assert retriever.retrieve(Query("Cancel the ride and add an event"), GAIA2).apps == {"Cab", "Calendar"}
+    assert retriever.retrieve(Query("Do what is needed"), GAIA2).apps == frozenset()
+
+
+class TestAppPrior:
+    """Four cards that differ only in their apps, asked for a task about mail and calendar."""
+
+    CARDS = (
+        skill("none"),
+        skill("mail", functions=["Mail.send"]),
+        skill("many", functions=["Mail.send", "Calendar.add", "Cab.order"]),
+        skill("other", functions=["Cab.order"]),
+    )
+    QUERY = Query("Check the record", apps=frozenset({"mail", "Calendar", "Contacts"}))
+
+    def priors(self, profile):
+        hits = Retriever(self.CARDS, []).retrieve(self.QUERY, replace(profile, skills=4)).skills
+        return {hit.card.card_id.removeprefix("skill::"): hit.prior for hit in hits}
+
+    def test_bonus_is_capped_and_a_mismatch_costs(self):
+        expected = {"none": 0, "mail": SOFT.bonus, "many": SOFT.cap, "other": -SOFT.penalty}
+        assert self.priors(GAIA2) == approx(expected)
+        assert SOFT.cap < 3 * SOFT.bonus
+
+    def test_appworld_has_the_plain_indicator(self):
+        expected = {"none": 0, "mail": INDICATOR.bonus, "many": INDICATOR.bonus, "other": 0}
+        assert self.priors(PROFILES["appworld"]) == approx(expected)
+
+    def test_it_never_gates(self):
+        harsh = replace(GAIA2, skills=4, prior=replace(SOFT, penalty=100.0))
+        assert len(Retriever(self.CARDS, []).retrieve(self.QUERY, harsh).skills) == 4
+
+
+def test_ties_break_by_id():
+    cards = [skill(name) for name in ("c", "a", "d", "b")]
+    for order in (cards, cards[::-1]):
+        assert ids(Retriever(order, []).retrieve(Query("check the record"), GAIA2).skills) == ["a", "b", "c"]
+
+
+def test_a_card_is_not_given_to_the_task_that_taught_it(retriever):
+    def found(**query):
+        return ids(retriever.retrieve(Query(ability="ambiguity", **query), GAIA2).skills)
+
+    assert "ambiguous-keep" in found(task=NEWSLETTERS)
+    assert "ambiguous-keep" in found(task="Delete emails", task_id="agentdojo/workspace/8")
+    assert "ambiguous-keep" not in found(task="Delete emails", task_id="agentdojo/workspace/7")
+    assert "ambiguous-keep" not in found(task=NEWSLETTERS, task_id="renamed")
+
+
+def test_nor_to_a_sibling_of_that_task(retriever):
+    query = Query(RIDE, ability="time", scenario_id="scenario_time_4")
+    assert "wait-then-act" not in ids(retriever.retrieve(query, GAIA2).skills)
+    assert "wait-then-act" in ids(retriever.retrieve(replace(query, scenario_id="scenario_time_5"), GAIA2).skills)
+
+
+def test_what_does_not_fit_is_not_given(retriever):
+    task = "Compose a sonnet about zeppelins"
+    assert retriever.retrieve(Query(task), DEFAULT).skills == ()
+    assert retriever.retrieve(Query(task), DEFAULT).functions == ()
+    assert retriever.retrieve(Query(""), GAIA2).skills == ()
+
+
+def test_the_floor_asks_for_more_than_a_word_in_passing(retriever):
+    task = "Which day has the largest bill?"
+    loose = retriever.retrieve(Query(task), replace(DEFAULT, floor=0.0))
+    assert loose.skills
+    assert retriever.retrieve(Query(task), DEFAULT).skills == ()
+
+
+def test_time_reserves_places_for_universal_cards(retriever):
+    found = retriever.retrieve(Query(RIDE, ability="time"), TIME)
+    assert ids(found.skills)[:2] == ["keep-obligations", "wait-then-act"]
+    assert [hit.reserved for hit in found.skills][:2] == [True, False]
+    assert found.final.card.card_id == "skill::finish-last"
+
+
+def test_without_a_label_nothing_is_universal(retriever):
+    found = retriever.retrieve(Query(RIDE), TIME)
+    assert not any(hit.reserved for hit in found.skills)
+    assert found.final is None
+
+
+def test_time_shows_functions_for_what_is_asked_only(retriever):
+    task = "Order a ride to the calendar event"
+    assert "Calendar.add_calendar_event" in ids(retriever.retrieve(Query(task), GAIA2).functions)
+    assert ids(retriever.retrieve(Query(task), TIME).functions) == ["Cab.order_ride"]
+
+
+def test_an_agent_sees_cards_of_its_own_tools_only(retriever):
+    task = "Delete and send emails, order a ride"
+    query = Query(task, functions=frozenset({"EmailClient__send_email", "order_ride", "unheard_of"}))
+    assert set(ids(retriever.retrieve(query, GAIA2).functions)) == {"EmailClient.send_email", "Cab.order_ride"}
+    assert retriever.retrieve(replace(query, functions=frozenset()), GAIA2).functions == ()
+
+
+def test_profiles_are_the_table_of_the_design():
+    table = {name: (p.skills, p.functions, p.before_call) for name, p in PROFILES.items()}
+    assert table == {
+        "gaia2": (3, 5, "always"),
+        "time": (3, 5, "never"),
+        "appworld": (3, 2, "never"),
+        "default": (3, 2, "risky"),
+        "small": (1, 0, "always"),
+    }
+    assert (TIME.universal_skills, TIME.verb_intent, TIME.final_reminder) == (2, True, True)
+    assert (PROFILES["small"].budget_words, PROFILES["small"].brief) == (150, True)
+
+
+def test_an_unknown_profile_is_named():
+    with pytest.raises(UsageError, match=r"no profile 'huge' \(profiles: gaia2, time"):
+        profile_named("huge")
+
+
+def test_an_empty_bank_has_nothing():
+    found = Retriever([], []).retrieve(Query("Delete the emails"), GAIA2)
+    assert (found.skills, found.functions, found.apps) == ((), (), frozenset())
+
+
+def test_threads_get_the_same_hits(retriever):
+    tasks = [NEWSLETTERS, RIDE, "Which emails are from Anna?"] * 20
+    fresh = Retriever([skill("x"), *(card for card in retriever._skills)], retriever._functions)
+    with ThreadPoolExecutor(10) as pool:
+        found = list(pool.map(lambda task: fresh.retrieve(Query(task), GAIA2), tasks))
+    assert [ids(one.skills) for one in found] == [ids(fresh.retrieve(Query(task), GAIA2).skills) for task in tasks]
