@@ -110,6 +110,14 @@ class TraceFile:
 
     def lines(self) -> Iterator[tuple[int, Any]]:
         """(line number, value) of each line, one at a time. A line that is no JSON comes as its TraceError."""
+        for number, line in self.raw_lines():
+            try:
+                yield number, decode(line)
+            except TraceError as error:
+                yield number, error
+
+    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
+        """(line number, bytes) of each line that is not blank, for readers that decode into types of their own."""
         with self._open() if "content" not in self.__dict__ else io.BytesIO(self.content) as stream:
             limit = MAX_FILE_BYTES + 1
             for number, line in enumerate(iter(lambda: stream.readline(limit), b""), 1):
@@ -117,10 +125,7 @@ class TraceFile:
                     continue
                 if len(line) == limit:
                     raise TraceError(f"line {number} is longer than {MAX_FILE_BYTES >> 20} MiB", "Leave the file out.")
-                try:
-                    yield number, decode(line)
-                except TraceError as error:
-                    yield number, error
+                yield number, line
 
     @cached_property
     def head(self) -> Any:
@@ -161,7 +166,9 @@ def _decode_leniently(content: bytes, error: Exception) -> Any:
     import json  # only files that the fast decoder refuses pay for it
 
     try:
-        return json.loads(content, parse_constant=lambda name: None)
+        value = json.loads(content, parse_constant=lambda name: None)
+        # Halves of surrogate pairs, which JSON can spell and UTF-8 cannot, become question marks on the way out.
+        return _decode(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
         raise TraceError("JSON is nested too deeply", "Leave the file out, or flatten it.") from None
     except ValueError:

@@ -1,0 +1,95 @@
+"""contramem's own traces: a header line, then one Trajectory a line. The format that `write_traces` writes.
+
+It is the interchange format, so a line is decoded straight into the types of `trajectory.py`: unknown fields are
+ignored, a missing or wrong one is reported with its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from contramem.errors import TraceError
+from contramem.traces.files import TraceFile
+from contramem.traces.normalize import Naming, check_depth
+from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.trajectory import Event, Trajectory
+from contramem.traces.write import FORMAT, VERSION
+
+_decode = msgspec.json.Decoder(Trajectory).decode
+
+
+class NativeReader:
+    name = "contramem"
+
+    def claims(self, file: TraceFile) -> bool:
+        head = file.head
+        return isinstance(head, dict) and head.get("format") == FORMAT
+
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+        lines = file.raw_lines()
+        _check_header(next(lines, (1, b""))[1])
+        rename = _renaming(options)
+
+        def build(line: bytes, position: str) -> Trajectory:
+            return _trajectory(line, rename)
+
+        yield from each_run(file, lines, build)
+
+
+def _check_header(line: bytes) -> None:
+    try:
+        header = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        header = None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise TraceError(
+            "has no header line", f'The first line must be {{"format": "{FORMAT}", "version": {VERSION}}}.'
+        )
+    version = header.get("version")
+    if type(version) is not int or version < 1:
+        raise TraceError(f"has a header whose version is {version!r}", f"Write 1 to {VERSION}.")
+    if version > VERSION:
+        raise TraceError(
+            f"was written by a newer contramem (trace format {version}); this one reads up to {VERSION}",
+            "Upgrade contramem.",
+        )
+
+
+def _trajectory(line: bytes, rename: Callable[[Event], Event] | None) -> Trajectory:
+    try:
+        trajectory = _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise TraceError(f"is no trajectory ({error})", "docs/formats.md describes the fields.") from None
+    bare = False
+    for index, event in enumerate(trajectory.events):
+        if event.position != index:
+            raise TraceError(f"event {index} has position {event.position}", "Number the events 0, 1, 2, ...")
+        if event.function and "." not in event.function:
+            bare = True
+        if event.result is not None and isinstance(event.result.content, (dict, list)):
+            check_depth(event.result.content)
+        for value in event.arguments.values():
+            if isinstance(value, (dict, list)):
+                check_depth(value)
+    if rename is None and not bare:
+        return trajectory
+    rename = rename or _renamed(Naming())
+    return msgspec.structs.replace(trajectory, events=tuple([rename(event) for event in trajectory.events]))
+
+
+def _renaming(options: ReadOptions) -> Callable[[Event], Event] | None:
+    """Names and effects are settled in the file, unless the user gives others."""
+    return _renamed(options.naming()) if options.app or options.effects else None
+
+
+def _renamed(naming: Naming) -> Callable[[Event], Event]:
+    def rename(event: Event) -> Event:
+        if not event.function:
+            return event
+        function = naming.function(event.function)
+        effect = naming.effect(function, None if event.effect == "unknown" else event.effect)
+        return msgspec.structs.replace(event, function=function, effect=effect)
+
+    return rename

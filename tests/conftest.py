@@ -1,0 +1,16 @@
+"""What every test may use."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real traces, no part of the repository: $CONTRAMEM_SHARED_DATA, or `shared/data` beside the checkout."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    path = Path(os.environ.get("CONTRAMEM_SHARED_DATA", beside))
+    if not path.is_dir():
+        pytest.skip(f"no real traces at {path}; set CONTRAMEM_SHARED_DATA to where they are")
+    return path
