@@ -1,0 +1,25 @@
+"""Anthropic Messages: the same files as in chat.py, whose messages call tools in content blocks.
+
+`tool_use` and `tool_result` blocks are read in messages.py, which Claude Code sessions share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contramem.traces.files import TraceFile
+from contramem.traces.read import Problem, ReadOptions, Skipped
+from contramem.traces.readers.chat import claims_messages
+from contramem.traces.readers.messages import has_blocks
+from contramem.traces.readers.records import first_messages, read_records
+from contramem.traces.trajectory import Trajectory
+
+
+class AnthropicReader:
+    name = "anthropic"
+
+    def claims(self, file: TraceFile) -> bool:
+        return claims_messages(file) and any(map(has_blocks, first_messages(file)))
+
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+        return read_records(file, options)

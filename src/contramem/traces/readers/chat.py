@@ -1,0 +1,36 @@
+"""OpenAI chat messages: JSONL of records, a list of them, one record, or a bare list of messages.
+
+Nothing but the messages is standard, so the rest is found by our names or by the user's map (records.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contramem.traces.files import TraceFile
+from contramem.traces.read import Problem, ReadOptions, Skipped
+from contramem.traces.readers.messages import has_blocks
+from contramem.traces.readers.records import first_messages, read_records
+from contramem.traces.trajectory import Trajectory
+
+_OTHERS = frozenset({"suite_name", "termination_reason", "trajectory_format", "trajectory"})
+"""Keys of other formats that hold chat messages too."""
+
+
+class ChatReader:
+    name = "openai-chat"
+
+    def claims(self, file: TraceFile) -> bool:
+        return claims_messages(file) and not any(map(has_blocks, first_messages(file)))
+
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+        return read_records(file, options)
+
+
+def claims_messages(file: TraceFile) -> bool:
+    """Is this a file of chat messages, and of no format that only contains some?"""
+    head = file.head
+    if isinstance(head, dict) and not _OTHERS.isdisjoint(head):
+        return False
+    # Agents of the SWE family save bare messages under names of their own.
+    return not file.name.endswith((".traj", ".traj.json")) and bool(first_messages(file))

@@ -1,0 +1,106 @@
+"""Chat messages of the two common dialects: OpenAI (`tool_calls`, role `tool`) and Anthropic (content blocks).
+
+The dialects do not collide, so one reading serves both, and a record that mixes them loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contramem.errors import TraceError
+from contramem.traces.normalize import Recorder, text_of
+from contramem.traces.trajectory import Actor
+
+ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_THOUGHTS = ("thinking", "redacted_thinking", "reasoning")
+
+
+def tell(recorder: Recorder, message: Mapping[str, Any]) -> str:
+    """Record one message. Gives back what a user said in it; empty for everybody else."""
+    role = message["role"]
+    if role == "assistant":
+        tell_content(recorder, "agent", message.get("content"))
+        for call in message.get("tool_calls") or ():
+            tell_call(recorder, call)
+        if message.get("function_call"):
+            tell_call(recorder, message["function_call"])
+    elif role in ("tool", "function"):
+        recorder.result(result_content(message.get("content")), message.get("tool_call_id"))
+    elif role == "user":
+        return tell_content(recorder, "user", message.get("content"))
+    elif role not in ROLES:
+        raise TraceError(f"has a message of unknown role {str(role)[:40]!r}", f"Known are: {', '.join(sorted(ROLES))}.")
+    return ""
+
+
+def tell_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
+    """One entry of `tool_calls`: OpenAI's `function` or `custom`, or name and arguments right in the entry."""
+    wrapped = call.get("function") or call.get("custom")
+    spec = wrapped if isinstance(wrapped, dict) else call
+    arguments = next((spec[key] for key in ("arguments", "args", "input") if key in spec), None)
+    recorder.call(spec["name"], arguments, call.get("id"))
+
+
+def tell_content(recorder: Recorder, actor: Actor, content: object, unmarked: bool | None = None) -> str:
+    """The text and tool blocks of one message, in order; gives back the text.
+
+    `unmarked` is the error of a tool result that carries no `is_error`: False where the writer marks every error,
+    None where the text has to tell.
+    """
+    if not isinstance(content, list):
+        text = text_of(content)
+        recorder.message(actor, text)
+        return text
+    said: list[str] = []
+    told = 0
+    for block in content:
+        kind = block.get("type") if isinstance(block, dict) else ""
+        if _is_call(kind) or _is_result(kind):
+            recorder.message(actor, "\n".join(said[told:]))
+            told = len(said)
+            _tell_block(recorder, block, unmarked)
+        elif kind not in _THOUGHTS and (text := text_of([block])):
+            said.append(text)
+    recorder.message(actor, "\n".join(said[told:]))
+    return "\n".join(said)
+
+
+def _tell_block(recorder: Recorder, block: Mapping[str, Any], unmarked: bool | None) -> None:
+    if _is_call(block["type"]):
+        recorder.call(block["name"], block.get("input"), block.get("id"), app=block.get("server_name") or "")
+    else:
+        marked = block.get("is_error")
+        error = marked if isinstance(marked, bool) else unmarked
+        recorder.result(result_content(block.get("content")), block.get("tool_use_id"), error=error)
+
+
+def _is_call(kind: object) -> bool:
+    return isinstance(kind, str) and kind.endswith("tool_use")
+
+
+def _is_result(kind: object) -> bool:
+    return isinstance(kind, str) and kind.endswith("tool_result")
+
+
+def has_blocks(message: object) -> bool:
+    """Does this message call a tool or bring a result in Anthropic's way?"""
+    content = message.get("content") if isinstance(message, dict) else None
+    return isinstance(content, list) and any(
+        isinstance(block, dict) and (_is_call(block.get("type")) or _is_result(block.get("type"))) for block in content
+    )
+
+
+def is_message(value: object) -> bool:
+    """Is this a chat message, by its role?"""
+    role = value.get("role") if isinstance(value, dict) else None
+    return isinstance(role, str) and role in ROLES
+
+
+def result_content(content: object) -> object:
+    """The text of a result given as typed parts; any other value is what the tool returned, and stays."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
+        return text_of(content)
+    return content

@@ -1,0 +1,203 @@
+"""Records of the user's own making: one run each, with its fields under our names or where `--map` says they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from contramem.errors import TraceError, UsageError
+from contramem.traces.files import TraceFile, decode, number
+from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
+from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.readers.messages import is_message, tell
+from contramem.traces.readers.meter import Meter
+from contramem.traces.trajectory import Origin, Outcome, Tool, Trajectory, Usage, digest
+
+FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
+"""What `--map` takes on its left side."""
+
+_DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
+_PASSED = frozenset("pass passed true success successful succeeded solved resolved correct yes ok".split())
+_FAILED = frozenset("fail failed false failure unsuccessful unsolved unresolved incorrect wrong no".split())
+_ABSENT: Any = object()
+
+
+def read_records(file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    """Every record of the file as a run; then a word about each mapped field that no record has."""
+    fields = FieldMap(options.fields)
+
+    def build(record: object, position: str) -> Trajectory:
+        return _trajectory(record, Origin(file.origin, position), fields, options)
+
+    yield from each_run(file, records_in(file), build)
+    yield from fields.missing(file)
+
+
+def records_in(file: TraceFile) -> Iterable[tuple[object, Any]]:
+    """(position, record): one a line, or the items of a list, or the document; a list of messages is one record."""
+    if file.is_lines:
+        return file.lines()
+    document = file.document
+    if isinstance(document, list) and not (document and is_message(document[0])):
+        return enumerate(document)
+    return [("", document)]
+
+
+def first_messages(file: TraceFile) -> list[Any]:
+    """The messages of the first record, for readers that ask whether the file is theirs."""
+    head = file.head
+    if isinstance(head, list) and head and not is_message(head[0]):
+        head = head[0]
+    messages = head.get("messages") if isinstance(head, dict) else head
+    return messages if isinstance(messages, list) and messages and all(map(is_message, messages)) else []
+
+
+class FieldMap:
+    """Finds our fields in a record, and remembers which mapped ones were never there."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        if unknown := sorted(set(paths) - set(FIELDS)):
+            raise UsageError(f"--map knows no field {', '.join(unknown)}. It takes: {', '.join(FIELDS)}.")
+        self.paths = paths
+        self._unseen = set(paths)
+        self._keys: dict[str, None] = {}
+
+    def get(self, record: Mapping[str, Any], field: str) -> Any:
+        """The value of `field`, or None. Without a map it is under our name for it, or under a usual one."""
+        path = self.paths.get(field)
+        if path is None:
+            return next((record[key] for key in _DEFAULTS.get(field, (field,)) if record.get(key) is not None), None)
+        value = _at(record, path)
+        if value is not _ABSENT:
+            self._unseen.discard(field)
+            return value
+        if len(self._keys) < 40:
+            self._keys.update(dict.fromkeys(_paths(record)))
+        return None
+
+    def missing(self, file: TraceFile) -> Iterator[Problem]:
+        for field in sorted(self._unseen if self._keys else ()):
+            what = f"no record has {self.paths[field]!r}, which --map names for {field}"
+            yield Problem(file.origin, what, f"Records have: {', '.join(list(self._keys)[:40])}.")
+
+
+def _at(record: Mapping[str, Any], path: str) -> Any:
+    if path in record:
+        return record[path]
+    value: Any = record
+    for step in path.split("."):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.lstrip("-").isdecimal() and -len(value) <= int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return _ABSENT
+    return value
+
+
+def _paths(record: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in record.items():
+        yield key
+        if isinstance(value, dict):
+            yield from (f"{key}.{inner}" for inner in value)
+
+
+def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadOptions) -> Trajectory:
+    if isinstance(record, list):
+        record = {"messages": record}
+    if not isinstance(record, dict):
+        raise TraceError(f"is a {type(record).__name__}, not an object", "Each record is an object with 'messages'.")
+    values = {field: fields.get(record, field) for field in FIELDS}
+    messages = _messages(values["messages"], record)
+    environment = label(values["environment"], "environment") or "general"
+    recorder = Recorder(options.naming(environment))
+    tools = tools_of(values["tools"], recorder.naming)
+    asked = next(filter(None, [tell(recorder, message) for message in messages]), "")
+    task = text_of(values["task"]).strip()
+    task_id = label(values["task_id"], "task_id")
+    if task_id is None and not (task or asked):
+        raise TraceError("names no task: no task_id, no task, no user message", "Map one with --map task_id=PATH.")
+    return Trajectory(
+        environment=environment,
+        task_id=task_id or digest(task or asked),
+        source=label(values["source"], "source") or _model_in(messages) or "unknown",
+        origin=origin,
+        events=recorder.events(),
+        outcome=_outcome(values["outcome"], record, fields, text_of(values["feedback"])),
+        run=label(values["trial"], "trial") or "0",
+        task=task or asked,
+        authored=bool(task),
+        scenario_id=label(values["scenario_id"], "scenario_id"),
+        ability=label(values["ability"], "ability"),
+        tools=tools,
+        usage=_usage(record, messages),
+    )
+
+
+def _messages(value: object, record: Mapping[str, Any]) -> list[Any]:
+    if isinstance(value, str):  # tables keep nested values as JSON text
+        value = decode(value.encode())
+    if not isinstance(value, list) or not value:
+        keys = ", ".join(list(record)[:40])
+        raise TraceError(f"has no list of messages (keys: {keys})", "Say where it is with --map messages=PATH.")
+    return value
+
+
+def label(value: object, what: str) -> str | None:
+    """An id or name as text. None when there is none; a value that cannot name anything is refused."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TraceError(f"has a {what} that is a {type(value).__name__}", f"A {what} is text or a number.")
+    return str(value)
+
+
+def verdict(value: object) -> tuple[bool | None, float | None]:
+    """(passed, reward) of an outcome in any usual form. A form we do not know is no verdict."""
+    if isinstance(value, bool):
+        return value, None
+    if isinstance(value, str) and (word := value.strip().lower()) in _PASSED | _FAILED:
+        return word in _PASSED, None
+    reward = number(value)
+    return (None, None) if reward is None else (reward >= 1, reward)
+
+
+def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedback: str) -> Outcome:
+    passed, reward = verdict(value)
+    if "outcome" not in fields.paths and reward is None:
+        by_reward, reward = verdict(record.get("reward"))
+        passed = by_reward if passed is None else passed
+    return Outcome(passed, reward, feedback)
+
+
+def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
+    """Tool schemas as OpenAI or Anthropic write them, or bare names. What is neither is no tool."""
+    if isinstance(raw, str):
+        raw = decode(raw.encode())
+    tools = []
+    for entry in raw if isinstance(raw, list) else ():
+        wrapped = entry.get("function") if isinstance(entry, dict) else {"name": entry}
+        spec = wrapped if isinstance(wrapped, dict) else entry
+        if isinstance(spec.get("name"), str):
+            parameters = spec.get("parameters") or spec.get("input_schema")
+            check_depth(parameters)
+            known = parameters if isinstance(parameters, dict) else {}
+            tools.append(naming.tool(spec["name"], text_of(spec.get("description")), known))
+    return tuple(tools)
+
+
+def _model_in(messages: Iterable[Any]) -> str | None:
+    return next((label(message["model"], "model") for message in messages if message.get("model")), None)
+
+
+def _usage(record: Mapping[str, Any], messages: Iterable[Any]) -> Usage:
+    meter = Meter()
+    if isinstance(record.get("usage"), dict):
+        meter.add(record["usage"])
+        meter.model_calls = None  # the sum of the record says nothing about how many calls it sums
+    else:
+        for message in messages:
+            meter.add(message.get("usage"))
+    return meter.usage()

@@ -1,0 +1,184 @@
+"""OpenAI chat records, with our field names or the user's."""
+
+import json
+
+import pytest
+
+from contramem.errors import UsageError
+from contramem.traces.files import TraceFile
+from contramem.traces.read import Problem, ReadOptions, read_traces
+from contramem.traces.readers.chat import ChatReader
+from contramem.traces.trajectory import Trajectory, digest
+
+MESSAGES = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "Mail Bob."}]},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "send", "arguments": '{"to": "Bob"}'}},
+            {"id": "2", "type": "function", "function": {"name": "send", "arguments": '{"to": "Bo"}'}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "2", "content": "Error: unknown recipient"},
+    {"role": "tool", "tool_call_id": "1", "content": "sent"},
+    {"role": "assistant", "content": "Done."},
+]
+RECORD = {"task_id": 7, "model": "model-a", "trial": 2, "passed": True, "messages": MESSAGES}
+
+
+def file_of(*records: object, name: str = "runs.jsonl") -> TraceFile:
+    return TraceFile.of_bytes(name, "\n".join(map(json.dumps, records)).encode())
+
+
+def read(*records: object, name: str = "runs.jsonl", **fields: str) -> list:
+    return list(ChatReader().read(file_of(*records, name=name), ReadOptions(fields=fields)))
+
+
+def read_one(record: object, **fields: str) -> Trajectory:
+    (run,) = read(record, **fields)
+    assert isinstance(run, Trajectory), run
+    return run
+
+
+def test_a_record_is_one_run_with_its_calls_and_results() -> None:
+    run = read_one(RECORD)
+    assert (run.task_id, run.source, run.run, run.outcome.passed) == ("7", "model-a", "2", True)
+    assert (run.task, run.authored) == ("Mail Bob.", False)
+    assert [(event.actor, event.kind) for event in run.events] == [
+        ("user", "message"),
+        ("agent", "call"),
+        ("agent", "call"),
+        ("agent", "final"),
+    ]
+    first, second = run.calls
+    assert (first.function, first.arguments, first.result.content) == ("general.send", {"to": "Bob"}, "sent")
+    assert second.result.error == "Error: unknown recipient"
+    assert str(run.origin) == "runs.jsonl:1"
+
+
+def test_a_task_field_is_the_authored_text_and_names_the_task_when_there_is_no_id() -> None:
+    run = read_one({"messages": MESSAGES, "task": "Tell Bob about the party."})
+    assert run.authored
+    assert run.task_id == digest("Tell Bob about the party.")
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [("list.json", [RECORD, RECORD]), ("one.json", RECORD), ("bare.json", MESSAGES)],
+    ids=["list", "record", "messages"],
+)
+def test_a_list_one_record_or_bare_messages_are_read_too(name: str, document: object) -> None:
+    file = file_of(document, name=name)
+    assert ChatReader().claims(file)
+    runs = list(ChatReader().read(file, ReadOptions()))
+    assert [len(run.calls) for run in runs] == [2] * (2 if name == "list.json" else 1)
+
+
+def test_legacy_function_calls_are_calls() -> None:
+    messages = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "function_call": {"name": "get_weather", "arguments": '{"at": "Rome"}'}},
+        {"role": "function", "name": "get_weather", "content": "sunny"},
+    ]
+    (call,) = read_one({"messages": messages}).calls
+    assert (call.arguments, call.effect, call.result.content) == ({"at": "Rome"}, "read", "sunny")
+
+
+def test_tool_schemas_become_tools() -> None:
+    schema = {"type": "object", "properties": {"to": {"type": "string"}}}
+    openai = {"type": "function", "function": {"name": "send", "description": "Sends.", "parameters": schema}}
+    flat = {"name": "send", "description": "Sends.", "input_schema": schema}
+    one, two = (read_one({**RECORD, "tools": [tool]}).tools[0] for tool in (openai, flat))
+    assert one == two
+    assert (one.function, one.description, one.parameters) == ("general.send", "Sends.", schema)
+
+
+@pytest.mark.parametrize(
+    ("value", "passed", "reward"),
+    [
+        (True, True, None),
+        (0.99, False, 0.99),
+        (1, True, 1.0),
+        ("1.0", True, 1.0),
+        (" Pass ", True, None),
+        ("FAILED", False, None),
+        ("perhaps", None, None),
+        ({"a": 1}, None, None),
+        (None, None, None),
+        ("NaN", None, None),
+    ],
+)
+def test_an_outcome_is_a_bool_a_number_or_a_word_and_anything_else_is_unknown(value, passed, reward) -> None:
+    outcome = read_one({"messages": MESSAGES, "score": {"final": [value]}}, outcome="score.final.0").outcome
+    assert (outcome.passed, outcome.reward) == (passed, reward)
+
+
+def test_passed_and_reward_can_both_be_given() -> None:
+    outcome = read_one({**RECORD, "passed": False, "reward": 0.4, "feedback": "late"}).outcome
+    assert (outcome.passed, outcome.reward, outcome.feedback) == (False, 0.4, "late")
+
+
+def test_fields_are_found_where_the_map_says() -> None:
+    record = {"meta": {"case": "c1", "agent": "x"}, "log": json.dumps(MESSAGES), "env.name": "mail"}
+    run = read_one(record, task_id="meta.case", source="meta.agent", messages="log", environment="env.name")
+    assert (run.task_id, run.source, run.environment) == ("c1", "x", "mail")
+    assert run.calls[0].function == "mail.send"
+
+
+def test_a_mapped_field_that_no_record_has_names_the_keys_that_exist() -> None:
+    run, problem = read({**RECORD, "score": {"end": 1}}, outcome="score.final")
+    assert run.outcome.passed is None
+    assert isinstance(problem, Problem)
+    assert "'score.final'" in problem.what
+    assert "score.end" in problem.hint
+
+
+def test_a_mapped_field_that_some_records_lack_is_no_problem() -> None:
+    assert [run.outcome.passed for run in read({**RECORD, "ok": 1}, RECORD, outcome="ok")] == [True, None]
+
+
+def test_a_field_that_does_not_exist_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match=r"no field outcom.*task_id, source"):
+        read(RECORD, outcom="score")
+
+
+@pytest.mark.parametrize(
+    ("record", "complaint"),
+    [
+        ({"task_id": "1", "chat": []}, "no list of messages (keys: task_id, chat)"),
+        ({**RECORD, "messages": [{"role": "wizard"}]}, "unknown role 'wizard'"),
+        ({**RECORD, "task_id": ["1"]}, "task_id that is a list"),
+        ({"messages": [{"role": "assistant", "content": "hi"}]}, "names no task"),
+        ({**RECORD, "messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]}, "'name' is missing"),
+        (3, "is a int, not an object"),
+    ],
+)
+def test_a_broken_record_is_a_problem_and_the_next_is_read(record: object, complaint: str) -> None:
+    problem, run = read(record, RECORD)
+    assert isinstance(problem, Problem)
+    assert problem.where == "runs.jsonl:1"
+    assert complaint in problem.what
+    assert isinstance(run, Trajectory)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"suite_name": "s", "user_task_id": "u", "utility": True, "messages": MESSAGES},
+        {"task_id": "1", "termination_reason": "user_stop", "messages": MESSAGES},
+        [{"role": "exit", "content": ""}],
+        {"messages": []},
+        {"messages": "text"},
+        [],
+    ],
+)
+def test_files_of_other_formats_are_not_claimed(document: object) -> None:
+    assert not ChatReader().claims(file_of(document, name="run.json"))
+
+
+def test_the_real_sample_gives_one_contrast(shared_data) -> None:
+    runs = list(read_traces([shared_data / "formats/openai-chat/runs.jsonl"]))
+    assert sorted(run.outcome.passed for run in runs) == [False, True]
+    assert len({run.task_key for run in runs}) == 1
