@@ -57,7 +57,11 @@ class Bm25:
         return math.log(1 + (self._count - 0.5) / 1.5) if self._count else 0.0
 
     def scores(self, query: Sequence[str]) -> Floats:
-        """The score of every document. One sum over all postings: bm25s' own loop costs several times as much."""
+        """The score of every document, in one sum over all postings.
+
+        bm25s' own loop over terms gives the same numbers; this takes 0.55 of its time at 256 cards, 0.72 at 9,000, and
+        the same at 90,000 (AgentDojo tasks as queries), and counts a repeated word once with its weight.
+        """
         numpy = self._numpy
         spans = self._spans(query)
         if not spans:
