@@ -1,0 +1,128 @@
+"""Card texts and what fits: tokens are counted offline, and a card is cut only between fields."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+from contramem.bank.card import Card, FunctionCard
+from contramem.prompts import render
+
+ENCODING = "o200k_base"
+"""What tokens are counted with. Other models' counts differ by some percent."""
+
+_JOINED = " \t\r\n/"  # what the tokenizer may join to a line break before it
+_PIECE = 500_000  # characters; the tokenizer refuses a million at once
+# Control characters, and those that reorder or hide what is displayed: one field stays one visible line.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+
+
+class Size(NamedTuple):
+    """How long a text is."""
+
+    tokens: int
+    words: int
+
+    def __add__(self, other: object) -> Size:
+        assert isinstance(other, Size)
+        return Size(self.tokens + other.tokens, self.words + other.words)
+
+    def fits(self, limit: Size) -> bool:
+        return self.tokens <= limit.tokens and self.words <= limit.words
+
+
+@dataclass(frozen=True)
+class CardText:
+    """A card as the agent reads it, one field a line, the most important first."""
+
+    card_id: str
+    lines: tuple[str, ...]
+    upto: tuple[Size, ...]
+    """`upto[n]` is the size of the first n lines."""
+    essential: int
+    """With fewer lines than this the card says nothing: it is left out instead."""
+
+    def first(self, lines: int) -> str:
+        return "\n".join(self.lines[:lines])
+
+
+def count_tokens(text: str) -> int:
+    """Tokens of `text` in `ENCODING`. The first call loads the tokenizer (about 0.2 s).
+
+    Paragraph by paragraph: the tokenizer never joins a line break to a letter or `#` that follows, so the parts add
+    up, and a card that is shown again need not be counted again.
+    """
+    *paragraphs, last = text.split("\n\n")
+    if any(not part or part[0] in _JOINED for part in (*paragraphs[1:], last)):
+        return _count(text)
+    return sum(_count(part + "\n\n") for part in paragraphs) + _count(last)
+
+
+@lru_cache(maxsize=8192)
+def _count(text: str) -> int:
+    encode = _encoding().encode_ordinary
+    return sum(len(encode(text[start : start + _PIECE])) for start in range(0, len(text), _PIECE))
+
+
+@cache
+def _encoding() -> Any:
+    # It reads its data with functions that Python 3.11 and 3.12 call deprecated: nothing a user of ours can mend.
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        import bpe_openai  # type: ignore[import-untyped]
+
+        return bpe_openai.get_encoding(ENCODING)
+
+
+def size(text: str) -> Size:
+    return Size(count_tokens(text), len(text.split()))
+
+
+def text_of(card: Card) -> CardText:
+    """`card` in words. Its fields are made one line each, so no card can pass for two, or for a heading of ours."""
+    kind, essential = ("function", 2) if isinstance(card, FunctionCard) else ("skill", 3)
+    lines = render(f"inject/prompts/{kind}_card.jinja", card=_in_lines(card.model_dump())).text.strip().split("\n")
+    upto = [Size(1, 0)]  # the blank line before the card
+    for line in lines:
+        # With its line break: the tokenizer never joins a break to what follows, so sizes of lines add up.
+        upto.append(upto[-1] + size(line + "\n"))
+    return CardText(card.card_id, tuple(lines), tuple(upto), essential)
+
+
+def one_line_of(card: FunctionCard) -> CardText:
+    """The one thing to know before calling: a known mistake, else a rule, else what it changes or does."""
+    say = next(filter(None, (*card.common_mistakes, *card.usage_rules, card.side_effects, card.what_it_does)))
+    line = _in_lines(say)
+    return CardText(card.card_id, (line,), (Size(0, 0), size(line)), essential=1)
+
+
+def _in_lines(value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(_UNPRINTABLE.sub(" ", value).split())
+    if isinstance(value, dict):
+        return {key: _in_lines(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        items = [_in_lines(item) for item in value]  # items are joined by semicolons, so their full stops go
+        return [item.removesuffix(".") if isinstance(item, str) else item for item in items]
+    return value
+
+
+def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
+    """How many lines of each card to show so that all stay within `limit`; 0 leaves a card out.
+
+    The card that has most beyond the essential loses its last field first; of equals, the last card. When all are down
+    to the essential, the last card goes.
+    """
+    kept = [len(card.lines) for card in cards]
+    while any(kept) and not _total(cards, kept).fits(limit):
+        spare, number = max((kept[n] - card.essential, n) for n, card in enumerate(cards) if kept[n])
+        kept[number] = kept[number] - 1 if spare > 0 else 0
+    return kept
+
+
+def _total(cards: Sequence[CardText], kept: Sequence[int]) -> Size:
+    shown = [card.upto[lines] for card, lines in zip(cards, kept, strict=True) if lines]
+    return Size(sum(part.tokens for part in shown), sum(part.words for part in shown))
