@@ -1,0 +1,140 @@
+"""`contramem guide`: exactly what an agent would be shown for a task, and why."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from contramem.bank.frozen import freeze, parse_frozen
+from contramem.bank.locate import kind_of, load_bank
+from contramem.inject.run import Memory, Run
+from contramem.retrieve.hit import Hit
+from contramem.retrieve.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MORE = 5
+"""Cards of each kind that `--explain` lists although the agent does not get them."""
+WORDS = 8
+
+
+@click.command()
+@click.argument("task")
+@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store as it would be frozen now.")
+@click.option("--ability", metavar="A", help="Search the skills of this ability only.")
+@click.option("--apps", metavar="A,B", help="Apps the task is about; by default its words tell.")
+@click.option("--profile", type=click.Choice(list(PROFILES)), help="Settings to use; by default the bank's own.")
+@click.option(
+    "--exclude-task", metavar="ID", help="Leave out cards learned from this task or from a task of this text."
+)
+@click.option("--explain", is_flag=True, help="Show how each card got its score, and which ones just missed.")
+@click.option("--json", "as_json", is_flag=True, help="Print text, tokens and hits as JSON.")
+def guide(
+    task: str,
+    bank: str,
+    ability: str | None,
+    apps: str | None,
+    profile: str | None,
+    exclude_task: str | None,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Show the guidance an agent gets at the start of TASK (`-` reads the task from standard input)."""
+    memory = _memory(bank)
+    text = sys.stdin.read() if task == "-" else task
+    named = None if apps is None else [app.strip() for app in apps.split(",") if app.strip()]
+    start = partial(memory.start, text, ability=ability, apps=named, task_id=exclude_task)
+    run = start(profile=profile)
+    if as_json:
+        click.echo(_as_json(run))
+        return
+    click.echo(run.guidance.text or f"(nothing: {run.guidance.note})")
+    if run.guidance and run.guidance.note:
+        click.echo(f"contramem: {run.guidance.note}", err=True)
+    if explain:
+        own = run.profile
+        _explain(run, start(profile=replace(own, skills=own.skills + MORE, functions=own.functions + MORE, floor=0.0)))
+
+
+def _memory(where: str) -> Memory:
+    if kind_of(where) == "frozen":
+        return Memory.load(where)
+    bank, _ = load_bank(where)
+    return Memory(parse_frozen(freeze(bank), where))
+
+
+def _as_json(run: Run) -> str:
+    guidance = run.guidance
+    fields = {
+        "text": guidance.text,
+        "tokens": guidance.tokens,
+        "encoding": guidance.encoding,
+        "budget_tokens": run.profile.budget_tokens,
+        "profile": run.profile.name,
+        "hits": [hit.as_json() for hit in guidance.hits],
+        "shortened": guidance.shortened,
+        "left_out": guidance.left_out,
+        "note": guidance.note,
+    }
+    return json.dumps(fields, indent=2, ensure_ascii=False)
+
+
+def _explain(run: Run, more: Run) -> None:
+    from rich.console import Console
+
+    guidance, retrieval = run.guidance, more.retrieval
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 120
+    console.print()
+    console.print(
+        f"[bold]{guidance.tokens}[/] of {run.profile.budget_tokens} tokens ({guidance.encoding}), "
+        f"profile [bold]{run.profile.name}[/]",
+    )
+    if retrieval is None:
+        return
+    apps = ", ".join(sorted(retrieval.apps)) or "not told by its words"
+    console.print(f"apps of the task: {apps}", markup=False)
+    for title, hits in (("Skills", retrieval.skills), ("Functions", retrieval.functions)):
+        if hits:
+            console.print(_table(title, hits, run))
+
+
+def _table(title: str, hits: tuple[Hit, ...], run: Run) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=title, title_justify="left", title_style="bold", header_style="dim", box=None, padding=(0, 2, 0, 0)
+    )
+    for column in ("", "score", "BM25", "apps"):
+        table.add_column(column, justify="right" if column else "left", no_wrap=True)
+    table.add_column("card")
+    table.add_column("words")
+    for hit in hits:
+        verdict = _verdict(hit, run)
+        words = "  ".join(f"{term} {part:.2f}" for term, part in islice(hit.terms.items(), WORDS))
+        name = Text(hit.name, style="bold" if not verdict else "")
+        name.append(f"\n{verdict or hit.card.card_id}", style="dim")
+        marks = ("●" if not verdict else "·", f"{hit.score:.2f}", f"{hit.bm25:.2f}", f"{hit.prior:+.2f}")
+        table.add_row(*marks, name, Text(words), style="dim" if verdict else "")
+    return table
+
+
+def _verdict(hit: Hit, run: Run) -> str:
+    """Why the agent does not get this card; empty when it does."""
+    if hit.card.card_id in run.guidance.card_ids:
+        return ""
+    if hit.card.card_id in run.guidance.left_out:
+        return "left out: over the budget"
+    retrieved = run.retrieval
+    shown = (retrieved.skills if hit.kind == "skill" else retrieved.functions) if retrieved else ()
+    limit = run.profile.skills if hit.kind == "skill" else run.profile.functions
+    return f"not shown: {limit} are enough" if len(shown) >= limit else "not shown: under the floor of relevance"
