@@ -2,5 +2,22 @@
 
 from contramem.traces.read import Reader
 from contramem.traces.readers.agentdojo import AgentDojoReader
+from contramem.traces.readers.anthropic import AnthropicReader
+from contramem.traces.readers.chat import ChatReader
+from contramem.traces.readers.claude_code import ClaudeCodeReader
+from contramem.traces.readers.codex import CodexReader, ResponsesReader
+from contramem.traces.readers.native import NativeReader
+from contramem.traces.readers.tau2 import Tau2Reader
+from contramem.traces.readers.tau_bench import TauBenchReader
 
-BUILT_IN: tuple[Reader, ...] = (AgentDojoReader(),)
+BUILT_IN: tuple[Reader, ...] = (
+    NativeReader(),
+    ChatReader(),
+    AnthropicReader(),
+    ResponsesReader(),
+    ClaudeCodeReader(),
+    CodexReader(),
+    TauBenchReader(),
+    Tau2Reader(),
+    AgentDojoReader(),
+)
