@@ -15,6 +15,7 @@ COMMANDS = {
     "traces": "contramem.cli.traces:traces",
     "convert": "contramem.cli.traces:convert",
     "contrast": "contramem.cli.contrast:contrast",
+    "guide": "contramem.cli.guide:guide",
     "evaluate": "contramem.cli.evaluate:evaluate",
 }
 
