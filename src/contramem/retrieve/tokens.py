@@ -1,8 +1,8 @@
 """Words of a task or a card, the same for both: `EmailClient.delete_emails`, "deletes e-mail" and "Delete emails".
 
 Chosen by measurement: from the words of a task, how many of the functions that its passing runs called are among the
-five best by name (70 AgentDojo tasks, 277 WorkBench tasks)? Plain words 0.39 and 0.58, without stop words 0.45 and 0.58,
-with plurals folded as well 0.62 and 0.66. Cutting -ing and -ed on top gained nothing (0.59 and 0.66), so it is not done.
+five best by name (70 AgentDojo tasks, 277 WorkBench tasks)? Plain words: 0.39 and 0.58. Without stop words: 0.45 and
+0.58. With plurals folded as well: 0.62 and 0.66. Cutting -ing and -ed on top: 0.59 and 0.66, so it is not done.
 """
 
 from __future__ import annotations
