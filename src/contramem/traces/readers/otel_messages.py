@@ -1,0 +1,130 @@
+"""What the spans of a model and of a tool say, in both dialects, as messages and calls."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from contramem.errors import TraceError
+from contramem.traces.files import decode
+from contramem.traces.normalize import text_of
+from contramem.traces.readers.otel_spans import Span
+
+_MODEL_OPERATIONS = ("chat", "generate_content", "text_completion")
+_FLAT = re.compile(r"llm\.(input|output)_messages\.(\d+)\.message\.(.+)")
+_FLAT_CALL = re.compile(r"tool_calls\.(\d+)\.tool_call\.(id|function\.name|function\.arguments)")
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call, as a model asked for it or as a tool span shows it; or, with `name` empty, only its answer."""
+
+    id: str | None
+    name: str = ""
+    arguments: Any = None
+    result: Any = None
+    error: str | bool | None = None
+
+
+@dataclass(slots=True)
+class Message:
+    role: str
+    text: str = ""
+    calls: list[Call] = field(default_factory=list)
+    answers: list[Call] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes a message in a later span the same one again: models are sent the whole conversation each time."""
+        calls = tuple((call.id, call.name, str(call.arguments)) for call in self.calls)
+        return self.role, self.text, calls, tuple((answer.id, text_of(answer.result)) for answer in self.answers)
+
+
+def is_model(span: Span) -> bool:
+    return bool(span.get("openinference.span.kind") == "LLM" or span.get("gen_ai.operation.name") in _MODEL_OPERATIONS)
+
+
+def is_tool(span: Span) -> bool:
+    return bool(span.get("openinference.span.kind") == "TOOL" or span.get("gen_ai.operation.name") == "execute_tool")
+
+
+def json_of(value: Any) -> Any:
+    """Attributes hold structures as JSON text; exporters that can, as structures. What is no JSON stays text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return decode(value.encode("utf-8", "surrogatepass"))
+    except TraceError:
+        return value
+
+
+def messages_of(span: Span) -> list[Message]:
+    """The conversation that a model was sent, and its reply."""
+    sources = [span.attributes, *(attributes for _, attributes in span.events)]
+    found: list[Message] = []
+    for key in ("gen_ai.input.messages", "gen_ai.output.messages"):
+        raw = next((source[key] for source in sources if source.get(key)), None)
+        found += [_message(message) for message in json_of(raw) or () if isinstance(message, dict)]
+    return found or _flat_messages(span.attributes)
+
+
+def _message(raw: dict[str, Any]) -> Message:
+    message = Message(str(raw.get("role") or "user"))
+    texts = [raw["content"]] if isinstance(raw.get("content"), str) else []
+    for part in raw.get("parts") or ():
+        kind = part.get("type")
+        if kind == "tool_call":
+            message.calls.append(Call(part.get("id"), part["name"], part.get("arguments")))
+        elif kind == "tool_call_response":
+            result = part["response"] if "response" in part else part.get("result")
+            message.answers.append(Call(part.get("id"), result=result))
+        elif isinstance(part.get("content"), str):
+            texts.append(part["content"])
+    message.text = "\n".join(texts)
+    return message
+
+
+def _flat_messages(attributes: dict[str, Any]) -> list[Message]:
+    """OpenInference spreads a conversation over attributes: `llm.input_messages.0.message.role` and so on."""
+    fields: dict[tuple[bool, int], dict[str, Any]] = {}
+    for name, value in attributes.items():
+        if name.startswith("llm.") and (found := _FLAT.fullmatch(name)):
+            fields.setdefault((found[1] == "output", int(found[2])), {})[found[3]] = value
+    return [_flat_message(fields[place]) for place in sorted(fields)]
+
+
+def _flat_message(fields: dict[str, Any]) -> Message:
+    message = Message(str(fields.get("message.role") or fields.get("role") or "user"))
+    calls: dict[int, dict[str, Any]] = {}
+    texts = []
+    for name, value in fields.items():
+        if found := _FLAT_CALL.fullmatch(name):
+            calls.setdefault(int(found[1]), {})[found[2]] = value
+        elif name == "content" or name.endswith(".message_content.text"):
+            texts.append(text_of(value))
+    message.text = "\n".join(texts)
+    for _, call in sorted(calls.items()):
+        message.calls.append(Call(call.get("id"), str(call.get("function.name")), call.get("function.arguments")))
+    if message.role == "tool":
+        message.answers.append(Call(fields.get("tool_call_id"), result=message.text))
+        message.text = ""
+    return message
+
+
+def tool_call(span: Span) -> Call:
+    """The call that a tool span stands for. Its id is None where the instrumentation does not tell."""
+    name = span.get("gen_ai.tool.name", "tool.name") or "unnamed"
+    if span.get("gen_ai.operation.name") == "execute_tool":
+        arguments, result = span.get("gen_ai.tool.call.arguments"), span.get("gen_ai.tool.call.result")
+        return Call(span.get("gen_ai.tool.call.id"), str(name), arguments, result, span.error)
+    arguments, result = json_of(span.get("input.value")), span.get("output.value")
+    if isinstance(arguments, dict) and isinstance(arguments.get("kwargs"), dict) and "args" in arguments:
+        arguments = arguments["kwargs"]  # smolagents
+    call = Call(span.get("tool_call.id", "tool.call_id"), str(name), arguments, result, span.error)
+    wrapped = json_of(result)
+    data = wrapped.get("data") if isinstance(wrapped, dict) and wrapped.get("type") == "tool" else None
+    if isinstance(data, dict):  # LangChain, whose failed tools have status OK
+        call.id, call.result = data.get("tool_call_id") or call.id, data.get("content")
+        call.error = call.error or (True if data.get("status") == "error" else None)
+    return call
