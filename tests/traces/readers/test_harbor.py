@@ -128,6 +128,16 @@ def test_half_a_run_is_a_problem(tmp_path: Path) -> None:
     assert "gone.json" in reading.problems[0].what
 
 
+@pytest.mark.parametrize("reference", ["../secret.json", "/etc/hostname", "x" * 5000, "a\0b"])
+def test_a_trajectory_cannot_point_to_a_file_elsewhere(tmp_path: Path, reference: str) -> None:
+    (tmp_path / "secret.json").write_text(json.dumps(atif(step("agent", "secret"))))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "trajectory.json").write_text(json.dumps(atif(continued_trajectory_ref=reference)))
+    reading = read_traces([tmp_path / "in" / "trajectory.json"])
+    assert list(reading) == []
+    assert "not found beside it" in reading.problems[0].what
+
+
 def test_trajectories_that_continue_each_other_in_a_circle_are_a_problem(tmp_path: Path) -> None:
     runs, reading = read(tmp_path, {"a.json": atif(continued_trajectory_ref="a.json")})
     assert runs == [] and "circle" in reading.problems[0].hint

@@ -66,12 +66,19 @@ def _parts(document: dict[str, Any], file: TraceFile) -> Iterator[dict[str, Any]
         reference = document.get("continued_trajectory_ref")
         if not reference:
             return
-        found = file.beside(str(reference)) or file.beside(f"{file.path.name.removesuffix('.json')}.cont-{part}.json")
+        found = _continuation(str(reference), part, file)
         if found is None:
-            raise TraceError(f"is continued in {reference!r}, which is not there", "Put it beside this file.")
+            raise TraceError(f"is continued in {str(reference)[:200]!r}, not found beside it", "Put the file there.")
         document = found.document
         yield document
     raise TraceError(f"is continued in more than {MAX_PARTS} files", "Do they refer to each other in a circle?")
+
+
+def _continuation(reference: str, part: int, file: TraceFile) -> TraceFile | None:
+    """The file of that name beside this one, or of the usual name if files were renamed. Never one elsewhere."""
+    bare = len(reference) < 200 and not set(reference) & set("/\\\0")
+    usual = f"{file.path.name.removesuffix('.json')}.cont-{part}.json"
+    return (file.beside(reference) if bare else None) or file.beside(usual)
 
 
 def _trajectory(document: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory:
