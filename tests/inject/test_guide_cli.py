@@ -55,9 +55,9 @@ def test_nothing_is_said_with_its_reason(run):
 
 
 def test_an_unknown_ability_is_pointed_out(run):
-    result = run(TASK, "--ability", "cooking")
-    assert "contramem: no skill has the ability 'cooking'" in result.stderr
-    assert "Delete clear emails" not in result.stdout
+    output = run(TASK, "--ability", "cooking").output
+    assert "contramem: no skill has the ability 'cooking'" in output
+    assert "Delete clear emails" not in output
 
 
 def test_the_task_may_come_from_standard_input(run):
