@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
+from operator import attrgetter, itemgetter
 from typing import Literal, TypeAlias, assert_never
 
 from contramem.bank.card import AnyCard, Card, FunctionCard, SkillCard, SkillDelta, Strict, same_text, skill_id
@@ -77,11 +78,11 @@ class Bank:
     def skills(self) -> tuple[SkillCard, ...]:
         """Skill Cards in service, by ability and id."""
         skills = (card for card in self._served if isinstance(card, SkillCard))
-        return tuple(sorted(skills, key=lambda card: (card.ability, card.card_id)))
+        return tuple(sorted(skills, key=attrgetter("ability", "card_id")))
 
     @cached_property
     def _served(self) -> tuple[Card, ...]:
-        return tuple(self.holdings[card_id].card for card_id in sorted(self.holdings) if self.holdings[card_id].served)
+        return tuple(held.card for _, held in sorted(self.holdings.items(), key=itemgetter(0)) if held.served)
 
     @property
     def abilities(self) -> tuple[str, ...]:

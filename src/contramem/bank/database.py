@@ -1,0 +1,153 @@
+"""Connect to SQLite or PostgreSQL, hold the one place for a writer, and say plainly what went wrong."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from contramem.bank.locate import is_url, shown
+from contramem.errors import StoreError, UsageError
+
+BUSY_TIMEOUT_S = 10.0
+
+
+def connect(where: str) -> Engine:
+    """An engine for a SQLite path or a PostgreSQL URL. Nothing is opened yet."""
+    return _postgres(where) if is_url(where) else _sqlite(Path(where))
+
+
+def _postgres(where: str) -> Engine:
+    scheme, _, rest = where.partition("://")
+    if scheme not in ("postgres", "postgresql", "postgresql+psycopg"):
+        raise UsageError(f"{scheme}:// is no store. A store is a SQLite path or a postgresql:// URL.")
+    try:
+        return sql.create_engine(f"postgresql+psycopg://{rest}", pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise UsageError("a PostgreSQL store needs psycopg: pip install 'contramem[postgres]'.") from error
+    except (ArgumentError, ValueError) as error:
+        raise UsageError(
+            f"this is not a PostgreSQL URL: {error}. Write postgresql://user@host:port/database."
+        ) from error
+
+
+def _sqlite(path: Path) -> Engine:
+    # Where nothing can be written, SQLite cannot make the files its log needs. No log there means that no writer is
+    # active, so the file can be read as it is.
+    frozen = path.exists() and not os.access(path.absolute().parent, os.W_OK) and not _log(path).exists()
+    uri = f"file:{quote(str(path.absolute()))}{'?immutable=1' if frozen else ''}"
+
+    def opened() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        try:
+            # With NORMAL a killed process loses nothing; a power cut may lose the last decisions, never the store.
+            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    engine = sql.create_engine("sqlite://", creator=opened, poolclass=sql.pool.QueuePool)
+    sql.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later can fail half-way in WAL mode; one that means to write says so.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+@contextmanager
+def sole_writer(connection: Connection, where: str) -> Iterator[bool]:
+    """Hold the one place for a writer, if it is free. It is given back when this process ends, however it ends.
+
+    On PostgreSQL the place belongs to `connection`: if that is lost, so is the right to write through it.
+    """
+    if connection.dialect.name == "postgresql":
+        key = "746173, hashtext(current_schema())"
+        with connection.begin():
+            free = bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({key})").scalar())
+        try:
+            yield free
+        finally:
+            if free and not connection.invalidated:
+                with connection.begin():
+                    connection.exec_driver_sql(f"SELECT pg_advisory_unlock({key})")
+    else:
+        # An empty database beside the store: SQLite knows how to lock a file on every platform.
+        path = f"{Path(where).absolute()}-lock"
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as beside:
+            yield _locked(beside)
+
+
+def _locked(beside: sqlite3.Connection) -> bool:
+    try:
+        beside.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+            return False
+        raise
+    return True
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Turn what a user can fix (disk, rights, locks, connection, wrong file) into a StoreError; let bugs through."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        advice = _sqlite_advice(cause) if isinstance(cause, sqlite3.Error) else _postgres_advice(error)
+        if advice is None:
+            raise
+        raise StoreError(f"{shown(where)}: {advice}") from error
+
+
+_SQLITE_ADVICE = {
+    sqlite3.SQLITE_FULL: "the disk is full. Nothing of this decision was recorded: free some space and run it again.",
+    sqlite3.SQLITE_IOERR: "reading or writing failed. Look at the disk and its free space, then run it again.",
+    sqlite3.SQLITE_BUSY: "another process keeps the store locked. Wait for it to end, then run it again.",
+    sqlite3.SQLITE_LOCKED: "another process keeps the store locked. Wait for it to end, then run it again.",
+    sqlite3.SQLITE_READONLY: "may only be read. Make file and folder writable, or work on a copy.",
+    sqlite3.SQLITE_PERM: "may not be opened. Check the rights of file and folder.",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that the folder exists, and the rights of both.",
+    sqlite3.SQLITE_NOTADB: "is not a store: it is no SQLite file.",
+    sqlite3.SQLITE_CORRUPT: "is damaged. Restore a back-up, or `sqlite3 FILE .recover`.",
+}
+
+
+def _sqlite_advice(error: sqlite3.Error) -> str | None:
+    code = getattr(error, "sqlite_errorcode", 0)
+    advice = _SQLITE_ADVICE.get(code & 0xFF)
+    return f"{advice} ({error.sqlite_errorname})" if advice else None
+
+
+_POSTGRES_ADVICE = {
+    "53100": "the disk of the server is full. Nothing of this decision was recorded: free some space and run it again.",
+    "25006": "the server only lets this be read. Use the primary server.",
+    "3F000": "the schema that the URL names does not exist. Create it: CREATE SCHEMA name.",
+    "42501": "this user may not do that. Grant it the rights to the contramem tables, or use another user.",
+    "55P03": "another process keeps the store locked. Wait for it to end, then run it again.",
+}
+
+
+def _postgres_advice(error: Exception) -> str | None:
+    cause = getattr(error, "orig", None)
+    advice = _POSTGRES_ADVICE.get(getattr(cause, "sqlstate", None) or "")
+    if advice is None and isinstance(error, OperationalError):  # the server is not there, or went away
+        first_line = str(cause).strip().partition("\n")[0]
+        advice = f"the server cannot be reached ({first_line}). Nothing of this decision was recorded: run it again."
+    return advice

@@ -1,0 +1,204 @@
+"""Frozen bank: one `bank.jsonl` that the runtime loads without a database and that a pull request can show.
+
+The first line is a header; each further line is one card in service, sorted. Identical content gives identical bytes,
+and `tail -n +2 bank.jsonl | sha256sum` gives the hash in the header.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from pydantic import Field, TypeAdapter, ValidationError
+
+from contramem.bank.bank import Bank, Holding
+from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
+from contramem.bank.footing import Footing, GuardSupport, Names, Scope
+from contramem.errors import BankFileError
+
+FORMAT = 1
+
+
+class Header(Strict):
+    """The first line."""
+
+    contramem_bank: int
+    """Version of the format."""
+    content_sha256: str
+    """Of all lines after this one, as they were written."""
+    profile: Annotated[str, Field(min_length=1)] = "default"
+    """The retrieval settings that the bank is meant for."""
+    functions: int
+    skills: dict[str, int]
+    """By ability."""
+
+
+class FrozenFunction(FunctionCard):
+    """A Function Card as a line."""
+
+    kind: Literal["function"] = "function"
+
+
+class FrozenSkill(SkillCard):
+    """A Skill Card as a line, with what retrieval and monitoring need and no agent is shown."""
+
+    kind: Literal["skill"] = "skill"
+    taught_by: Names = ()
+    """Digests of task id, task text and scenario, for the leakage guard."""
+    scope: Scope | None = None
+    support: GuardSupport = Field(default_factory=dict)
+    """By guard."""
+
+
+FrozenCard = FrozenFunction | FrozenSkill
+_LINE: TypeAdapter[FrozenCard] = TypeAdapter(Annotated[FrozenCard, Field(discriminator="kind")])
+
+
+@dataclass(frozen=True)
+class FrozenBank:
+    """What a frozen file says."""
+
+    header: Header
+    cards: tuple[FrozenCard, ...]
+    edited: bool = False
+    """The lines are no longer those that the header's hash is of."""
+
+    @property
+    def functions(self) -> tuple[FrozenFunction, ...]:
+        return tuple(card for card in self.cards if isinstance(card, FrozenFunction))
+
+    @property
+    def skills(self) -> tuple[FrozenSkill, ...]:
+        return tuple(card for card in self.cards if isinstance(card, FrozenSkill))
+
+    def thawed(self) -> Bank:
+        """The same cards as a bank, with the footing that a file keeps."""
+        return Bank({card.card_id: thaw(card) for card in self.cards})
+
+
+def freeze(bank: Bank, profile: str = "default") -> bytes:
+    """The cards of `bank` that are in service, as a file."""
+    frozen = [frozen_card(bank.holdings[card.card_id]) for card in bank.cards]
+    body = b"".join(frozen_line(card) for card in frozen)
+    header = Header(
+        contramem_bank=FORMAT,
+        content_sha256=hashlib.sha256(body).hexdigest(),
+        profile=profile,
+        functions=len(bank.functions),
+        skills=dict(sorted(Counter(card.ability for card in bank.skills).items())),
+    )
+    return header.model_dump_json().encode() + b"\n" + body
+
+
+def write_frozen(path: Path, bank: Bank, profile: str = "default") -> Header:
+    """Write `bank` to `path`: the whole file, or, when that fails, nothing."""
+    content = freeze(bank, profile)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise BankFileError(
+            f"{path}: cannot be written ({error.strerror}). Choose another place with --out."
+        ) from error
+    return Header.model_validate_json(content.partition(b"\n")[0])
+
+
+def load_frozen(path: Path, *, allow_edited: bool = False) -> FrozenBank:
+    """Read a frozen bank, checking every line. A file edited by hand is refused unless the caller allows it."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BankFileError(f"{path}: cannot be read ({error.strerror}).") from error
+    bank = parse_frozen(content, str(path))
+    if bank.edited and not allow_edited:
+        raise BankFileError(
+            f"{path}: its cards were changed after it was frozen, so the hash in line 1 no longer fits. Bring the edit "
+            f"into the store with `contramem bank import STORE {path}`, then freeze again."
+        )
+    return bank
+
+
+def parse_frozen(content: bytes, where: str) -> FrozenBank:
+    """`content` as a frozen bank, hash checked; `where` it was found is for messages."""
+    first, _, body = content.replace(b"\r\n", b"\n").partition(b"\n")  # git may have changed the line ends
+    header = _header(first, where)
+    cards = tuple(_cards(body, where))
+    edited = hashlib.sha256(body).hexdigest() != header.content_sha256
+    return FrozenBank(header, cards, edited)
+
+
+def frozen_card(held: Holding) -> FrozenCard:
+    """A held card as a line keeps it: support only of the guards that the card still has."""
+    fields = {name: getattr(held.card, name) for name in type(held.card).model_fields}
+    if isinstance(held.card, FunctionCard):
+        return FrozenFunction(**fields)
+    support = {guard: counts for guard, counts in held.footing.support.items() if guard in held.card.guards}
+    return FrozenSkill(**fields, taught_by=held.footing.taught_by, scope=held.footing.scope, support=support)
+
+
+def frozen_line(card: FrozenCard) -> bytes:
+    fields = card.model_dump(mode="json")
+    first = {"card_id": fields.pop("card_id"), "kind": fields.pop("kind")}
+    return msgspec.json.encode(first | fields) + b"\n"
+
+
+def thaw(card: FrozenCard) -> Holding:
+    plain: type[FunctionCard] | type[SkillCard] = FunctionCard if isinstance(card, FrozenFunction) else SkillCard
+    text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
+    if isinstance(card, FrozenFunction):
+        return Holding(card=text)
+    return Holding(card=text, footing=Footing(taught_by=card.taught_by, scope=card.scope, support=card.support))
+
+
+def _header(line: bytes, where: str) -> Header:
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("contramem_bank"), int):
+        raise BankFileError(f"{where}: is not a frozen bank: line 1 is no header. `contramem bank freeze` writes one.")
+    if found["contramem_bank"] > FORMAT:
+        from importlib.metadata import version
+
+        raise BankFileError(
+            f"{where} has bank format {found['contramem_bank']}; this is contramem {version('contramem')} and reads "
+            f"up to format {FORMAT}. Upgrade contramem."
+        )
+    try:
+        return Header.model_validate(found)
+    except ValidationError as error:
+        raise BankFileError(f"{where}:1: {complaint(error)}.") from error
+
+
+def _cards(body: bytes, where: str) -> Iterator[FrozenCard]:
+    seen: dict[str, int] = {}
+    for number, line in enumerate(body.split(b"\n"), start=2):
+        if not line.strip():
+            continue
+        try:
+            card = _LINE.validate_json(line)
+        except ValidationError as error:
+            raise BankFileError(f"{where}:{number}: {complaint(error)}.") from error
+        if card.card_id in seen:
+            raise BankFileError(
+                f"{where}:{number}: {card.card_id} is in line {seen[card.card_id]} already. Remove one of the two."
+            )
+        seen[card.card_id] = number
+        yield card
+
+
+def complaint(error: ValidationError) -> str:
+    """The first thing that pydantic found wrong, as one phrase."""
+    problems: Iterable[Any] = error.errors(include_url=False, include_input=False, include_context=False)
+    first, *others = problems
+    field = ".".join(str(part) for part in first["loc"])
+    more = f" (and {len(others)} more)" if others else ""
+    return f"{field}: {first['msg']}{more}" if field else f"{first['msg']}{more}"

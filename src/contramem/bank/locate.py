@@ -1,0 +1,44 @@
+"""Load a bank from wherever it is: a store (SQLite path or PostgreSQL URL) or a frozen file, told apart by content."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from contramem.bank.bank import Bank
+from contramem.bank.frozen import FrozenBank, load_frozen
+from contramem.errors import UsageError
+
+SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
+
+
+def is_url(where: str) -> bool:
+    return "://" in where
+
+
+def shown(where: str) -> str:
+    """`where` as a message may show it: without the password of a URL."""
+    return re.sub(r"(://[^:/@]*):[^@/]*@|(?<=password=)[^&]*", lambda m: f"{m[1]}:***@" if m[1] else "***", where)
+
+
+def kind_of(where: str) -> Literal["store", "frozen"]:
+    """What `where` names. An empty or missing file is neither."""
+    if is_url(where):
+        return "store"
+    path = Path(where)
+    if not path.is_file():
+        raise UsageError(f"{where}: there is no bank here. `contramem build TRACES --bank STORE` makes one.")
+    with path.open("rb") as file:
+        return "store" if file.read(16) in (SQLITE_BEGINS_WITH, b"") else "frozen"
+
+
+def load_bank(where: str) -> tuple[Bank, FrozenBank | None]:
+    """The bank at `where` and, if it is a frozen file, that file as it is, hand-edited or not."""
+    if kind_of(where) == "frozen":
+        frozen = load_frozen(Path(where), allow_edited=True)
+        return frozen.thawed(), frozen
+    from contramem.bank.store import open_store  # a frozen bank is read without a database library
+
+    with open_store(where) as store:
+        return store.bank(), None

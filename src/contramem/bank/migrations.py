@@ -1,0 +1,60 @@
+"""The tables of a store, as named steps. A step that was released is never changed: a new one is added after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from contramem.errors import StoreError
+
+# Text holds JSON. Plain column types mean the same in SQLite and in PostgreSQL.
+
+
+def cards_ledger_and_progress(connection: Connection) -> None:
+    """Cards as they are now, every decision with what it changed and named, and what a build has done so far."""
+    for table in (
+        "contramem_cards (card_id TEXT PRIMARY KEY, kind TEXT NOT NULL, ability TEXT, status TEXT NOT NULL,"
+        " version INTEGER NOT NULL, holding TEXT NOT NULL)",
+        "contramem_decisions (number INTEGER PRIMARY KEY, recorded_at TEXT NOT NULL, operation TEXT,"
+        " accepted BOOLEAN NOT NULL, ability TEXT, author TEXT NOT NULL, decision TEXT NOT NULL)",
+        "contramem_changes (number INTEGER NOT NULL REFERENCES contramem_decisions, position INTEGER NOT NULL,"
+        " card_id TEXT NOT NULL, change TEXT NOT NULL, PRIMARY KEY (number, position))",
+        "contramem_mentions (card_id TEXT NOT NULL, number INTEGER NOT NULL REFERENCES contramem_decisions,"
+        " PRIMARY KEY (card_id, number))",
+        "contramem_progress (step TEXT PRIMARY KEY, state TEXT NOT NULL)",
+        "contramem_holder (purpose TEXT NOT NULL, pid INTEGER NOT NULL, host TEXT NOT NULL, since TEXT NOT NULL)",
+    ):
+        connection.exec_driver_sql(f"CREATE TABLE {table}")
+
+
+MIGRATIONS: dict[str, Callable[[Connection], None]] = {
+    "0001 cards, ledger and progress": cards_ledger_and_progress,
+}
+
+
+def is_store(connection: Connection) -> bool:
+    return sql.inspect(connection).has_table("contramem_migrations")
+
+
+def pending(connection: Connection, where: str) -> list[str]:
+    """Steps that this store has not seen. A store that has seen steps unknown here is refused."""
+    done = set(connection.exec_driver_sql("SELECT name FROM contramem_migrations").scalars())
+    if unknown := sorted(done - set(MIGRATIONS)):
+        raise StoreError(
+            f"{where} was written by a newer contramem (unknown: {', '.join(unknown)}); this is "
+            f"{version('contramem')}. Upgrade contramem."
+        )
+    return [name for name in MIGRATIONS if name not in done]
+
+
+def migrate(connection: Connection, where: str) -> None:
+    """Bring the tables up to date, inside the caller's transaction."""
+    if connection.dialect.name == "postgresql":  # SQLite's transaction has the file to itself already
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('contramem migrations'))")
+    connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS contramem_migrations (name TEXT PRIMARY KEY)")
+    for name in pending(connection, where):
+        MIGRATIONS[name](connection)
+        connection.execute(sql.text("INSERT INTO contramem_migrations VALUES (:name)"), {"name": name})

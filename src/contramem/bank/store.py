@@ -1,0 +1,248 @@
+"""Store: the living bank, its ledger and the progress of its build, in a SQLite file or in PostgreSQL.
+
+One decision is one transaction: the cards it changes, its place in the ledger and what it means for the progress of the
+build are recorded together or not at all. So a build that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from contramem.bank import migrations
+from contramem.bank.bank import Bank, Change, Holding
+from contramem.bank.card import SkillCard
+from contramem.bank.database import connect, explained, sole_writer
+from contramem.bank.ledger import Decision, LedgerEntry, fold
+from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, shown
+from contramem.errors import StoreError, UsageError
+
+# Plain SQL that SQLite and PostgreSQL both understand: a build records thousands of decisions, and statements that are
+# put together anew each time cost more than running them.
+_BANK = sql.text("SELECT card_id, holding FROM contramem_cards")
+_HELD = sql.text("SELECT holding FROM contramem_cards WHERE card_id = :card_id")
+_PUT_CARD = sql.text(
+    "INSERT INTO contramem_cards (card_id, kind, ability, status, version, holding)"
+    " VALUES (:card_id, :kind, :ability, :status, :version, :holding)"
+    " ON CONFLICT (card_id) DO UPDATE"
+    " SET status = excluded.status, version = excluded.version, holding = excluded.holding"
+)
+_LAST = sql.text("SELECT max(number) FROM contramem_decisions")
+_PUT_DECISION = sql.text(
+    "INSERT INTO contramem_decisions (number, recorded_at, operation, accepted, ability, author, decision)"
+    " VALUES (:number, :recorded_at, :operation, :accepted, :ability, :author, :decision)"
+)
+_PUT_CHANGE = sql.text(
+    "INSERT INTO contramem_changes (number, position, card_id, change) VALUES (:number, :position, :card_id, :change)"
+)
+_PUT_MENTION = sql.text("INSERT INTO contramem_mentions (card_id, number) VALUES (:card_id, :number)")
+_ABOUT_CARD = "WHERE number IN (SELECT number FROM contramem_mentions WHERE card_id = :card_id)"
+_DECISIONS = "SELECT number, recorded_at, decision FROM contramem_decisions {} ORDER BY number"
+_CHANGES = "SELECT number, change FROM contramem_changes {} ORDER BY number, position"
+_PROGRESS = sql.text("SELECT step, state FROM contramem_progress")
+_PUT_PROGRESS = sql.text(
+    "INSERT INTO contramem_progress (step, state) VALUES (:step, :state)"
+    " ON CONFLICT (step) DO UPDATE SET state = excluded.state"
+)
+_HOLDER = sql.text("SELECT purpose, pid, host, since FROM contramem_holder")
+_NO_HOLDER = sql.text("DELETE FROM contramem_holder")
+_PUT_HOLDER = sql.text(
+    "INSERT INTO contramem_holder (purpose, pid, host, since) VALUES (:purpose, :pid, :host, :since)"
+)
+
+
+def open_store(where: str | Path, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Store:
+    """Open the store at a SQLite path or PostgreSQL URL; with `create`, make it if there is none."""
+    where = str(where)
+    if not is_url(where):
+        _check_file(Path(where), create)
+    store = Store(where, clock or (lambda: datetime.now(UTC)))
+    try:
+        store._prepare(create)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+class Store:
+    """Reads at any time; writes only inside `writing`. Close it, or use it in a `with`."""
+
+    def __init__(self, where: str, clock: Callable[[], datetime]) -> None:
+        self.where = where
+        self._clock = clock
+        self._engine = connect(where)
+        self._writer: Connection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def bank(self) -> Bank:
+        """The bank as it is now."""
+        with self._reading() as connection:
+            rows = connection.execute(_BANK).all()
+        return Bank({card_id: Holding.model_validate_json(holding) for card_id, holding in rows})
+
+    def bank_at(self, number: int) -> Bank:
+        """The bank as it was after decision `number`, made again from the ledger."""
+        return fold(entry for entry in self.ledger() if entry.number <= number)
+
+    def ledger(self, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
+        """Every decision in order, or those that changed or named one card."""
+        which = _ABOUT_CARD if card_id is not None else ""
+        about = {"card_id": card_id} if card_id is not None else {}
+        with self._reading() as connection:
+            rows = connection.execute(sql.text(_DECISIONS.format(which)), about).all()
+            changed = defaultdict[int, list[Change]](list)
+            for number, change in connection.execute(sql.text(_CHANGES.format(which)), about):
+                changed[number].append(Change.model_validate_json(change))
+        return tuple(LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
+
+    def progress(self) -> dict[str, str]:
+        """What builds have recorded as done or begun: state by step."""
+        with self._reading() as connection:
+            return {row.step: row.state for row in connection.execute(_PROGRESS)}
+
+    @contextmanager
+    def writing(self, purpose: str) -> Iterator[Self]:
+        """Be the only writer. A second one, in whatever process, gets a StoreError that names the first.
+
+        The place is free again when the process that holds it ends, also when it was killed.
+        """
+        assert self._writer is None, "already writing"
+        with explained(self.where), self._engine.connect() as connection:
+            writer = connection.execution_options(writes=True)
+            with sole_writer(writer, self.where) as free:
+                if not free:
+                    raise StoreError(f"{shown(self.where)} is in use by {self._holder()}. Wait for it to end.")
+                self._sign_in(writer, purpose)
+                self._writer = writer
+                try:
+                    yield self
+                finally:
+                    self._writer = None
+
+    def record(self, *decisions: Decision, progress: Mapping[str, str] | None = None) -> tuple[LedgerEntry, ...]:
+        """Record decisions, in order, and progress in one transaction. On any error nothing of it is recorded."""
+        assert self._writer is not None, "record() belongs inside `with store.writing(...)`"
+        at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
+        with explained(self.where), self._writer.begin():
+            last = self._writer.scalar(_LAST) or 0
+            entries = tuple(LedgerEntry(last + place, at, decision) for place, decision in enumerate(decisions, 1))
+            for entry in entries:
+                self._append(self._writer, entry)
+            for step, state in (progress or {}).items():
+                self._writer.execute(_PUT_PROGRESS, {"step": step, "state": state})
+        return entries
+
+    def _append(self, connection: Connection, entry: LedgerEntry) -> None:
+        decision = entry.decision
+        row = {
+            "number": entry.number,
+            "recorded_at": entry.at,
+            "operation": decision.operation,
+            "accepted": decision.accepted,
+            "ability": decision.ability,
+            "author": str(decision.by),
+            "decision": decision.model_dump_json(exclude={"changes"}),
+        }
+        connection.execute(_PUT_DECISION, row)
+        for position, change in enumerate(decision.changes):
+            self._change(connection, entry.number, position, change)
+        for card_id in decision.card_ids:
+            connection.execute(_PUT_MENTION, {"card_id": card_id, "number": entry.number})
+
+    def _change(self, connection: Connection, number: int, position: int, change: Change) -> None:
+        held = connection.scalar(_HELD, {"card_id": change.card_id})
+        if (Holding.model_validate_json(held) if held else None) != change.before:
+            raise StoreError(
+                f"{shown(self.where)}: {change.card_id} was changed by somebody else in the meantime, so this decision "
+                f"does not fit any more and was not recorded. Run the command again: it goes on from the present bank."
+            )
+        text = change.model_dump_json()
+        row = {"number": number, "position": position, "card_id": change.card_id, "change": text}
+        connection.execute(_PUT_CHANGE, row)
+        connection.execute(_PUT_CARD, _card_row(change.after))
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with explained(self.where), self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    def _prepare(self, create: bool) -> None:
+        with self._reading() as connection:
+            known = migrations.is_store(connection)
+            if not known and (not create or (not is_url(self.where) and sql.inspect(connection).get_table_names())):
+                raise StoreError(f"{shown(self.where)}: is a database, but no contramem store. {_MAKE_ONE}")
+            if known and not migrations.pending(connection, shown(self.where)):
+                return
+        writing = self._engine.execution_options(writes=True)
+        with explained(self.where), writing.begin() as connection:
+            migrations.migrate(connection, shown(self.where))
+
+    def _sign_in(self, writer: Connection, purpose: str) -> None:
+        since = self._clock().astimezone(UTC).isoformat(timespec="seconds")
+        with writer.begin():
+            writer.execute(_NO_HOLDER)
+            row = {"purpose": purpose, "pid": os.getpid(), "host": socket.gethostname(), "since": since}
+            writer.execute(_PUT_HOLDER, row)
+
+    def _holder(self) -> str:
+        with self._reading() as connection:
+            holder = connection.execute(_HOLDER).first()
+        if holder is None:
+            return "another process"
+        return f"`contramem {holder.purpose}`, process {holder.pid} on {holder.host}, since {holder.since}"
+
+
+_MAKE_ONE = "`contramem build TRACES --bank STORE` makes one."
+
+
+def _check_file(path: Path, create: bool) -> None:
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder. A store is a file.")
+    if not path.exists() or path.stat().st_size == 0:
+        if not create:
+            raise UsageError(f"{path}: there is no store here. {_MAKE_ONE}")
+        if not path.absolute().parent.is_dir():
+            raise UsageError(f"{path}: there is no folder {path.parent} to make the store in.")
+        return
+    with path.open("rb") as file:
+        begins_with = file.read(16)
+    if begins_with != SQLITE_BEGINS_WITH:
+        raise StoreError(f"{path}: is not a store: it begins with {begins_with!r}, which is no SQLite file.")
+
+
+def _decision(text: str, changes: list[Change]) -> Decision:
+    decision = Decision.model_validate_json(text)
+    return decision.model_copy(update={"changes": tuple(changes)})
+
+
+def _card_row(held: Holding) -> dict[str, Any]:
+    card = held.card
+    return {
+        "card_id": card.card_id,
+        "kind": "skill" if isinstance(card, SkillCard) else "function",
+        "ability": card.ability if isinstance(card, SkillCard) else None,
+        "status": held.status,
+        "version": card.version,
+        "holding": held.model_dump_json(),
+    }
