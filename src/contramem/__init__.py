@@ -1,0 +1,87 @@
+"""contramem: procedural memory for agents, learned from contrasting runs of several models at the same tasks.
+
+The folders are stages, in the order data flows through them; pipeline.py tells the story.
+
+    traces/      files of any agent framework  -> Trajectory   one attempt at one task, with its outcome
+    contrast/    trajectories of one task      -> Packet       all attempts side by side, and what separates them
+    build/       packet + author               -> Patch        Function Cards and Skill Cards, by rules or a model
+    validate/    card, delta, patch            -> accepted, or refused with a reason
+    bank/        patch                         -> Bank, Ledger cards now, every decision ever
+    retrieve/    task + frozen bank            -> Hit          ranked cards, with the score explained
+    inject/      hits + running agent          -> Guidance     text at task start and before a call
+    monitor/     guards + events               -> Verdict      what a card says must hold, checked on a run
+    evaluate/    runs with and without memory  -> Comparison   paired statistics, harmed tasks
+    bench/       real environments             -> runs
+    cli/         the command line: thin
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contramem.bank.frozen import load_frozen
+    from contramem.bank.store import open_store
+    from contramem.build.rules import RuleAuthor
+    from contramem.contrast.packet import Packet, contrast
+    from contramem.contrast.signals import Signal
+    from contramem.errors import ContramemError
+    from contramem.inject.guidance import Guidance
+    from contramem.inject.run import Memory, Run
+    from contramem.pipeline import build_bank
+    from contramem.traces.pool import Pool
+    from contramem.traces.read import ReadOptions, read_traces
+    from contramem.traces.trajectory import Event, Trajectory
+    from contramem.traces.write import write_traces
+
+# Names are imported when they are used: an agent that only asks for guidance must not pay for building a bank.
+_HOMES = {
+    "ContramemError": "contramem.errors",
+    "Event": "contramem.traces.trajectory",
+    "Guidance": "contramem.inject.guidance",
+    "Memory": "contramem.inject.run",
+    "Packet": "contramem.contrast.packet",
+    "Pool": "contramem.traces.pool",
+    "ReadOptions": "contramem.traces.read",
+    "RuleAuthor": "contramem.build.rules",
+    "Run": "contramem.inject.run",
+    "Signal": "contramem.contrast.signals",
+    "Trajectory": "contramem.traces.trajectory",
+    "build_bank": "contramem.pipeline",
+    "contrast": "contramem.contrast.packet",
+    "load_frozen": "contramem.bank.frozen",
+    "open_store": "contramem.bank.store",
+    "read_traces": "contramem.traces.read",
+    "write_traces": "contramem.traces.write",
+}
+
+__all__ = [
+    "ContramemError",
+    "Event",
+    "Guidance",
+    "Memory",
+    "Packet",
+    "Pool",
+    "ReadOptions",
+    "RuleAuthor",
+    "Run",
+    "Signal",
+    "Trajectory",
+    "build_bank",
+    "contrast",
+    "load_frozen",
+    "open_store",
+    "read_traces",
+    "write_traces",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'contramem' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution
 from contramem.bank.patch import Patch
@@ -42,9 +42,9 @@ class Author(Protocol):
         None: the calls show nothing worth a card.
         """
 
-    def reflect(self, packet: Packet, related: Sequence[Holding]) -> Sequence[Candidate]:
+    def reflect(self, packet: Packet) -> Sequence[Candidate]:
         """At most MAX_DELTAS lessons, the sharpest first; none when the packet teaches nothing. When every run failed,
         only diagnosis and recovery."""
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, related: Sequence[Holding], bank: Bank) -> Patch:
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
         """The smallest edit of the bank that takes in candidate number `index` of the packet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,7 +12,11 @@ import msgspec
 from contramem.contrast.form import Form
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signals import Cite
+from contramem.traces.effects import words
 from contramem.traces.trajectory import Effect
+
+MOVES = frozenset("cd open load select use switch".split())
+"""Verbs of functions that change nothing and yet change what the next call sees."""
 
 
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -31,6 +36,10 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     passed: bool | None
     task_key: str
     cite: Cite
+    redundant: bool = False
+    """Repeated, and since the same call had worked nothing happened but what this agent said and read."""
+    between: tuple[str, ...] = ()
+    """After an error: the functions that were called, without error, before the next call of this one."""
 
 
 def observe(packet: Packet) -> Iterator[Observation]:
@@ -41,9 +50,12 @@ def observe(packet: Packet) -> Iterator[Observation]:
 
 def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
     calls = [step for step in run.actions if step.function]
+    changes = [step.position for step in run.steps if _may_change(step)]
     made: set[bytes] = set()
+    worked: dict[bytes, int] = {}
     for index, step in enumerate(calls):
         call = msgspec.json.encode((step.function, step.arguments), order="deterministic")
+        before = worked.get(call)
         yield Observation(
             function=step.function,
             effect=step.effect,
@@ -57,8 +69,24 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
             passed=run.passed,
             task_key=task_key,
             cite=Cite(run.letter, step.position),
+            redundant=before is not None and _last(changes, step.position) <= before,
+            between=_between(step, calls[index + 1 :]) if step.error else (),
         )
         made.add(call)
+        if not step.error:
+            worked[call] = step.position
+
+
+def _may_change(step: Step) -> bool:
+    """Could the same call give something else after this? Reads that move about (`cd`) change what later ones see."""
+    if step.actor != "agent" or step.kind == "wait":
+        return True
+    return bool(step.function) and (step.effect != "read" or not MOVES.isdisjoint(words(step.function)))
+
+
+def _last(positions: list[int], before: int) -> int:
+    index = bisect_left(positions, before)
+    return positions[index - 1] if index else -1
 
 
 def _fix(failed: Step, following: list[Step]) -> tuple[str, ...]:
@@ -67,6 +95,14 @@ def _fix(failed: Step, following: list[Step]) -> tuple[str, ...]:
         return ()
     names = failed.arguments.keys() | again.arguments.keys()
     return tuple(sorted(name for name in names if failed.arguments.get(name) != again.arguments.get(name)))
+
+
+def _between(failed: Step, following: list[Step]) -> tuple[str, ...]:
+    called = [step.function for step in following]
+    if failed.function not in called:
+        return ()
+    until = following[: called.index(failed.function)]
+    return tuple(dict.fromkeys(step.function for step in until if not step.error))
 
 
 def by_function(packets: Iterable[Packet]) -> dict[str, list[Observation]]:

@@ -20,7 +20,7 @@ from contramem.contrast.signals import Signal, signals_of
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import Pool
-from contramem.traces.trajectory import Actor, Effect, Ending, Event, Kind, Origin, Trajectory
+from contramem.traces.trajectory import Actor, Effect, Ending, Event, Kind, Origin, Trajectory, digest
 
 MAX_SHOWN_CHARS = 400
 """Of a result that is plain text. Longer ones, and structured ones, are described by their form."""
@@ -101,6 +101,8 @@ class Packet:
     runs: tuple[PacketRun, ...]
     signals: tuple[Signal, ...]
     provenance: dict[str, Provenance]
+    identity: tuple[str, ...]
+    """Digests of task id, task text and scenario: enough to know the task again, not enough to read it."""
     placeholders: Placeholders = field(repr=False, compare=False)
 
     @property
@@ -140,6 +142,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         runs=packet_runs,
         signals=signals_of(packet_runs),
         provenance={letter: Provenance(run.source, run.run, run.origin) for letter, run in lettered.items()},
+        identity=tuple(digest(text) for text in (first.task_id, first.task_key, first.task, first.scenario_id) if text),
         placeholders=placeholders,
     )
 

@@ -26,6 +26,9 @@ LOOP_LENGTH = 3
 """The same call with the same arguments this many times is a loop."""
 
 
+GAVE_UP, REPEATED = "gave up", "repeated the same call"
+
+
 class Cite(NamedTuple):
     """An event that shows it: a run's letter and the position in that run."""
 
@@ -192,7 +195,7 @@ def _writes(run: PacketRun) -> list[Step]:
 
 
 def _repeats(run: PacketRun, function: str) -> bool:
-    seen = Counter(_same_call(step) for step in _writes(run) if step.function == function)
+    seen = Counter(same_call(step) for step in _writes(run) if step.function == function)
     return any(count > 1 for count in seen.values())
 
 
@@ -384,14 +387,22 @@ def _first_question(run: PacketRun) -> Step | None:
 # Recovery
 
 
+Reactions: TypeAlias = dict[str, list[tuple["PacketRun", "Step"]]]
+
+
+def reactions(runs: Sequence[PacketRun]) -> dict[tuple[str, str], Reactions]:
+    """For each (function, error template): what the runs did next, and which runs at which step did so."""
+    found: dict[tuple[str, str], Reactions] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        for index, step in enumerate(run.actions):
+            if step.error and step.function:
+                found[step.function, step.error][_reaction(run.actions, index)].append((run, step))
+    return dict(sorted(found.items()))
+
+
 def errors(sides: Sides) -> Iterator[Signal]:
     """Errors, and what the runs did next: changed the call, tried something else, repeated it, gave up."""
-    reactions: dict[tuple[str, str], dict[str, list[tuple[PacketRun, Step]]]] = defaultdict(lambda: defaultdict(list))
-    for run in sides.all:
-        for index, step in enumerate(run.actions):
-            if step.error:
-                reactions[step.function, step.error][_reaction(run.actions, index)].append((run, step))
-    for (function, error), by_reaction in sorted(reactions.items()):
+    for (function, error), by_reaction in reactions(sides.all).items():
         cases = [case for group in by_reaction.values() for case in group]
         parts = [f"{_outcomes(group)} {reaction}" for reaction, group in sorted(by_reaction.items())]
         yield Signal(
@@ -402,7 +413,7 @@ def errors(sides: Sides) -> Iterator[Signal]:
             failing=tuple(dict.fromkeys(run.letter for run, _ in cases if not run.passed)),
             cites=_cites(cases),
             functions=(function,),
-            strength=_separation(by_reaction, sides),
+            strength=_separation(by_reaction),
         )
 
 
@@ -410,11 +421,11 @@ def _reaction(actions: Sequence[Step], index: int) -> str:
     step = actions[index]
     following = actions[index + 1] if index + 1 < len(actions) else None
     if following is None or following.kind == "final":
-        return "gave up"
+        return GAVE_UP
     if following.function != step.function:
         return f"turned to {_words(following.label)}"
-    if _same_call(following) == _same_call(step):
-        return "repeated the same call"
+    if same_call(following) == same_call(step):
+        return REPEATED
     changed = sorted(
         name
         for name in step.arguments.keys() | following.arguments.keys()
@@ -430,7 +441,7 @@ def _outcomes(cases: list[tuple[PacketRun, Step]]) -> str:
     return f"{len(runs)} run{'s' if len(runs) > 1 else ''} ({passed} passed)"
 
 
-def _separation(by_reaction: dict[str, list[tuple[PacketRun, Step]]], sides: Sides) -> float:
+def _separation(by_reaction: Reactions) -> float:
     shares = []
     for cases in by_reaction.values():
         outcomes = {run.letter: bool(run.passed) for run, _ in cases}
@@ -469,10 +480,10 @@ def loops(sides: Sides) -> Iterator[Signal]:
     """The same call with the same arguments again and again."""
     looping: dict[str, list[tuple[PacketRun, Step, int]]] = defaultdict(list)
     for run in sides.all:
-        counts = Counter(_same_call(step) for step in run.actions if step.function)
-        for step in {_same_call(step): step for step in run.actions if step.function}.values():
-            if counts[_same_call(step)] >= LOOP_LENGTH:
-                looping[step.function].append((run, step, counts[_same_call(step)]))
+        counts = Counter(same_call(step) for step in run.actions if step.function)
+        for step in {same_call(step): step for step in run.actions if step.function}.values():
+            if counts[same_call(step)] >= LOOP_LENGTH:
+                looping[step.function].append((run, step, counts[same_call(step)]))
     for function, cases in sorted(looping.items()):
         most = max(count for _, _, count in cases)
         failing = tuple(dict.fromkeys(run.letter for run, _, _ in cases if not run.passed))
@@ -552,7 +563,7 @@ def differing_arguments(left: Step, right: Step) -> bool:
     )
 
 
-def _same_call(step: Step) -> tuple[str, str]:
+def same_call(step: Step) -> tuple[str, str]:
     return step.function, repr(sorted(step.arguments.items(), key=lambda item: item[0]))
 
 

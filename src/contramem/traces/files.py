@@ -12,6 +12,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -38,6 +39,9 @@ _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, "
 _TAR_ENDINGS = (".tar", ".tgz", ".txz", ".tbz2", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst")
 _TEXT_ENDINGS = {".json", ".jsonl", ".ndjson", ".traj"}
 
+# What the standard library raises for compressed files and archives that are damaged or cut short.
+_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, tarfile.TarError, zipfile.BadZipFile)
+
 
 class TraceFile:
     """One file of a trace: its name, and its content decoded once for every reader that looks at it."""
@@ -49,25 +53,20 @@ class TraceFile:
         """The name to show: `archive!member` inside an archive."""
         self.root = root
         """The folder that was named by the user, if the file was found in one. Nothing above it is looked at."""
+        name = os.path.basename(path)  # noqa: PTH119  (pathlib costs more here than decoding the file)
+        stem, ending = os.path.splitext(name)  # noqa: PTH122
+        self._opener = _OPENERS.get(ending.lower())
+        self.name = stem if self._opener else name
+        """The file's name without the ending of its compression: `run.jsonl` for `run.jsonl.zst`."""
+        self.ending = (os.path.splitext(stem)[1] if self._opener else ending).lower()  # noqa: PTH122
+        """`.json`, `.jsonl`, ... in lower case, that of the compression left out."""
 
     @classmethod
-    def of_bytes(cls, name: str, content: bytes) -> TraceFile:
+    def of_bytes(cls, name: str | Path, content: bytes) -> TraceFile:
         """A file that is already in memory."""
-        file = cls(Path(name))
+        file = cls(name if isinstance(name, Path) else Path(name))
         file.__dict__["content"] = content
         return file
-
-    @cached_property
-    def name(self) -> str:
-        """The file's name without the ending of its compression: `run.jsonl` for `run.jsonl.zst`."""
-        base = os.path.basename(self.path)  # noqa: PTH119  (pathlib costs more here than decoding the file)
-        stem, ending = os.path.splitext(base)  # noqa: PTH122
-        return stem if ending in _OPENERS else base
-
-    @cached_property
-    def ending(self) -> str:
-        """`.json`, `.jsonl`, ... in lower case, that of the compression left out."""
-        return os.path.splitext(self.name)[1].lower()  # noqa: PTH122
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -78,15 +77,14 @@ class TraceFile:
     def content(self) -> bytes:
         """The decompressed bytes."""
         with self._open() as stream:
-            return _bounded(stream, self.origin)
+            return _bounded(stream)
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
-        opener = _OPENERS.get(self.path.suffix)
         try:
-            with self.path.open("rb") if opener is None else opener(self.path, "rb") as stream:
+            with self.path.open("rb") if self._opener is None else self._opener(self.path, "rb") as stream:
                 yield stream
-        except (OSError, EOFError, lzma.LZMAError, zstd.ZstdError) as error:
+        except _BROKEN as error:
             raise TraceError(f"cannot be read ({error})", "Is the file complete, and readable by you?") from None
 
     @cached_property
@@ -99,12 +97,14 @@ class TraceFile:
         """One JSON value a line, rather than one in the file."""
         if self.ending in (".jsonl", ".ndjson"):
             return True
-        first, _, rest = self.content.lstrip().partition(b"\n")
-        if not first.startswith(b"{") or not rest.strip():
+        content = self.content.lstrip()
+        first = content[: content.find(b"\n") + 1].rstrip()
+        # Most files are one value over many lines, and their first line is a lone bracket: told without decoding it.
+        if not (first.startswith(b"{") and first.endswith(b"}")) or not content[len(first) :].strip():
             return False
         try:
             _decode(first)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return False
         return True
 
@@ -138,18 +138,19 @@ class TraceFile:
 
     def beside(self, relative: str) -> TraceFile | None:
         """The file at `relative` to this one's folder, or None. Never above the folder the user named."""
-        path = (self.path.parent / relative).resolve()
+        if os.path.isabs(relative):  # noqa: PTH117
+            return None
+        try:
+            path = (self.path.parent / relative).resolve()
+            if not path.is_file():
+                return None
+        except (OSError, ValueError):  # a name out of a trace may be no name for a file
+            return None
         if self.root is not None and not path.is_relative_to(self.root.resolve()):
             return None
-        if not path.is_file():
-            return None
-        origin = os.path.normpath(f"{_parent(self.origin)}{relative}")
-        return TraceFile(path, origin, self.root)
-
-
-def _parent(origin: str) -> str:
-    cut = max(origin.rfind("/"), origin.rfind("!"), origin.rfind(os.sep))
-    return origin[: cut + 1]
+        archive, bang, member = self.origin.rpartition("!")
+        origin = os.path.normpath(os.path.join(os.path.dirname(member), relative))  # noqa: PTH118, PTH120
+        return TraceFile(path, f"{archive}{bang}{origin}", self.root)
 
 
 def decode(content: bytes) -> Any:
@@ -176,10 +177,10 @@ def _decode_leniently(content: bytes, error: Exception) -> Any:
         raise TraceError(what, "Is the file complete?") from None
 
 
-def _bounded(stream: IO[bytes], origin: str, limit: int = MAX_FILE_BYTES) -> bytes:
-    content = stream.read(limit + 1)
-    if len(content) > limit:
-        raise TraceError(f"unpacks to more than {limit >> 20} MiB", "Split it, or leave it out.")
+def _bounded(stream: IO[bytes]) -> bytes:
+    content = stream.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise TraceError(f"unpacks to more than {MAX_FILE_BYTES >> 20} MiB", "Split it, or leave it out.")
     return content
 
 
@@ -198,8 +199,9 @@ def unpacked(path: Path) -> Iterator[tuple[Path, list[str]]]:
     with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
         root = Path(folder)
         try:
-            refused = list(_unpack_zip(path, root) if path.suffix == ".zip" else _unpack_tar(path, root))
-        except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zstd.ZstdError) as error:
+            is_zip = path.name.lower().endswith(".zip")
+            refused = list(_unpack_zip(path, root) if is_zip else _unpack_tar(path, root))
+        except _BROKEN as error:
             raise TraceError(f"cannot be unpacked ({error})", "Is the archive complete?") from None
         except (NotImplementedError, RuntimeError) as error:  # zipfile: unknown method, or encrypted
             raise TraceError(f"cannot be unpacked ({error})", "Unpack it yourself and pass the folder.") from None
@@ -225,7 +227,7 @@ def _unpack_tar(path: Path, root: Path) -> Iterator[str]:
 
 @contextmanager
 def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
-    if path.suffix == ".zst":
+    if path.name.lower().endswith(".zst"):
         with zstd.open(path, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             yield archive
     else:

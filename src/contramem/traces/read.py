@@ -212,7 +212,9 @@ def read_traces(
 Record = TypeVar("Record")
 
 # What code that expects a shape raises when untrusted data has another.
-_WRONG_SHAPE = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, msgspec.MsgspecError)
+_WRONG_SHAPE = (
+    KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, msgspec.MsgspecError,
+)  # fmt: skip
 
 
 def each_run(

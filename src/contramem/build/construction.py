@@ -1,0 +1,296 @@
+"""One build on one store: every decision validated, recorded together with how far the build has come, and repeatable.
+
+A build that was killed goes on where it stopped, and ends with the same bank. A build of the same runs changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+from contramem.bank.bank import Bank, Change
+from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.bank.footing import Footing
+from contramem.bank.ledger import Act, Attribution, Decision, Operation, RunRef
+from contramem.bank.patch import Add, Patch
+from contramem.bank.store import Store
+from contramem.build.author import Author, Candidate
+from contramem.build.curation import Known, known
+from contramem.build.settling import stand
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet
+from contramem.contrast.signals import Cite
+from contramem.errors import PatchError
+from contramem.traces.trajectory import Tool, digest
+
+
+class Checks(Protocol):
+    """What every card, delta and patch must pass: sentences that say what is wrong, by the check that found it."""
+
+    def function(self, card: FunctionCard, observations: Sequence[Observation]) -> Mapping[str, str]: ...
+
+    def candidate(self, candidate: Candidate, packet: Packet) -> Mapping[str, str]: ...
+
+    def patch(self, patch: Patch, candidate: Candidate, bank: Bank) -> Mapping[str, str]: ...
+
+
+@dataclass
+class Report:
+    """What a build did."""
+
+    decisions: Counter[str] = field(default_factory=Counter)
+    """Accepted decisions on skills, by operation."""
+    functions: Counter[str] = field(default_factory=Counter)
+    """Accepted decisions on Function Cards, by operation."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """By the check that refused."""
+    packets: int = 0
+    deltas: int = 0
+    unchanged: int = 0
+    """Packets and functions that an earlier build had done already."""
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.decisions or self.functions or self.refused)
+
+
+class Construction:
+    """Takes what the runs teach into a store, one decision at a time. Made inside `store.writing(...)`."""
+
+    def __init__(self, store: Store, author: Author, checks: Checks, *, append_only: bool = False) -> None:
+        self._store = store
+        self._author = author
+        self._checks = checks
+        self._append_only = append_only
+        self._bank = store.bank()
+        self._progress = store.progress()
+        self.report = Report()
+
+    @property
+    def bank(self) -> Bank:
+        return self._bank
+
+    def function(self, function: str, observations: Sequence[Observation], tool: Tool | None) -> None:
+        """Build the card of one function from all its observed calls."""
+        step = f"function {function}"
+        state = f"{self._who} {_digest(observations)}"
+        if self._progress.get(step) == state:
+            self.report.unchanged += 1
+            return
+        card = self._author.build_function(function, observations, tool)
+        if card is None:
+            self._record(progress={step: state})
+            return
+        self._record(self._function_decision(card, observations), progress={step: state})
+
+    def _function_decision(self, card: FunctionCard, observations: Sequence[Observation]) -> Decision:
+        tasks = {observation.task_key for observation in observations}
+        refusals = self._checks.function(card, observations)
+        if refusals:
+            return self._refused(None, card, refusals)
+        held = self._bank.holdings.get(card.card_id)
+        if held is not None and not set(held.footing.tasks) <= tasks:
+            return self._decision("NOOP", card, f"The card rests on {len(held.footing.tasks)} tasks, not all seen now.")
+        changes = self._bank.plan_function(card, Footing(tasks=tuple(tasks)))
+        calls = f"{len(observations)} calls in {len(tasks)} tasks"
+        if not changes:
+            return self._decision("NOOP", card, f"{calls} show nothing that the card does not say.")
+        operation: Operation = "ADD" if held is None else "PATCH"
+        return self._decision(operation, card, f"Built from {calls}.", changes=changes)
+
+    def learn(self, packet: Packet) -> None:
+        """Reflect on one packet, and curate each delta. Goes on at the delta where an earlier build was stopped."""
+        step = f"packet {packet.task_key}"
+        begun, _, done = self._progress.get(step, "").rpartition(" ")
+        state = f"{self._who} {packet_digest(packet)}"
+        if (begun, done) == (state, "done"):
+            self.report.unchanged += 1
+            return
+        self.report.packets += 1
+        first = int(done) if begun == state else 0
+        candidates = list(self._author.reflect(packet))
+        for index, candidate in enumerate(candidates):
+            if index >= first:
+                last = index + 1 == len(candidates)
+                self._record(self._skill_decision(index, candidate, packet), progress={
+                    step: f"{state} {'done' if last else index + 1}"
+                })  # fmt: skip
+        if not candidates:
+            self._record(progress={step: f"{state} done"})
+
+    def _skill_decision(self, index: int, candidate: Candidate, packet: Packet) -> Decision:
+        self.report.deltas += 1
+        refusals = self._checks.candidate(candidate, packet)
+        if refusals:
+            return self._refused(packet, candidate.delta, refusals, cites=candidate.cites)
+        patch = self._patch(index, candidate, packet)
+        refusals = self._checks.patch(patch, candidate, self._bank)
+        if refusals:
+            return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
+        footing = self._bank.footing(patch.target_card_ids) + taught_by(packet, candidate.cites)
+        try:
+            changes = self._bank.plan(patch, packet.ability, footing)
+        except PatchError as error:  # a person has pinned the card
+            return self._refused(packet, candidate.delta, {"bank": str(error)}, patch=patch, cites=candidate.cites)
+        return self._decision(
+            patch.operation, candidate.delta, patch.reason, packet=packet, patch=patch, changes=changes,
+            cites=candidate.cites,
+        )  # fmt: skip
+
+    def _patch(self, index: int, candidate: Candidate, packet: Packet) -> Patch:
+        if self._append_only:
+            return Add(
+                delta_index=index, new_or_updated_card=candidate.delta, reason="Append-only: every delta is kept."
+            )
+        return self._author.curate(index, candidate, packet, self._bank)
+
+    def settle(self, ability: str, packets: Sequence[Packet]) -> None:
+        """Hold every card of an ability against all its packets. Packets that an earlier build settled count once."""
+        if self._append_only:
+            return
+        state = _digest([packet_digest(packet) for packet in packets])
+        settled = {f"settled {packet.task_key}": packet_digest(packet) for packet in packets}
+        fresh = [p for p in packets if self._progress.get(f"settled {p.task_key}") != packet_digest(p)]
+        for one in known(self._bank, ability):
+            step = f"card {one.card.card_id}"
+            if self._progress.get(step) != state and one.card.guards:
+                decisions = self._settled(one, packets if not one.footing.support else fresh)
+                self._record(*decisions, progress={step: state})
+        if fresh:
+            self._record(progress=settled)
+
+    def _settled(self, one: Known, packets: Sequence[Packet]) -> list[Decision]:
+        standing = stand(one, packets)
+        card_id = one.card.card_id
+        if standing.refuted and one.status != "pinned":
+            against = len(standing.footing.contradicted_by)
+            return [self._about(one, "RETIRE", f"Passing runs of {against} tasks do without it.", standing.footing)]
+        if standing.narrowed is not None and one.status != "pinned":
+            reason = f"Passing runs of {len(standing.footing.contradicted_by)} tasks contradict its wider reach."
+            return [self._about(one, "NARROW", reason, standing.footing, standing.narrowed)]
+        if standing.footing != one.footing:
+            return [self._about(one, "PATCH", f"Held against all runs: {standing.footing}.", standing.footing)]
+        assert card_id, "a card that nothing speaks about stays as it is"
+        return []
+
+    def _about(
+        self, one: Known, operation: Operation | Act, reason: str, footing: Footing, text: SkillDelta | None = None
+    ) -> Decision:
+        held = self._bank.holdings[one.card.card_id]
+        after = held.rewritten(text, footing) if text else held.model_copy(update={"footing": footing})
+        if operation == "RETIRE":
+            after = after.model_copy(update={"status": "retired"})
+        change = Change(before=held, after=after)
+        return Decision(operation=operation, reason=reason, by=self._by, ability=one.card.ability, changes=(change,))
+
+    # Recording
+
+    @property
+    def _by(self) -> Attribution:
+        return self._author.attribution
+
+    @property
+    def _who(self) -> str:
+        return f"{self._by.name}-{self._by.version}"
+
+    def _decision(
+        self,
+        operation: Operation,
+        candidate: SkillDelta | FunctionCard,
+        reason: str,
+        *,
+        packet: Packet | None = None,
+        patch: Patch | None = None,
+        changes: tuple[Change, ...] = (),
+        cites: Sequence[Cite] = (),
+    ) -> Decision:
+        return Decision(
+            operation=operation,
+            reason=reason,
+            by=self._by,
+            ability=packet.ability if packet else None,
+            candidate=candidate,
+            patch=patch,
+            changes=changes,
+            packet=packet_digest(packet) if packet else None,
+            runs=run_refs(packet, cites) if packet else (),
+        )
+
+    def _refused(
+        self,
+        packet: Packet | None,
+        candidate: SkillDelta | FunctionCard,
+        refusals: Mapping[str, str],
+        *,
+        patch: Patch | None = None,
+        cites: Sequence[Cite] = (),
+    ) -> Decision:
+        self.report.refused.update(refusals.keys())
+        return Decision(
+            operation=patch.operation if patch else None,
+            accepted=False,
+            reason=" ".join(f"{check}: {reason}" for check, reason in refusals.items()),
+            by=self._by,
+            ability=packet.ability if packet else None,
+            candidate=candidate,
+            patch=patch,
+            packet=packet_digest(packet) if packet else None,
+            runs=run_refs(packet, cites) if packet else (),
+        )
+
+    def _record(self, *decisions: Decision, progress: Mapping[str, str]) -> None:
+        self._store.record(*decisions, progress=progress)
+        self._progress.update(progress)
+        for decision in decisions:
+            self._bank = self._bank.changed(decision.changes)
+            if decision.accepted and decision.operation:
+                counts = self.report.decisions if decision.ability else self.report.functions
+                counts[decision.operation] += 1
+
+
+def taught_by(packet: Packet, cites: Sequence[Cite]) -> Footing:
+    """What one packet adds to a card's footing."""
+    sources = {packet.provenance[cite.run].source for cite in cites}
+    return Footing(tasks=(packet.task_key,), sources=tuple(sources), taught_by=packet.identity)
+
+
+def run_refs(packet: Packet, cites: Sequence[Cite]) -> tuple[RunRef, ...]:
+    """The runs behind `cites`, with the events that show it."""
+    events: dict[str, list[int]] = {}
+    for cite in cites:
+        events.setdefault(cite.run, []).append(cite.position)
+    outcomes = {run.letter: run.passed for run in packet.runs}
+    return tuple(
+        RunRef(
+            task=packet.task_key,
+            source=packet.provenance[letter].source,
+            run=packet.provenance[letter].run,
+            passed=outcomes[letter],
+            origin=str(packet.provenance[letter].origin),
+            events=tuple(sorted(set(positions))),
+        )
+        for letter, positions in events.items()
+    )
+
+
+def packet_digest(packet: Packet) -> str:
+    """A short name for all that a packet holds, sources included."""
+    return _digest([packet.task_key, packet.task, packet.runs, sorted(p.source for p in packet.provenance.values())])
+
+
+def _digest(value: object) -> str:
+    return digest(msgspec.json.encode(value, order="deterministic").decode())
+
+
+def curriculum(packets: Sequence[Packet]) -> list[Packet]:
+    """Sharpest contrast first; the same order whatever order the runs were read in."""
+    return sorted(packets, key=lambda packet: (-_sharpness(packet), packet.task_key))
+
+
+def _sharpness(packet: Packet) -> float:
+    clearest = packet.signals[0].strength if packet.signals else 0.0
+    return clearest + packet.is_contrastive

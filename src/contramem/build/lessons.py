@@ -1,0 +1,386 @@
+"""From a packet to skill deltas, by rules: each pattern that mining or a signal finds has its own wording.
+
+A wording states the decision boundary one level above the task: functions, roles of values, conditions. The counts and
+the examples are those of the packet; nothing is said that its runs do not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from contramem.bank.card import Evidence, Skill, SkillDelta
+from contramem.build.author import MAX_DELTAS, Candidate
+from contramem.build.mining import Replay, mine
+from contramem.build.phrases import bare, counted, deed, listed, path, trigger_words
+from contramem.contrast.flow import NOWHERE, TASK, USER
+from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.signals import GAVE_UP, REPEATED, Cite, Reactions, reactions
+from contramem.traces.effects import words
+from contramem.validate.poison import instructs
+
+MAX_TAGS = 12
+MAX_QUOTED_CHARS = 120
+
+
+def lessons(packet: Packet) -> list[Candidate]:
+    """At most three, the sharpest first. All failed: diagnosis only. All passed: what wastes calls."""
+    if packet.is_contrastive:
+        found = [*_from_guards(packet), *_every_item(packet), *_recoveries(packet)]
+    elif packet.failing:
+        found = list(_diagnoses(packet))
+    else:
+        found = list(_detours(packet))
+    return found[:MAX_DELTAS]
+
+
+# Guards that separate the runs
+
+
+def _from_guards(packet: Packet) -> Iterator[Candidate]:
+    for found in mine(packet)[:MAX_DELTAS]:
+        yield Candidate(_WORDINGS[found.guard.template](packet, found), _cites(packet, found))
+
+
+def _cites(packet: Packet, found: Replay) -> tuple[Cite, ...]:
+    shown = []
+    for run in packet.runs:
+        if run.letter in found.held or run.letter in found.broken:
+            about = [step for step in run.actions if step.function in found.guard.functions] or list(run.actions[-1:])
+            shown += [Cite(run.letter, step.position) for step in about[:2]]
+    return tuple(shown)
+
+
+def _response(packet: Packet, found: Replay) -> SkillDelta:
+    first, then = found.guard.function, found.guard.then
+    writes = _effect(packet, then) == "write"
+    doing = "finding is not doing" if writes else "the answer is not in what it returned"
+    return _delta(
+        packet,
+        found,
+        title=f"{deed(then).capitalize()} after {deed(first)}, before the final answer",
+        applies_when=f"A task about {_about(packet, then)}: {bare(first)} has answered, {bare(then)} is still to do.",
+        solves=f"Runs that stop after {bare(first)} and report as if {bare(then)} had been called.",
+        core_rule=f"Do not finish on {bare(first)}: {doing}. Go on to {bare(then)} and look at its result first.",
+        completion=[f"{bare(then)} was called after the last {bare(first)} and returned no error"],
+        contrast=f"{counted(found.held, packet.passing)} passing runs go on to {bare(then)} after {bare(first)}; "
+        f"{counted(found.broken, packet.failing)} failing runs do not.",
+    )
+
+
+def _precedence(packet: Packet, found: Replay) -> SkillDelta:
+    first, then = found.guard.function, found.guard.then
+    refused = _refusal(packet, found.broken, then)
+    because = f" Without it {bare(then)} answers “{refused}”." if refused else ""
+    return _delta(
+        packet,
+        found,
+        title=f"{deed(first).capitalize()} before {deed(then)}",
+        applies_when=f"A task about {_about(packet, then)}, before the first call of {bare(then)}.",
+        solves=f"Calls of {bare(then)} made before {bare(first)} has been called.",
+        core_rule=f"Call {bare(first)} and see it work before {bare(then)}.{because}",
+        completion=[f"{bare(first)} returned no error before the first {bare(then)}"],
+        contrast=f"{counted(found.held, packet.passing)} passing runs call {bare(first)} first; "
+        f"{counted(found.broken, packet.failing)} failing runs call {bare(then)} without it.",
+    )
+
+
+def _known_value(packet: Packet, found: Replay) -> SkillDelta:
+    function, argument = found.guard.function, found.guard.argument
+    where = _origin_in_words(packet, found.held, function, argument)
+    return _delta(
+        packet,
+        found,
+        title=f"Look up {argument} before {deed(function)}",
+        applies_when=f"A task about {_about(packet, function)}, when `{argument}` of {bare(function)} is not known.",
+        solves=f"Values of `{argument}` that were made up instead of read.",
+        core_rule=f"Give {bare(function)} only a `{argument}` that stands in {where}. If none was seen, look first.",
+        completion=[f"every `{argument}` given to {bare(function)} had been seen in {where}"],
+        contrast=f"In {counted(found.held, packet.passing)} passing runs `{argument}` comes from {where}; "
+        f"{counted(found.broken, packet.failing)} failing runs give one that was seen nowhere before.",
+    )
+
+
+def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
+    function = found.guard.function
+    return _delta(
+        packet,
+        found,
+        title=f"{deed(function).capitalize()} once for each thing asked",
+        applies_when=f"A task about {_about(packet, function)}, when {bare(function)} has already worked.",
+        solves=f"The same {bare(function)} made twice.",
+        core_rule=f"Call {bare(function)} once for each thing asked, and never again with the same arguments: "
+        "the second call acts again.",
+        completion=[f"no two {bare(function)} calls have the same arguments"],
+        contrast=f"{counted(found.held, packet.passing)} passing runs make each {bare(function)} once; "
+        f"{counted(found.broken, packet.failing)} failing runs repeat one.",
+    )
+
+
+def _absence(packet: Packet, found: Replay) -> SkillDelta:
+    function = found.guard.function
+    instead = sorted({s.function for run in packet.passing for s in run.actions if s.effect == "write"})
+    other = (
+        f"What is asked is done by {listed([bare(name) for name in instead[:2]])}."
+        if instead
+        else ("What is asked is done by reading and answering.")
+    )
+    return _delta(
+        packet,
+        found,
+        title=f"Do not {deed(function)} unasked",
+        applies_when=f"A task about {_about(packet, *instead[:1])} that does not ask to {deed(function)}.",
+        solves=f"A {bare(function)} nobody asked for.",
+        core_rule=f"Leave {bare(function)} alone unless the task asks for it in words. {other}",
+        completion=[f"{bare(function)} was not called"],
+        contrast=f"No passing run calls {bare(function)}; {counted(found.broken, packet.failing)} failing runs do.",
+        more_functions=instead[:2],
+    )
+
+
+def _existence(packet: Packet, found: Replay) -> SkillDelta:
+    function = found.guard.function
+    return _delta(
+        packet,
+        found,
+        title=f"{deed(function).capitalize()} before answering",
+        applies_when=f"A task about {_about(packet, function)} that {bare(function)} can settle.",
+        solves=f"Answers given without calling {bare(function)}.",
+        core_rule=f"Begin with {bare(function)} and answer from what it returns; the request alone does not hold it.",
+        completion=[f"{bare(function)} was called and returned no error"],
+        contrast=f"{counted(found.held, packet.passing)} passing runs call {bare(function)}; "
+        f"{counted(found.broken, packet.failing)} failing runs finish without it.",
+    )
+
+
+_WORDINGS: dict[str, Callable[[Packet, Replay], SkillDelta]] = {
+    "response": _response,
+    "precedence": _precedence,
+    "known_value": _known_value,
+    "at_most_once": _at_most_once,
+    "absence": _absence,
+    "existence": _existence,
+}
+
+
+def _delta(
+    packet: Packet,
+    found: Replay,
+    *,
+    title: str,
+    applies_when: str,
+    solves: str,
+    core_rule: str,
+    completion: list[str],
+    contrast: str,
+    more_functions: Sequence[str] = (),
+) -> SkillDelta:
+    functions = tuple(dict.fromkeys([*found.guard.functions, *more_functions]))
+    good = next(run for run in packet.passing if run.letter in found.held)
+    bad = next(run for run in packet.failing if run.letter in found.broken)
+    return SkillDelta(
+        title=title[:120],
+        applies_when=applies_when,
+        solves=solves,
+        tags=_tags(packet, functions),
+        skill=Skill(core_rule=core_rule, completion=tuple(completion), success_failure_contrast=contrast),
+        evidence=Evidence(good_example=path(good, functions), bad_example=path(bad, functions)),
+        functions_used=functions,
+        guards=(str(found.guard),),
+    )
+
+
+def _about(packet: Packet, *functions: str) -> str:
+    asked = trigger_words(packet)
+    return listed(asked) if asked else listed([deed(function) for function in functions]) or packet.ability
+
+
+def _tags(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
+    named = [word for function in functions for word in words(function.replace(".", "_"))]
+    return tuple(dict.fromkeys([*trigger_words(packet), *named]))[:MAX_TAGS]
+
+
+def _effect(packet: Packet, function: str) -> str:
+    return next((s.effect for run in packet.runs for s in run.actions if s.function == function), "unknown")
+
+
+def _refusal(packet: Packet, letters: Sequence[str], function: str) -> str:
+    """The error that `function` gave in those runs, where it is fit to be quoted."""
+    steps = (s for run in packet.runs if run.letter in letters for s in run.actions if s.function == function)
+    return next((step.error for step in steps if quotable(step.error)), "")
+
+
+def quotable(error: str) -> bool:
+    """Short, and a program's complaint rather than somebody's instruction to the agent."""
+    return 0 < len(error) <= MAX_QUOTED_CHARS and not instructs(error)
+
+
+def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, argument: str) -> str:
+    found = {
+        step.origins[argument]
+        for run in packet.passing
+        if run.letter in letters
+        for step in run.actions
+        if step.function == function and step.origins.get(argument, NOWHERE) != NOWHERE
+    }
+    places = [f"a result of {bare(name)}" for name in sorted(found) if "." in name][:3]
+    if found & {TASK, USER} or not places:
+        places.insert(0, "the request")
+    return " or ".join(places)
+
+
+# Every item
+
+
+def _every_item(packet: Packet) -> Iterator[Candidate]:
+    """A write that passing runs make several times and failing runs fewer."""
+    for function in sorted({s.function for run in packet.passing for s in run.actions if _wrote(s)}):
+        least = min(_times(run, function) for run in packet.passing)
+        fewer = [run for run in packet.failing if 0 < _times(run, function) < least]
+        if least < 2 or not fewer:
+            continue
+        good = packet.passing[0]
+        delta = SkillDelta(
+            title=f"{deed(function).capitalize()} for every item, not just the first"[:120],
+            applies_when=f"A task about {_about(packet, function)} that covers several items.",
+            solves=f"Runs that call {bare(function)} for some of the items and report all of them done.",
+            tags=_tags(packet, (function,)),
+            skill=Skill(
+                core_rule=f"List the items, then call {bare(function)} once for each, and count before answering.",
+                completion=(f"{bare(function)} worked once for each item that was found",),
+                success_failure_contrast=f"All {len(packet.passing)} passing runs call {bare(function)} for each item; "
+                f"{counted([r.letter for r in fewer], packet.failing)} failing runs stop before the last.",
+            ),
+            evidence=Evidence(good_example=path(good, [function]), bad_example=path(fewer[0], [function])),
+            functions_used=(function,),
+        )
+        yield Candidate(delta, tuple(_wrote_cites([good, *fewer], function)))
+
+
+def _wrote(step: Step) -> bool:
+    return step.effect == "write" and not step.error
+
+
+def _times(run: PacketRun, function: str) -> int:
+    return sum(1 for step in run.actions if step.function == function and not step.error)
+
+
+def _wrote_cites(runs: Sequence[PacketRun], function: str) -> Iterator[Cite]:
+    for run in runs:
+        yield from (Cite(run.letter, step.position) for step in run.actions if step.function == function)
+
+
+# Errors
+
+
+def _recoveries(packet: Packet) -> Iterator[Candidate]:
+    """An error that some runs got past, and passed, while others gave up or repeated the call, and failed."""
+    for (function, error), by_reaction in reactions([*packet.passing, *packet.failing]).items():
+        better = _passed_after(by_reaction)
+        worse = [name for name in (GAVE_UP, REPEATED) if _all_failed(by_reaction.get(name, []))]
+        if better is None or not worse or not quotable(error):
+            continue
+        yield _recovery(packet, function, error, better, worse[0], by_reaction)
+
+
+def _passed_after(by_reaction: Reactions) -> str | None:
+    tried = [name for name in by_reaction if name not in (GAVE_UP, REPEATED) and not name.endswith("failed again")]
+    helped = [name for name in tried if any(run.passed for run, _ in by_reaction[name])]
+    return max(helped, key=lambda name: (sum(bool(run.passed) for run, _ in by_reaction[name]), name), default=None)
+
+
+def _all_failed(cases: Sequence[tuple[PacketRun, Step]]) -> bool:
+    return bool(cases) and not any(run.passed for run, _ in cases)
+
+
+def _recovery(packet: Packet, function: str, error: str, better: str, worse: str, by_reaction: Reactions) -> Candidate:
+    advice = _advice(better)
+    passed = next(run for run, _ in by_reaction[better] if run.passed)
+    failed = by_reaction[worse][0][0]
+    turned = [better.rpartition(" ")[2]] if "turned to call" in better else []
+    functions = (function, *turned)
+    delta = SkillDelta(
+        title=f"Recover when {deed(function)} fails"[:120]
+        if not turned
+        else f"From failed {deed(function)} to {deed(turned[0])}",
+        applies_when=f"{bare(function)} has answered “{error}”.",
+        solves=f"Runs that {'give up' if worse == GAVE_UP else 'repeat the same call'} after that error.",
+        tags=_tags(packet, functions),
+        skill=Skill(
+            core_rule=f"When {bare(function)} answers “{error}”, {advice}.",
+            completion=(f"the last {bare(function)} error was followed by a call that worked",),
+            success_failure_contrast=f"{len({r.letter for r, _ in by_reaction[better]})} runs got past it this way; "
+            f"{len({r.letter for r, _ in by_reaction[worse]})} {worse} and failed.",
+            recovery=f"{advice.capitalize()}.",
+        ),
+        evidence=Evidence(
+            transition=f"after “{error}”", good_example=path(passed, functions), bad_example=path(failed, functions)
+        ),
+        functions_used=functions,
+    )
+    cites = [Cite(run.letter, step.position) for run, step in [*by_reaction[better][:3], *by_reaction[worse][:3]]]
+    return Candidate(delta, tuple(cites))
+
+
+def _advice(reaction: str) -> str:
+    if "turned to call" in reaction:
+        return f"turn to {bare(reaction.rpartition(' ')[2])} instead of giving up"
+    if reaction.startswith("turned to ask"):
+        return "ask the user for what is missing"
+    names = reaction.removeprefix("changed ").partition(", which")[0].split(", ")
+    return f"change {listed([f'`{name}`' for name in names])} and call it again"
+
+
+def _diagnoses(packet: Packet) -> Iterator[Candidate]:
+    """Every run failed: an error that all of them met is a trap worth naming, and nothing more can be said."""
+    if len(packet.failing) < 2:
+        return
+    for (function, error), by_reaction in reactions(packet.failing).items():
+        cases = [case for group in by_reaction.values() for case in group]
+        if {run.letter for run, _ in cases} != {run.letter for run in packet.failing} or not quotable(error):
+            continue
+        delta = SkillDelta(
+            title=f"Known trap: {deed(function)}"[:120],
+            applies_when=f"A task about {_about(packet, function)}, and {bare(function)} answers “{error}”.",
+            solves="An error that every observed run met without getting past it.",
+            tags=_tags(packet, (function,)),
+            skill=Skill(
+                core_rule=f"Expect {bare(function)} to answer “{error}”; check its preconditions before the call.",
+                completion=(f"{bare(function)} returned no error, or the user was told that it did",),
+                recovery=f"What the observed runs tried after it did not help: {listed(sorted(by_reaction)[:3])}.",
+            ),
+            evidence=Evidence(bad_example=path(packet.failing[0], [function])),
+            functions_used=(function,),
+        )
+        yield Candidate(delta, tuple(Cite(run.letter, step.position) for run, step in cases[:6]))
+
+
+# Efficiency
+
+
+def _detours(packet: Packet) -> Iterator[Candidate]:
+    """Every run passed, and one took at least twice the calls of another: name the calls that were not needed."""
+    if len(packet.passing) < 2:
+        return
+    runs = sorted(packet.passing, key=lambda run: (len(run.actions), run.letter))
+    short, long = runs[0], runs[-1]
+    needed = {step.function for step in short.actions}
+    extra = sorted({step.function for step in long.actions if step.function} - needed)
+    if len(long.actions) < 2 * len(short.actions) or not extra or not needed - {""}:
+        return
+    enough = [step.function for step in short.actions if step.function]
+    functions = tuple(dict.fromkeys([*enough, *extra[:2]]))
+    delta = SkillDelta(
+        title=f"{deed(enough[-1]).capitalize()} without detours"[:120],
+        applies_when=f"A task about {_about(packet, *enough[-1:])}.",
+        solves=f"Calls of {listed([bare(name) for name in extra[:2]])} that change nothing.",
+        tags=_tags(packet, functions),
+        skill=Skill(
+            core_rule=f"{listed([bare(name) for name in dict.fromkeys(enough)])} is enough here; "
+            f"skip {listed([bare(name) for name in extra[:2]])}.",
+            completion=(f"{bare(enough[-1])} returned what the task asks for",),
+            efficiency=f"The shortest run takes {len(short.actions)} actions, the longest {len(long.actions)}.",
+        ),
+        evidence=Evidence(good_example=path(short, functions), bad_example=path(long, functions)),
+        functions_used=functions,
+    )
+    yield Candidate(delta, tuple(Cite(long.letter, s.position) for s in long.actions if s.function in extra))

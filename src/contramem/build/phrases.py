@@ -1,0 +1,89 @@
+"""The words of rule-made cards: functions as deeds, paths as examples, tasks as triggers. Never a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.traces.effects import words
+
+MAX_EXAMPLE_CHARS = 320
+MAX_TRIGGER_WORDS = 6
+
+_TASK_WORD = re.compile(r"(?<![<\w])[a-z]{3,}(?![\w>])")
+_STOP_WORDS = frozenset(
+    """the and for from with that this have has are was were will can could would should you your our his her its their
+    them they all any each than then too very out off into about over not one two what when where which who why how
+    also there here been being does did done please make sure need want let get give""".split()
+)
+
+
+def bare(function: str) -> str:
+    """`search_emails`, in code marks."""
+    return f"`{function.rpartition('.')[2]}`"
+
+
+def deed(function: str) -> str:
+    """`workspace.create_calendar_event` as "create calendar event"."""
+    return " ".join(words(function.rpartition(".")[2])) or function.rpartition(".")[2]
+
+
+def trigger_words(packet: Packet) -> tuple[str, ...]:
+    """The words of the task that are words of the interface too: they name what is asked without its content."""
+    interface = {
+        _stem(word)
+        for run in packet.runs
+        for step in run.actions
+        for name in (step.function.rpartition(".")[2], *step.arguments)
+        for word in words(name)
+    }
+    asked = [word for word in _TASK_WORD.findall(packet.task.lower()) if word not in _STOP_WORDS]
+    return tuple(dict.fromkeys(word for word in asked if _stem(word) in interface))[:MAX_TRIGGER_WORDS]
+
+
+def _stem(word: str) -> str:
+    for ending in ("ings", "ing", "ies", "es", "ed", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word.removesuffix("e")
+
+
+def path(run: PacketRun, around: Iterable[str]) -> str:
+    """What a run did, in placeholders; calls that are not `around` the lesson are folded."""
+    named = set(around)
+    parts: list[str] = []
+    for step in run.actions:
+        text = _step(step) if step.function in named or not step.function else "…"
+        if not (text == "…" and parts and parts[-1] == "…"):
+            parts.append(text)
+    return _cut(" → ".join(parts) or "nothing was called")
+
+
+def _step(step: Step) -> str:
+    if not step.function:
+        return step.label
+    given = ", ".join(f"{name}={_short(value)}" for name, value in list(step.arguments.items())[:3])
+    failed = " ✗" if step.error else ""
+    return f"{step.function.rpartition('.')[2]}({given}){failed}"
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else "…"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_EXAMPLE_CHARS:
+        return text
+    return text[:MAX_EXAMPLE_CHARS].rpartition(" → ")[0] + " → …"
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def counted(letters: Sequence[str], of: Sequence[object]) -> str:
+    """`3 of 5`."""
+    return f"{len(letters)} of {len(of)}"

@@ -1,0 +1,41 @@
+"""RuleAuthor: the three jobs of construction by rules. No model, no network; the same runs give the same cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contramem.bank.bank import Bank
+from contramem.bank.card import FunctionCard
+from contramem.bank.ledger import Attribution
+from contramem.bank.patch import Patch
+from contramem.build.author import Candidate
+from contramem.build.curation import curate
+from contramem.build.functions import build_function_card
+from contramem.build.lessons import lessons
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.trajectory import Tool
+
+RULES_VERSION = "1"
+"""Counts up whenever the rules would write other cards from the same runs."""
+
+
+class RuleAuthor:
+    """Writes cards by aggregation, deviance mining and evidence."""
+
+    attribution = Attribution(kind="rules", name="rules", version=RULES_VERSION)
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self._vocabulary = vocabulary or Vocabulary()
+
+    def build_function(
+        self, function: str, observations: Sequence[Observation], tool: Tool | None
+    ) -> FunctionCard | None:
+        return build_function_card(function, observations, tool, self._vocabulary)
+
+    def reflect(self, packet: Packet) -> Sequence[Candidate]:
+        return lessons(packet)
+
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
+        return curate(index, candidate.delta, packet, bank)

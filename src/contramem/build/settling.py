@@ -1,0 +1,101 @@
+"""Settling: after the deltas, every rule is held against all runs of its ability, not only those that taught it.
+
+A rule that passing runs contradict is narrowed to where it holds, or taken out of service; it is never kept because it
+came first. A rule that more tasks bear out knows so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from contramem.bank.card import SkillDelta
+from contramem.bank.footing import Footing, Support
+from contramem.build.curation import Known, rewritten
+from contramem.build.mining import Replay, replay
+from contramem.build.phrases import bare
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import Guard, guards_of
+
+
+class Standing(NamedTuple):
+    """How a card fares over all packets of its ability."""
+
+    footing: Footing
+    """All it rests on now, what it rested on before included."""
+    narrowed: SkillDelta | None
+    """The text that says where it holds, when passing runs contradict the wider one and such a place was found."""
+    refuted: bool
+    """Contradicted in at least as many tasks as it was shown in, with no place found where it holds."""
+
+
+def stand(one: Known, packets: Sequence[Packet]) -> Standing:
+    """Replay a card's guards on every packet they speak about."""
+    replays = [(packet, found) for packet in packets for found in _replays(one, packet)]
+    against = [(packet, found) for packet, found in replays if found.contradicted]
+    footing = one.footing + _footing(replays)
+    if not against:
+        return Standing(footing, None, refuted=False)
+    condition = _condition(one, replays)
+    if condition is not None:
+        return Standing(footing, _narrowed(one, condition), refuted=False)
+    shown, contradicted = set(footing.tasks) - set(footing.contradicted_by), set(footing.contradicted_by)
+    return Standing(footing, None, refuted=len(contradicted) >= len(shown))
+
+
+def _replays(one: Known, packet: Packet) -> Iterable[Replay]:
+    return [replay(guard, packet) for guard in guards_of(one.card.guards) if speaks_about(guard, packet)]
+
+
+def speaks_about(guard: Guard, packet: Packet) -> bool:
+    """Is this a task for the guard? One that asks for a call says nothing about tasks that passing runs do without it,
+    and one that forbids a call says nothing where the task asks for it."""
+    if guard.template in ("precedence", "at_most_once", "known_value"):
+        return True
+    made = any(step.function == guard.target and not step.error for run in packet.passing for step in run.actions)
+    return made if guard.template in ("response", "existence") else not made
+
+
+def _footing(replays: Sequence[tuple[Packet, Replay]]) -> Footing:
+    footing = Footing()
+    for packet, found in replays:
+        sources = [packet.provenance[letter].source for letter in (*found.held, *found.broken)]
+        counts = Support(held=len(found.held), broken=len(found.broken), contradicted=len(found.contradicted))
+        footing += Footing(
+            tasks=(packet.task_key,) if found.supports else (),
+            sources=tuple(sources) if found.supports else (),
+            contradicted_by=(packet.task_key,) if found.contradicted else (),
+            support={str(found.guard): counts},
+        )
+    return footing
+
+
+def _condition(one: Known, replays: Sequence[tuple[Packet, Replay]]) -> str | None:
+    """A function that is called wherever the rule was kept and nowhere that it was passed without."""
+    guards = guards_of(one.card.guards)
+    if len(guards) != 1 or guards[0].when:
+        return None
+    kept = [_called(packet, letter) for packet, found in replays if found.supports for letter in found.held]
+    against = [_called(packet, letter) for packet, found in replays for letter in found.contradicted]
+    if not kept:
+        return None
+    seen_without = {function for functions in against for function in functions}
+    common = set.intersection(*kept) - seen_without - set(guards[0].functions)
+    return min(common, default=None)
+
+
+def _called(packet: Packet, letter: str) -> set[str]:
+    run = next(run for run in packet.runs if run.letter == letter)
+    return {step.function for step in run.actions if step.function and not step.error}
+
+
+def _narrowed(one: Known, condition: str) -> SkillDelta:
+    card = one.card
+    guard = guards_of(card.guards)[0]._replace(when=condition)
+    trigger = f"{card.applies_when.rstrip('.')}, in a task that also takes {bare(condition)}."
+    return rewritten(
+        card,
+        applies_when=trigger,
+        guards=(str(guard),),
+        functions_used=tuple(dict.fromkeys([*card.functions_used, condition])),
+    )
