@@ -1,0 +1,105 @@
+"""Bring a frozen bank that was edited, say in a pull request, back into the living one: a three-way merge of cards."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from contramem.bank.bank import Bank, Change, Holding
+from contramem.bank.card import SkillCard
+from contramem.bank.difference import field_differences
+from contramem.bank.frozen import FrozenBank, FrozenCard, FrozenSkill, frozen_card, frozen_line, thaw
+from contramem.bank.ledger import Attribution, Decision, LedgerEntry
+from contramem.errors import UsageError
+
+
+def frozen_from(bank: Bank, ledger: Iterable[LedgerEntry], sha256: str) -> Bank | None:
+    """The newest past bank that freezes to this hash: what the file held before it was edited.
+
+    Goes back decision by decision. None: the file was not frozen from this ledger.
+    """
+    holdings = dict(bank.holdings)
+    lines = {card_id: _line(held) for card_id, held in holdings.items()}
+    for entry in sorted(ledger, key=lambda entry: entry.number, reverse=True):
+        if _sha256(lines) == sha256:
+            return Bank(holdings)
+        for change in entry.decision.changes:
+            holdings.pop(change.card_id)
+            if change.before is not None:
+                holdings[change.card_id] = change.before
+            lines[change.card_id] = _line(change.before)
+    return Bank(holdings) if _sha256(lines) == sha256 else None
+
+
+def import_edits(bank: Bank, base: Bank | None, file: FrozenBank, by: Attribution, name: str) -> tuple[Decision, ...]:
+    """One decision for each card that the file rewords, adds or drops, compared with the `base` it was frozen from.
+
+    Cards that changed in the bank alone stay as they are there. Without a base nothing counts as dropped. Cards that
+    changed on both sides in different ways raise UsageError with all their ids; then nothing is to be imported.
+    """
+    ours, origin = _served(bank), _served(base or Bank())
+    theirs = {card.card_id: card for card in file.cards}
+    edited = [
+        card_id
+        for card_id in sorted({*ours, *theirs, *origin})
+        if _said(theirs.get(card_id)) not in (_said(ours.get(card_id)), _said(origin.get(card_id)))
+    ]
+    conflicts = [card_id for card_id in edited if _said(ours.get(card_id)) != _said(origin.get(card_id))]
+    if conflicts:
+        raise UsageError(
+            f"{name}: {len(conflicts)} card(s) were changed both here and in the store: {', '.join(conflicts)}. "
+            f"Nothing was imported. Freeze the store, make the edit in the new file and import that."
+        )
+    return tuple(_decision(bank.holdings.get(card_id), theirs.get(card_id), by, name) for card_id in edited)
+
+
+def _decision(held: Holding | None, line: FrozenCard | None, by: Attribution, name: str) -> Decision:
+    if line is None:
+        assert held is not None, "what is nowhere was not edited"
+        after, what = held.model_copy(update={"status": "retired"}), "dropped"
+    elif held is None:
+        after, what = thaw(line), "added"
+    else:
+        after = _reworded(held, line)
+        what = _edited_fields(held, line) if held.served else "put back"
+    return Decision(
+        operation="IMPORT",
+        reason=f"{what} in {name} by {by}",
+        by=by,
+        ability=after.card.ability if isinstance(after.card, SkillCard) else None,
+        changes=(Change(before=held, after=after.model_copy(update={"reviewed": True})),),
+    )
+
+
+def _reworded(held: Holding, line: FrozenCard) -> Holding:
+    # What a card rests on comes from runs, not from a text editor: of the file only the scope counts.
+    scope = {"scope": line.scope} if isinstance(line, FrozenSkill) else {}
+    after = held.rewritten(thaw(line).card, held.footing.model_copy(update=scope))
+    return after.model_copy(update={"status": held.status if held.served else "active"})
+
+
+def _edited_fields(held: Holding, line: FrozenCard) -> str:
+    fields = [pair.field for pair in field_differences(frozen_card(held), line)]
+    return f"edited ({', '.join(fields)})"
+
+
+def _served(bank: Bank) -> Mapping[str, FrozenCard]:
+    return {card.card_id: frozen_card(bank.holdings[card.card_id]) for card in bank.cards}
+
+
+def _said(card: FrozenCard | None) -> dict[str, Any] | None:
+    """What a person can edit in a line. None: there is no line."""
+    return card.model_dump(exclude={"version", "taught_by", "support"}) if card else None
+
+
+def _line(held: Holding | None) -> tuple[tuple[bool, str, str], bytes] | None:
+    """Place and bytes of a card in a frozen file. None: it is not in it."""
+    if held is None or not held.served:
+        return None
+    ability = held.card.ability if isinstance(held.card, SkillCard) else ""
+    return (bool(ability), ability, held.card.card_id), frozen_line(frozen_card(held))
+
+
+def _sha256(lines: Mapping[str, tuple[tuple[bool, str, str], bytes] | None]) -> str:
+    return hashlib.sha256(b"".join(line for _, line in sorted(filter(None, lines.values())))).hexdigest()

@@ -1,0 +1,145 @@
+"""Cards as people read them: boxes with colour for a terminal, and Markdown (paper, appendix B.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from contramem.bank.card import Argument, Card, FunctionCard, SkillCard
+
+BLUE, GREEN, RED = "blue", "green", "red"
+OK, BAD = "✓", "✗"
+
+# What could move the cursor, hide text or turn its direction. Cards come from runs, and runs from anywhere.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """`text` with its control characters spelled out, so that what is shown is what is there."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def card_panel(card: Card) -> Panel:
+    """A card as a box: Function Cards blue, Skill Cards green, warnings red."""
+    if isinstance(card, FunctionCard):
+        return _shell("Function Card · tool-level contract", BLUE, _function_parts(card))
+    return _shell("Skill Card · task-level procedure", GREEN, _skill_parts(card))
+
+
+def _function_parts(card: FunctionCard) -> Iterator[RenderableType]:
+    yield _field("Tool", Text(visible(card.tool), style="bold"))
+    yield _field("What it does", visible(card.what_it_does))
+    if card.arguments:
+        yield _field("Arguments", _list([_argument(argument) for argument in card.arguments]))
+    yield _field("Returns", visible(card.returns))
+    if card.side_effects:
+        yield _box("Side effect", RED, [card.side_effects])
+    if card.usage_rules:
+        yield _field("Usage rules", _list(card.usage_rules))
+    if card.common_mistakes:
+        yield _box("Mistake guard", RED, card.common_mistakes, BAD)
+
+
+def _skill_parts(card: SkillCard) -> Iterator[RenderableType]:
+    yield _field("Title", Text(visible(card.title), style="bold"))
+    yield _field("Applies when", visible(card.applies_when))
+    yield _box("Core decision boundary", GREEN, [card.skill.core_rule])
+    yield _field("Completion ledger", _list(card.skill.completion, OK))
+    if card.skill.success_failure_contrast:
+        yield _field("Contrastive evidence", visible(card.skill.success_failure_contrast))
+    if card.evidence.good_example:
+        yield _box("Observed passing pattern", GREEN, [card.evidence.good_example], OK)
+    if card.evidence.bad_example:
+        yield _box("Observed failing pattern", RED, [card.evidence.bad_example], BAD)
+    if card.skill.recovery:
+        yield _field("Recovery", visible(card.skill.recovery))
+    if card.skill.efficiency:
+        yield _field("Efficiency", visible(card.skill.efficiency))
+    if card.functions_used:
+        yield _field("Functions used", visible(", ".join(card.functions_used)))
+
+
+def _shell(title: str, colour: str, parts: Iterable[RenderableType]) -> Panel:
+    spaced = [line for part in parts for line in (part, "")][:-1]
+    heading = Text(f" {title} ", style=f"bold white on {colour}")
+    return Panel(Group(*spaced), title=heading, title_align="left", border_style=colour, padding=(1, 2), width=88)
+
+
+def _box(title: str, colour: str, texts: Iterable[str], mark: str = "") -> Panel:
+    body = Text("\n").join(_marked(text, mark, colour) for text in texts)
+    heading = Text(title, style=f"bold {colour}")
+    return Panel(body, title=heading, title_align="left", border_style=colour, box=box.SQUARE)
+
+
+def _field(name: str, content: RenderableType) -> Group:
+    return Group(Text(name.upper(), style="bold dim"), Text(content) if isinstance(content, str) else content)
+
+
+def _list(items: Iterable[str], mark: str = "•") -> Text:
+    return Text("\n").join(_marked(item, mark, GREEN) for item in items)
+
+
+def _marked(text: str, mark: str, colour: str) -> Text:
+    body = Text(visible(text), style="not bold default")
+    return Text.assemble((f"{mark} ", f"bold {colour}"), body) if mark else body
+
+
+def _argument(argument: Argument) -> str:
+    return f"{argument.name} {_contract(argument)}"
+
+
+def _contract(argument: Argument) -> str:
+    need = {True: ", required", False: ", optional", None: ""}[argument.required]
+    return f"({argument.form}{need}): {argument.meaning}"
+
+
+def card_markdown(card: Card) -> str:
+    """A card as Markdown, ending in a newline."""
+    blocks = _function_blocks(card) if isinstance(card, FunctionCard) else _skill_blocks(card)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _function_blocks(card: FunctionCard) -> Iterator[str]:
+    yield f"## `{visible(card.tool)}`"
+    yield _plain(card.what_it_does)
+    if card.arguments:
+        yield "**Arguments**\n\n" + _items(f"`{visible(a.name)}` {_plain(_contract(a))}" for a in card.arguments)
+    yield f"**Returns:** {_plain(card.returns)}"
+    if card.side_effects:
+        yield f"> **Side effect:** {_plain(card.side_effects)}"
+    if card.usage_rules:
+        yield "**Usage rules**\n\n" + _items(map(_plain, card.usage_rules))
+    if card.common_mistakes:
+        yield "**Mistake guard**\n\n" + _items(f"{BAD} {_plain(mistake)}" for mistake in card.common_mistakes)
+
+
+def _skill_blocks(card: SkillCard) -> Iterator[str]:
+    yield f"## {_plain(card.title)}"
+    yield f"**Applies when:** {_plain(card.applies_when)}"
+    yield f"> **Core decision boundary:** {_plain(card.skill.core_rule)}"
+    yield "**Completion ledger**\n\n" + _items(f"{OK} {_plain(item)}" for item in card.skill.completion)
+    for name, text in (
+        ("Contrastive evidence:", card.skill.success_failure_contrast),
+        (f"{OK} Observed passing pattern:", card.evidence.good_example),
+        (f"{BAD} Observed failing pattern:", card.evidence.bad_example),
+        ("Recovery:", card.skill.recovery),
+        ("Efficiency:", card.skill.efficiency),
+    ):
+        if text:
+            yield f"**{name}** {_plain(text)}"
+    if card.functions_used:
+        yield "**Functions used:** " + ", ".join(f"`{visible(function)}`" for function in card.functions_used)
+
+
+def _items(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {text}" for text in texts)
+
+
+def _plain(text: str) -> str:
+    """`text` on one line and without markup: placeholders such as `<EMAIL_1>` are words, not HTML."""
+    return re.sub(r"([`*<>\[\]])", r"\\\1", " ".join(visible(text).split()))

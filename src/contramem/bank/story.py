@@ -1,0 +1,123 @@
+"""The story of a card: its rule, the runs that taught it and the decisions that shaped it, for people and machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from contramem.bank.bank import Holding
+from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.bank.difference import BankDifference, FieldDifference, field_differences
+from contramem.bank.ledger import LedgerEntry, RunRef
+from contramem.bank.render import card_panel, visible
+
+RUNS_SHOWN = 12
+
+
+def card_story(held: Holding, entries: Sequence[LedgerEntry]) -> RenderableType:
+    """Card, standing, runs and decisions, top to bottom."""
+    parts: list[RenderableType] = [card_panel(held.card), _standing(held)]
+    runs = list(dict.fromkeys(run for entry in entries for run in entry.decision.runs))
+    if runs:
+        parts += ["", _runs_table(runs)]
+    if entries:
+        parts += ["", Text("Decisions that shaped it", style="bold"), decisions_table(entries, held.card.card_id)]
+    return Group(*parts)
+
+
+def _standing(held: Holding) -> Text:
+    card = held.card
+    where = f" · {card.ability}" if isinstance(card, SkillCard) else ""
+    lines = [f"{card.card_id}{where} · {held.status} · version {card.version}"]
+    if held.footing.tasks or held.footing.sources:
+        lines.append(f"Rests on {held.footing}.")
+    for guard in card.guards if isinstance(card, SkillCard) else ():
+        counts = held.footing.support.get(guard)
+        fared = f": held {counts.held}, broken {counts.broken}, contradicted {counts.contradicted}" if counts else ""
+        lines.append(f"Guard {guard}{fared}")
+    return Text(visible("\n".join(lines)))
+
+
+def _runs_table(runs: Sequence[RunRef]) -> Group:
+    table = Table("task", "source", "outcome", "events", "file", box=None, pad_edge=False, header_style="dim")
+    for run in runs[:RUNS_SHOWN]:
+        outcome = {True: Text("passed", "green"), False: Text("failed", "red"), None: Text("unknown")}[run.passed]
+        events = ", ".join(map(str, run.events))
+        table.add_row(Text(visible(run.task)), Text(visible(run.source)), outcome, events, Text(visible(run.origin)))
+    more = [Text(f"and {len(runs) - RUNS_SHOWN} more (--json lists all)")] if len(runs) > RUNS_SHOWN else []
+    return Group(Text("Runs that taught it", style="bold"), table, *more)
+
+
+def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) -> Table:
+    """Decisions with their reasons; for one card also which of its fields each changed."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("#", "when", "operation", "by", "reason"):
+        table.add_column(column, no_wrap=column not in ("by", "reason"))
+    for entry in entries:
+        decision = entry.decision
+        operation = decision.operation or ""
+        shown = Text(operation) if decision.accepted else Text(f"{operation} refused".strip(), style="red")
+        reason = Text(visible(decision.reason))
+        if card_id and (fields := _changed_fields(entry, card_id)):
+            reason.append(f" [{', '.join(fields)}]", style="dim")
+        table.add_row(str(entry.number), entry.at[:19], shown, Text(visible(str(decision.by))), reason)
+    return table
+
+
+def _changed_fields(entry: LedgerEntry, card_id: str) -> list[str]:
+    change = next((change for change in entry.decision.changes if change.card_id == card_id), None)
+    if change is None or change.before is None:
+        return []
+    status = [f"status: {change.after.status}"] if change.before.status != change.after.status else []
+    return status + [pair.field for pair in field_differences(change.before.card, change.after.card)]
+
+
+def cards_table(holdings: Iterable[Holding]) -> Table:
+    """One line a card."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("card", overflow="fold", max_width=40)
+    table.add_column("says", min_width=24)
+    for column in ("ability", "status", "version", "tasks"):
+        table.add_column(column, justify="right" if column in ("version", "tasks") else "left")
+    for held in holdings:
+        ability = held.card.ability if isinstance(held.card, SkillCard) else ""
+        name = Text(visible(held.card.card_id), style="green" if ability else "blue")
+        tasks = str(len(held.footing.tasks) or "")
+        says, where = Text(visible(saying(held.card))), Text(visible(ability))
+        table.add_row(name, says, where, held.status, str(held.card.version), tasks)
+    return table
+
+
+def saying(card: Card) -> str:
+    """What a card is about, in a line."""
+    return card.what_it_does if isinstance(card, FunctionCard) else card.title
+
+
+def difference_text(difference: BankDifference) -> Text:
+    """Added, removed and changed cards, old words in red over new words in green."""
+    text = Text()
+    for sign, style, cards in (("-", "red", difference.removed), ("+", "green", difference.added)):
+        for card in cards:
+            text.append(f"{sign} {visible(card.card_id)}  {visible(saying(card))}\n", style=style)
+    for changed in difference.changed:
+        text.append(f"~ {visible(changed.left.card_id)}  {visible(saying(changed.right))}\n", style="bold")
+        for pair in changed.fields:
+            text.append_text(_field_difference(pair))
+    text.rstrip()
+    return text
+
+
+def _field_difference(pair: FieldDifference) -> Text:
+    text = Text(f"    {pair.field}\n", style="dim")
+    for sign, style, words in (("-", "red", pair.left), ("+", "green", pair.right)):
+        for line in words.splitlines():
+            text.append(f"      {sign} {visible(line)}\n", style=style)
+    return text
+
+
+def entry_json(entry: LedgerEntry) -> dict[str, Any]:
+    return {"number": entry.number, "at": entry.at, **entry.decision.model_dump(mode="json")}

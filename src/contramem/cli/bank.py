@@ -1,0 +1,245 @@
+"""`contramem bank`: look at a bank, review it, freeze it, take edits back in."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console, RenderableType
+
+from contramem.bank import acts, story
+from contramem.bank.bank import Bank
+from contramem.bank.card import Card, FunctionCard
+from contramem.bank.difference import bank_difference
+from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
+from contramem.bank.imported import frozen_from, import_edits
+from contramem.bank.ledger import LedgerEntry
+from contramem.bank.locate import kind_of, load_bank, shown
+from contramem.bank.render import card_markdown, visible
+from contramem.bank.summary import Summary, summarize
+from contramem.cli.review import by_option, review
+from contramem.errors import BankFileError, UsageError
+from contramem.retrieve.profiles import PROFILES
+
+PIPED_WIDTH = 140
+"""Columns of a table that goes to a file or another program."""
+
+as_json = click.option("--json", "as_json", is_flag=True, help="For machines.")
+bank_argument = click.argument("where", metavar="BANK")
+store_argument = click.argument("where", metavar="STORE")
+
+
+@click.group()
+def bank() -> None:
+    """Look at a bank, review it, freeze it.
+
+    STORE is a SQLite path or a PostgreSQL URL; BANK is a STORE or a frozen file.
+    """
+
+
+@bank.command()
+@bank_argument
+@as_json
+def show(where: str, as_json: bool) -> None:
+    """Say what is in BANK: cards by ability, decisions by operation, refusals by reason."""
+    held, _ = _load(where)
+    summary = summarize(held, _ledger(where))
+    _print(summary.as_json() if as_json else _summary_text(where, summary))
+
+
+@bank.command()
+@bank_argument
+@click.option("--ability", help="Only skill cards of this ability.")
+@click.option("--all", "everything", is_flag=True, help="Muted and retired cards too.")
+@as_json
+def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> None:
+    """List the cards of BANK."""
+    held, _ = _load(where)
+    found = [
+        holding
+        for holding in sorted(held.holdings.values(), key=lambda holding: _place(holding.card))
+        if (everything or holding.served) and ability in (None, getattr(holding.card, "ability", None))
+    ]
+    _print([holding.model_dump(mode="json") for holding in found] if as_json else story.cards_table(found))
+
+
+@bank.command()
+@bank_argument
+@click.argument("card_id", metavar="ID")
+@click.option("--markdown", is_flag=True, help="The card alone, as Markdown.")
+@as_json
+def card(where: str, card_id: str, markdown: bool, as_json: bool) -> None:
+    """Tell the whole story of card ID: its rule, the runs that taught it, the decisions that shaped it."""
+    holding = _load(where)[0].find(card_id)
+    entries = _ledger(where, holding.card.card_id)
+    if as_json:
+        decisions = [story.entry_json(entry) for entry in entries]
+        _print({**holding.model_dump(mode="json"), "decisions": decisions})
+    elif markdown:
+        click.echo(card_markdown(holding.card), nl=False)
+    else:
+        _print(story.card_story(holding, entries))
+
+
+@bank.command()
+@store_argument
+@click.argument("card_id", metavar="[ID]", required=False)
+@as_json
+def history(where: str, card_id: str | None, as_json: bool) -> None:
+    """List every decision in STORE, or those about card ID."""
+    if card_id is not None:
+        card_id = _load(where)[0].find(card_id).card.card_id
+    entries = _ledger(_store_only(where), card_id)
+    _print([story.entry_json(entry) for entry in entries] if as_json else story.decisions_table(entries, card_id))
+
+
+@bank.command()
+@click.argument("left", metavar="BANK")
+@click.argument("right", metavar="BANK")
+@as_json
+def diff(left: str, right: str, as_json: bool) -> None:
+    """Show how the cards in service differ between two banks."""
+    difference = bank_difference(_load(left)[0], _load(right)[0])
+    if as_json:
+        _print(difference.as_json())
+    else:
+        _print(story.difference_text(difference) if difference else "The two banks serve the same cards.")
+
+
+@bank.command()
+@store_argument
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write.")
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True, help="For which use."
+)
+@as_json
+def freeze(where: str, out: Path, profile: str, as_json: bool) -> None:
+    """Write the cards in service to one file that agents load and pull requests show."""
+    header = write_frozen(out, _load(_store_only(where))[0], profile)
+    skills = sum(header.skills.values())
+    said = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
+    _print({"out": str(out), **header.model_dump()} if as_json else said)
+
+
+@bank.command()
+@store_argument
+@click.argument("decision", type=int)
+@click.option("--reason", default="", help="Why.")
+@by_option
+@as_json
+def revert(where: str, decision: int, reason: str, name: str, as_json: bool) -> None:
+    """Undo DECISION (its number in `history`), as a new decision."""
+    from contramem.bank.store import open_store
+
+    with open_store(_store_only(where)) as store, store.writing("bank revert"):
+        undoing = acts.revert(store.ledger(), store.bank(), decision, acts.person(name), reason)
+        (entry,) = store.record(undoing)
+    said = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
+    _print(story.entry_json(entry) if as_json else said)
+
+
+@bank.command(name="import")
+@store_argument
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@by_option
+@as_json
+def import_(where: str, file: Path, name: str, as_json: bool) -> None:
+    """Take the edits of a frozen FILE, say from a pull request, into STORE; each edited card is one decision."""
+    from contramem.bank.store import open_store
+
+    frozen = load_frozen(file, allow_edited=True)
+    with open_store(where, create=True) as store, store.writing("bank import"):
+        base = frozen_from(store.bank(), store.ledger(), frozen.header.content_sha256)
+        decisions = import_edits(store.bank(), base, frozen, acts.person(name), file.name)
+        entries = store.record(*decisions)
+    lines = [
+        f"decision {entry.number}: {', '.join(entry.decision.card_ids)} {entry.decision.reason}" for entry in entries
+    ]
+    if as_json:
+        _print([story.entry_json(entry) for entry in entries])
+    else:
+        _print("\n".join(lines) or f"{file}: nothing in it differs from the store.")
+
+
+@bank.command()
+@bank_argument
+@click.argument("form", type=click.Choice(["json", "markdown"]))
+@click.argument("dest", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+def export(where: str, form: str, dest: Path) -> None:
+    """Write the cards in service to DEST (`-`: standard output), without what only retrieval needs."""
+    cards = _load(where)[0].cards
+    if form == "json":
+        text = json.dumps([card.model_dump(mode="json") for card in cards], ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = "\n".join(card_markdown(card) for card in cards)
+    if str(dest) == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        dest.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BankFileError(f"{dest}: cannot be written ({error.strerror}).") from error
+    click.echo(f"{dest}: {len(cards)} cards")
+
+
+bank.add_command(review)
+
+
+def _load(where: str) -> tuple[Bank, FrozenBank | None]:
+    held, frozen = load_bank(where)
+    if frozen and frozen.edited:
+        click.echo(f"contramem: {where} was edited after it was frozen; the hash in line 1 no longer fits.", err=True)
+    return held, frozen
+
+
+def _ledger(where: str, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
+    """The decisions behind a bank. A frozen file has none."""
+    if kind_of(where) == "frozen":
+        return ()
+    from contramem.bank.store import open_store
+
+    with open_store(where) as store:
+        return store.ledger(card_id)
+
+
+def _store_only(where: str) -> str:
+    if kind_of(where) == "frozen":
+        raise UsageError(f"{where}: is a frozen bank; this needs the store that it came from.")
+    return where
+
+
+def _place(card: Card) -> tuple[str, str]:
+    return ("" if isinstance(card, FunctionCard) else card.ability, card.card_id)
+
+
+def _summary_text(where: str, summary: Summary) -> str:
+    lines = [
+        shown(where),
+        f"function cards: {summary.functions}",
+        f"skill cards: {sum(summary.skills.values())} ({_tally(summary.skills)})",
+        f"status: {_tally(summary.statuses)}",
+        f"sha256: {summary.content_sha256}",
+    ]
+    if summary.operations or summary.refused:
+        lines += [f"decisions: {_tally(summary.operations)}", f"refused: {_tally(summary.refused)}"]
+        lines += [f"not yet reviewed: {summary.unreviewed}"]
+    if summary.cost_usd:
+        lines += [f"spent: ${summary.cost_usd:.2f}"]
+    return "\n".join(lines)
+
+
+def _tally(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in counts.items()) or "none"
+
+
+def _print(result: RenderableType | dict[str, Any] | list[Any]) -> None:
+    """The result, to standard output: JSON values as JSON, text as it is, the rest with colour where there is any."""
+    if isinstance(result, dict | list):
+        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+    elif isinstance(result, str):
+        click.echo(visible(result))
+    else:
+        Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_WIDTH).print(result)
