@@ -119,7 +119,7 @@ def _family(card: SkillCard) -> tuple[str, str] | None:
 def _broken_by(card: SkillCard, packet: Packet) -> set[str]:
     """Failing runs that break every guard of the card, when no passing run does."""
     replays = [replay(guard, packet) for guard in guards_of(card.guards)]
-    if not all(found.supports for found in replays):
+    if not replays or not all(found.supports for found in replays):
         return set()
     return set.intersection(*(set(found.broken) for found in replays))
 

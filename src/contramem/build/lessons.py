@@ -37,8 +37,20 @@ def lessons(packet: Packet) -> list[Candidate]:
 
 
 def _from_guards(packet: Packet) -> Iterator[Candidate]:
-    for found in mine(packet)[:MAX_DELTAS]:
-        yield Candidate(_WORDINGS[found.guard.template](packet, found), _cites(packet, found))
+    mined = mine(packet)
+    for found in mined:
+        if found.guard.template == "known_value":
+            # Several arguments that the same runs made up for one call are one lesson about that call.
+            alike = [one for one in mined if _same_slip(one, found)]
+            if alike[0] is found:
+                yield Candidate(_known_value(packet, found, alike), _cites(packet, found))
+        else:
+            yield Candidate(_WORDINGS[found.guard.template](packet, found), _cites(packet, found))
+
+
+def _same_slip(one: Replay, other: Replay) -> bool:
+    same = (one.guard.template, one.guard.function) == (other.guard.template, other.guard.function)
+    return same and one.held == other.held and bool(set(one.broken) & set(other.broken))
 
 
 def _cites(packet: Packet, found: Replay) -> tuple[Cite, ...]:
@@ -84,20 +96,23 @@ def _precedence(packet: Packet, found: Replay) -> SkillDelta:
     )
 
 
-def _known_value(packet: Packet, found: Replay) -> SkillDelta:
-    function, argument = found.guard.function, found.guard.argument
-    where = _origin_in_words(packet, found.held, function, argument)
-    return _delta(
+def _known_value(packet: Packet, found: Replay, alike: Sequence[Replay]) -> SkillDelta:
+    function = found.guard.function
+    names = [one.guard.argument for one in alike][:3]
+    shown = listed([f"`{name}`" for name in names])
+    where = _origin_in_words(packet, found.held, function, names)
+    delta = _delta(
         packet,
         found,
-        title=f"Look up {argument} before {deed(function)}",
-        applies_when=f"A task about {_about(packet, function)}, when `{argument}` of {bare(function)} is not known.",
-        solves=f"Values of `{argument}` that were made up instead of read.",
-        core_rule=f"Give {bare(function)} only a `{argument}` that stands in {where}. If none was seen, look first.",
-        completion=[f"every `{argument}` given to {bare(function)} had been seen in {where}"],
-        contrast=f"In {counted(found.held, packet.passing)} passing runs `{argument}` comes from {where}; "
+        title=f"Look up {listed(names)} before {deed(function)}",
+        applies_when=f"A task about {_about(packet, function)}, when {shown} of {bare(function)} is not known.",
+        solves=f"Values of {shown} that were made up instead of read.",
+        core_rule=f"Give {bare(function)} only {shown} as read in {where}. If not seen yet, look first.",
+        completion=[f"every {shown} given to {bare(function)} had been seen in {where}"],
+        contrast=f"In {counted(found.held, packet.passing)} passing runs {shown} comes from {where}; "
         f"{counted(found.broken, packet.failing)} failing runs give one that was seen nowhere before.",
     )
+    return delta.model_copy(update={"guards": tuple(str(one.guard) for one in alike[:3])})
 
 
 def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
@@ -139,13 +154,19 @@ def _absence(packet: Packet, found: Replay) -> SkillDelta:
 
 def _existence(packet: Packet, found: Replay) -> SkillDelta:
     function = found.guard.function
+    if _effect(packet, function) == "write":
+        rule = f"The task is not done before {bare(function)} has worked: call it before the final answer."
+        solves = f"Runs that report the task done without {bare(function)}."
+    else:
+        rule = f"Start from {bare(function)}: what it returns decides the rest. Do not go on from the request alone."
+        solves = f"Runs that act or answer without having looked with {bare(function)}."
     return _delta(
         packet,
         found,
-        title=f"{deed(function).capitalize()} before answering",
-        applies_when=f"A task about {_about(packet, function)} that {bare(function)} can settle.",
-        solves=f"Answers given without calling {bare(function)}.",
-        core_rule=f"Begin with {bare(function)} and answer from what it returns; the request alone does not hold it.",
+        title=f"Do not leave out {deed(function)}",
+        applies_when=f"A task about {_about(packet, function)}, and {bare(function)} has not been called yet.",
+        solves=solves,
+        core_rule=rule,
         completion=[f"{bare(function)} was called and returned no error"],
         contrast=f"{counted(found.held, packet.passing)} passing runs call {bare(function)}; "
         f"{counted(found.broken, packet.failing)} failing runs finish without it.",
@@ -155,7 +176,6 @@ def _existence(packet: Packet, found: Replay) -> SkillDelta:
 _WORDINGS: dict[str, Callable[[Packet, Replay], SkillDelta]] = {
     "response": _response,
     "precedence": _precedence,
-    "known_value": _known_value,
     "at_most_once": _at_most_once,
     "absence": _absence,
     "existence": _existence,
@@ -214,14 +234,15 @@ def quotable(error: str) -> bool:
     return 0 < len(error) <= MAX_QUOTED_CHARS and not instructs(error)
 
 
-def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, argument: str) -> str:
+def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, arguments: Sequence[str]) -> str:
     found = {
-        step.origins[argument]
+        step.origins.get(argument, NOWHERE)
         for run in packet.passing
         if run.letter in letters
         for step in run.actions
-        if step.function == function and step.origins.get(argument, NOWHERE) != NOWHERE
-    }
+        if step.function == function
+        for argument in arguments
+    } - {NOWHERE}
     places = [f"a result of {bare(name)}" for name in sorted(found) if "." in name][:3]
     if found & {TASK, USER} or not places:
         places.insert(0, "the request")

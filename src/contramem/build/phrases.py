@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
@@ -54,7 +54,7 @@ def path(run: PacketRun, around: Iterable[str]) -> str:
     named = set(around)
     parts: list[str] = []
     for step in run.actions:
-        text = _step(step) if step.function in named or not step.function else "…"
+        text = _step(step) if step.function in named or step.label == FINAL else "…"
         if not (text == "…" and parts and parts[-1] == "…"):
             parts.append(text)
     return _cut(" → ".join(parts) or "nothing was called")

@@ -98,7 +98,9 @@ class Placeholders:
         assert event.result is not None
         content, error = event.result.content, event.result.error
         if error:
+            # A complaint is the tool's own wording, not a value of the task: only what it names is replaced.
             self._see_text(error)
+            return
         if isinstance(content, str):
             # Runs of one task mostly see the same results; each is looked at once.
             if (event.function, content) in self._scanned:

@@ -1,0 +1,97 @@
+"""The tour that scripts/demo runs: shipped runs in, cards out, shown for a new task, two sets of runs compared."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from contramem import open_store
+from contramem.bank.bank import Bank
+from contramem.bank.card import SkillCard
+
+ROOT = Path(__file__).parents[1]
+CONSOLE = Console()
+NEW_TASK = "Please start the car, the engine is cold and two of the doors are open."
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store, frozen = f"{folder}/cards.db", f"{folder}/bank.jsonl"
+        say("1. What runs are there? (234 runs of six scripted agents ship with contramem; these are two thirds)")
+        run("traces", "examples/runs")
+        say("2. Why did some of them fail? Runs are columns, passed in green, failed in red.")
+        run("contrast", "examples/runs", "--task", "drive_lights_on")
+        say("3. Learn from all of them: no key, no network.")
+        run("build", "examples/runs", "--bank", store)
+        with open_store(store) as opened:
+            bank = opened.bank()
+        say("4. The best-founded Skill Card, and a Function Card.")
+        run("bank", "card", store, best_skill(bank))
+        run("bank", "card", store, "function::VehicleControlAPI.startEngine")
+        say("5. What an agent would be told at the start of a new task.")
+        run("bank", "freeze", store, "--out", frozen)
+        run("guide", NEW_TASK, "--bank", frozen)
+        say(
+            "6. Two sets of runs at the same tasks, compared. (Two scripted agents stand in for without and with memory.)"
+        )
+        compare(folder)
+    CONSOLE.rule("[bold]Your own runs")
+    CONSOLE.print(
+        "contramem traces YOUR_RUNS         [dim]which formats: docs/formats.md[/]\n"
+        "contramem build YOUR_RUNS --bank cards.db\n"
+        "contramem bank review cards.db     [dim]look at each card before an agent does[/]\n"
+        "contramem bank freeze cards.db --out bank.jsonl",
+        highlight=False,
+    )
+
+
+def compare(folder: str) -> None:
+    sides = {"without": "scripted-hasty", "with": "scripted-recoverer"}
+    for side, source in sides.items():
+        of_one_source(source, Path(folder) / f"{side}.jsonl")
+    run(
+        "evaluate",
+        "compare",
+        f"{folder}/without.jsonl",
+        "--with",
+        f"{folder}/with.jsonl",
+        shown="without.jsonl --with with.jsonl",
+    )
+
+
+def of_one_source(source: str, out: Path) -> None:
+    from contramem import read_traces, write_traces
+
+    write_traces((r for r in read_traces([ROOT / "examples/heldout"]) if r.source == source), out)
+
+
+def best_skill(bank: Bank) -> str:
+    """The card that the most tasks bear out."""
+    skills = [held for held in bank.holdings.values() if isinstance(held.card, SkillCard) and held.served]
+    best = max(skills, key=lambda held: (len(held.footing.tasks), len(held.card.guards), held.card.card_id))
+    return best.card.card_id
+
+
+def say(text: str) -> None:
+    CONSOLE.print()
+    CONSOLE.rule(f"[bold]{text}", align="left")
+
+
+def run(*arguments: str, shown: str | None = None) -> None:
+    """Run contramem as a user would, showing the command; the width of the terminal is passed on."""
+    words = [argument if " " not in argument else f'"{argument}"' for argument in arguments]
+    told = (
+        f"{' '.join(words[:2])} {shown}" if shown else " ".join(Path(w).name if w.startswith("/") else w for w in words)
+    )
+    CONSOLE.print(f"[dim]$[/] [bold cyan]contramem {told}[/]", highlight=False)
+    finished = subprocess.run([sys.executable, "-m", "contramem", *arguments], cwd=ROOT, check=False)
+    if finished.returncode:
+        sys.exit(finished.returncode)
+
+
+if __name__ == "__main__":
+    main()
