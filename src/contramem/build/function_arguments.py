@@ -1,0 +1,186 @@
+"""The arguments of a function as its calls show them: form, vocabulary, need, and where values come from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from contramem.bank.card import Argument
+from contramem.build.function_calls import NULL, Calls, best_and_bad_forms, leaves_out, of_name
+from contramem.build.function_words import code, form_in_words, listed, meaning_of_name
+from contramem.contrast.flow import NOWHERE, TASK, USER
+from contramem.contrast.observation import Observation
+from contramem.contrast.vocabulary import MAX_WORDS, Vocabulary, scalars
+from contramem.traces.effects import effect_of
+from contramem.traces.trajectory import Tool
+
+MAX_ARGUMENTS = 20
+COMMON = 0.1
+"""A form or a function that fewer of the values have is left out."""
+MOSTLY, NEARLY_ALWAYS = 0.5, 0.9
+CLEAR = 0.2
+"""A place that fewer of the values come from is not named."""
+MAX_ORIGINS = 3
+
+_NAME = re.compile(r"[A-Za-z_][\w\-]{0,39}")
+_TEXT_FORMS = frozenset(
+    """text,identifier,URL,e-mail address,telephone number,account number,file name or path,number as text""".split(",")
+)
+_PLAIN_FORMS = frozenset(
+    "text,integer,number,boolean,object,list,list of texts,list of objects,list of integers,list of numbers".split(",")
+)
+"""Forms that a schema's own type already tells."""
+
+
+def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[Argument, ...]:
+    """Every argument seen in calls that worked, those given most often first.
+
+    With a schema, only the arguments about which the calls show more than the schema says.
+    """
+    seen = Counter(name for call in calls.worked or calls.all for name in call.arguments if _NAME.fullmatch(name))
+    names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))[:MAX_ARGUMENTS]
+    found = [_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names]
+    return tuple(argument for argument in found if argument is not None)
+
+
+def schema_of(tool: Tool | None, name: str) -> dict[str, Any] | None:
+    """What the documentation says about an argument. None: nothing."""
+    properties = tool.parameters.get("properties") if tool is not None else None
+    schema = properties.get(name) if isinstance(properties, dict) else None
+    return schema if isinstance(schema, dict) else None
+
+
+def _usual_place(calls: Calls, name: str) -> float:
+    places = [list(call.arguments).index(name) for call in calls.all if name in call.arguments]
+    return sum(places) / len(places)
+
+
+def _argument(
+    name: str, calls: Calls, schema: dict[str, Any] | None, tool: Tool | None, vocabulary: Vocabulary
+) -> Argument | None:
+    form, closed = form_of(name, calls, schema, vocabulary)
+    origin = origin_of(name, calls)
+    required = is_required(name, calls, tool)
+    meaning = meaning_of_name(name, form)
+    if schema is not None:
+        told = closed and isinstance(schema.get("enum"), list)
+        needed = name in tool.parameters.get("required", ()) if tool is not None else None
+        new_form = form not in _PLAIN_FORMS and not told
+        if not (new_form or origin or (required is not None and required != needed)):
+            return None
+        meaning = "as documented" if schema.get("description") else meaning
+        meaning = origin if origin and schema.get("description") else meaning
+    elif not origin:
+        origin = made_for_the_call(name, calls)
+    if origin and meaning != origin:
+        meaning = f"{meaning}; {origin}"
+    return Argument(name=name, meaning=meaning, form=form, required=required)
+
+
+def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> tuple[str, bool]:
+    """Type and value form in words, from the calls that worked; and whether it is a closed vocabulary."""
+    given = of_name(calls.worked, name) or of_name(calls.all, name)
+    words_seen = _closed_words(name, given, vocabulary, calls.function, schema)
+    if words_seen:
+        return words_seen, True
+    _, bad = best_and_bad_forms(calls, name)
+    forms = Counter(call.forms[name] for call in given if name in call.forms and call.forms[name] not in bad)
+    return (_joined_forms(name, forms) if forms else f"only {NULL} was given"), False
+
+
+def _closed_words(
+    name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
+) -> str:
+    known = vocabulary.words(function, name)
+    if not known or any(isinstance(call.arguments[name], dict) for call in given):
+        return ""
+    values = [value for call in given for _, value in scalars(call.arguments[name])]
+    if not values or any(isinstance(value, bool) or value not in known for value in values):
+        return ""
+    enum = schema.get("enum") if schema is not None else None
+    shown = sorted({str(value) for value in (enum if isinstance(enum, list) else values)})
+    if len(shown) > MAX_WORDS:
+        return ""
+    many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
+    if all(isinstance(value, int) for value in values):
+        return f"{many}integer, such as {', '.join(shown)}"
+    return f"{many}one of {', '.join(shown)}" if len(shown) > 1 else f"text, {shown[0]} in every call that worked"
+
+
+def _joined_forms(name: str, forms: Counter[str]) -> str:
+    total = sum(forms.values())
+    # A number may be written with or without a fraction, a text may look like many things.
+    if forms.keys() & {"integer", "number"} and forms["integer"] and forms["number"] >= total * COMMON:
+        forms = forms + Counter({"number": forms.pop("integer")})
+    odd = sum(count for form, count in forms.items() if form in _TEXT_FORMS and form != _top(forms))
+    if _top(forms) in _TEXT_FORMS and odd >= total * COMMON:
+        pointing = {form for form in forms if form in _TEXT_FORMS and forms[form] >= total * COMMON}
+        if "text" in pointing or len(pointing) > 2:
+            forms = Counter({form: count for form, count in forms.items() if form not in _TEXT_FORMS} | {"text": total})
+    common = sorted((form for form in forms if forms[form] >= total * COMMON), key=lambda form: (-forms[form], form))
+    return " or ".join(form_in_words(name, form) for form in common[:MAX_ORIGINS])
+
+
+def _top(forms: Counter[str]) -> str:
+    return min(forms, key=lambda form: (-forms[form], form))
+
+
+def is_required(name: str, calls: Calls, tool: Tool | None) -> bool | None:
+    """True: every call that worked gives it, and one without it failed or the schema demands it. None: unknown."""
+    if any(leaves_out(call, name) for call in calls.worked):
+        return False
+    schema_lists = tool.parameters.get("required") if tool is not None else None
+    if isinstance(schema_lists, list) and schema_of(tool, name) is not None:
+        return name in schema_lists
+    left_out = [call for call in calls.failed if leaves_out(call, name)]
+    return True if calls.worked and left_out else None
+
+
+def origin_of(name: str, calls: Calls) -> str:
+    """Where the values of the calls that worked had been seen, in words; empty when that is not clear."""
+    given = of_name(calls.worked, name) or of_name(calls.all, name)
+    places = Counter(call.origins[name] for call in given if name in call.origins)
+    if calls.effect != "read":
+        # A write echoes what it was given; the next call then "finds" the value there.
+        del places[calls.function]
+    traced = sum(places.values())
+    if traced < 2 or traced < len(given) * MOSTLY:
+        return ""
+    functions = {place: count for place, count in places.items() if "." in place}
+    parts = [_from_functions(functions, calls), (places[TASK], "from the task"), (places[USER], "from the user")]
+    clear = sorted(((count, text) for count, text in parts if count >= traced * CLEAR), reverse=True)
+    share = sum(count for count, _ in clear) / traced
+    if share < MOSTLY:
+        return ""
+    mostly = "" if share >= NEARLY_ALWAYS else "mostly "
+    return f"values {mostly}come {', or '.join(text for _, text in clear)}"
+
+
+def made_for_the_call(name: str, calls: Calls) -> str:
+    """Said of values that nearly never had been seen before, and worked: texts, and what has to be worked out."""
+    given = of_name(calls.worked, name)
+    new = sum(call.origins.get(name) == NOWHERE for call in given)
+    if new < 2 or new < len(given) * NEARLY_ALWAYS:
+        return ""
+    return "written for the call" if all(call.forms[name] == "text" for call in given) else "worked out for the call"
+
+
+def _from_functions(functions: dict[str, int], calls: Calls) -> tuple[int, str]:
+    """How many values the functions worth naming account for, and their names."""
+    reading = {place: count for place, count in functions.items() if effect_of(place) == "read"}
+    total = sum(functions.values())
+    chosen = reading if sum(reading.values()) >= total * MOSTLY else functions
+    common = sorted((place for place in chosen if chosen[place] >= total * COMMON), key=lambda p: (-chosen[p], p))
+    named = common[:MAX_ORIGINS]
+    if not named:
+        return 0, ""
+    return sum(chosen[place] for place in named), f"from results of {listed([_bare(p, calls) for p in named], 'or')}"
+
+
+def _bare(place: str, calls: Calls) -> str:
+    if place == calls.function:
+        return "this function"
+    app, _, name = place.partition(".")
+    return code(name) if app == calls.app else code(place)

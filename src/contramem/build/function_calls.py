@@ -1,0 +1,143 @@
+"""The calls of one function, sorted out: which worked, which failed, and what was tried next in the same run."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import comb
+
+import msgspec
+
+from contramem.contrast.flow import NOWHERE
+from contramem.contrast.observation import Observation
+
+NULL, EMPTY_TEXT, EMPTY_LIST = "null", "empty text", "empty list"
+ABSENT_FORMS = frozenset({NULL, EMPTY_TEXT, EMPTY_LIST, "list of empty texts", "list of nulls"})
+"""Forms of a value that is not there."""
+MIN_FAILURES, MIN_FAILURE_SHARE, MAX_CHANCE = 2, 0.25, 0.05
+"""Fewer failures, a smaller share of the calls, or a likelier accident is no reason to warn."""
+
+
+@dataclass(frozen=True)
+class Retry:
+    """A call, and the next call of the same function in the same run."""
+
+    first: Observation
+    then: Observation
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The arguments that were given differently the second time."""
+        before, after = self.first.arguments, self.then.arguments
+        return frozenset(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+
+
+class Calls:
+    """Every observed call of a function whose result is known. The order they are given in makes no difference."""
+
+    def __init__(self, function: str, observations: Iterable[Observation]) -> None:
+        self.function = function
+        self.app, _, self.name = function.partition(".")
+        ordered = sorted(observations, key=_place)
+        shown = [call for call in ordered if call.error or call.form is not None]
+        self.results_shown = bool(shown)
+        # A trace without results still shows arguments; its calls pass for working ones, as nothing says otherwise.
+        self.all: Sequence[Observation] = shown or ordered
+        self.worked = [call for call in self.all if not call.error]
+        self.failed = [call for call in self.all if call.error]
+
+    @cached_property
+    def effect(self) -> str:
+        """The effect that most calls have."""
+        effects = Counter(call.effect for call in self.all)
+        return min(effects, key=lambda effect: (-effects[effect], effect), default="unknown")
+
+    @cached_property
+    def runs(self) -> list[list[Observation]]:
+        """The calls of each run, in order."""
+        found: dict[tuple[str, str], list[Observation]] = defaultdict(list)
+        for call in self.all:
+            found[call.task_key, call.cite.run].append(call)
+        return list(found.values())
+
+    @cached_property
+    def retries(self) -> list[Retry]:
+        """Every call together with the one after it."""
+        return [Retry(first, then) for run in self.runs for first, then in pairwise(run)]
+
+    def repeats_after_success(self) -> Iterator[Observation]:
+        """Calls that had worked before in their run with the same arguments."""
+        for run in self.runs:
+            worked: set[bytes] = set()
+            for call in run:
+                key = msgspec.json.encode(call.arguments, order="deterministic")
+                if key in worked:
+                    yield call
+                if not call.error:
+                    worked.add(key)
+
+
+def _place(call: Observation) -> tuple[str, int, str, int]:
+    return call.task_key, len(call.cite.run), call.cite.run, call.cite.position
+
+
+def leaves_out(call: Observation, name: str) -> bool:
+    """Does the call do without this argument? An explicit null leaves it out too; an empty text is a value."""
+    return call.arguments.get(name) is None
+
+
+def of_name(calls: Iterable[Observation], name: str) -> list[Observation]:
+    """The calls that give this argument a value that says something."""
+    return [call for call in calls if name in call.arguments and call.forms.get(name) not in ABSENT_FORMS]
+
+
+def guessed(call: Observation, name: str) -> bool:
+    """Had the value been seen nowhere before the call?"""
+    return call.origins.get(name) == NOWHERE
+
+
+def failures(calls: Iterable[Observation]) -> int:
+    """How many of the calls failed."""
+    return sum(bool(call.error) for call in calls)
+
+
+def fail_more(some: Sequence[Observation], others: Sequence[Observation]) -> bool:
+    """Do some calls fail so much more often than others that chance does not explain it?
+
+    The tail of a binomial with the others' rate of failure (by Laplace's rule of succession: one call that worked
+    proves little).
+    """
+    failed = failures(some)
+    if failed < MIN_FAILURES or failed < len(some) * MIN_FAILURE_SHARE:
+        return False
+    rate = (failures(others) + 1) / (len(others) + 2)
+    more = range(failed, len(some) + 1)
+    return sum(comb(len(some), k) * rate**k * (1 - rate) ** (len(some) - k) for k in more) <= MAX_CHANCE
+
+
+def by_form(calls: Iterable[Observation], name: str) -> dict[str, list[Observation]]:
+    """The calls by the form in which they give an argument."""
+    found: dict[str, list[Observation]] = defaultdict(list)
+    for call in calls:
+        if name in call.forms:
+            found[call.forms[name]].append(call)
+    return dict(found)
+
+
+def best_and_bad_forms(calls: Calls, name: str) -> tuple[str, list[str]]:
+    """The form of an argument that worked in most calls, and the forms that failed where it worked."""
+    forms = by_form(calls.all, name)
+    usable = [form for form in forms if form not in ABSENT_FORMS]
+    if not usable:
+        return "", []
+    best = min(usable, key=lambda form: (failures(forms[form]) - len(forms[form]), form))
+    bad = [form for form in forms if form != best and fail_more(forms[form], forms[best])]
+    return best, sorted(bad, key=lambda form: (-failures(forms[form]), form))
+
+
+def tasks(calls: Iterable[Observation]) -> int:
+    """Over how many tasks the calls are spread."""
+    return len({call.task_key for call in calls})

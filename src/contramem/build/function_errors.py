@@ -1,0 +1,184 @@
+"""Errors of a function as a card may show them: one template for one complaint, how often, and what helped.
+
+The text of an error was written by whatever the agent talked to, so it is not trusted: only short messages that look
+like a program's, or that came back in several tasks, are quoted, and none that tells its reader to do something.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from contramem.build.function_calls import Calls, Retry, tasks
+from contramem.build.function_words import code, listed, share_of
+from contramem.contrast.observation import MOVES, Observation
+from contramem.contrast.values import TIME_PATTERN, ValueKind
+from contramem.traces.effects import LEXICON, effect_of, words
+
+MAX_QUOTED_CHARS = 120
+MIN_LITERAL_WORDS = 2
+"""A template with fewer words of its own says nothing, and would match everything."""
+
+_KINDS = "|".join((*get_args(ValueKind), "DATE", "VALUE"))
+_PLACEHOLDER = re.compile(rf"<(?:(?:{_KINDS})(?:_\d+)?\|?)+>")
+_TELLING = frozenset({"<EMAIL>", "<URL>", "<FILE>", "<DATE>", "<AMOUNT>"})
+"""Kinds whose name in a message is always right; the others depend on where the value was first seen."""
+_TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
+_QUOTE = re.compile(r"(['\"])([^'\"]{1,40})\1")
+_NUMBER = re.compile(r"(?<![\w<%.])-?\d(?:[\d,.]*\d)?(?![\w>])(?! (?:validation|required|positional|missing)\b)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z<])|\s*[;\n]")
+_PROGRAM = re.compile(
+    r"(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|(?:HTTP |status )?[45]\d\d\b.{0,30}): ?\S"
+)
+_FAILURE = re.compile(
+    r"\b(?:not (?:found|authenticated|authorized|logged in|allowed|available|supported|exist)|no such|cannot|can't|"
+    r"could not|invalid|failed|missing|required|already|denied|unable|unauthorized|forbidden|expired|exceeds?|insufficient|"
+    r"unknown|unsupported|unexpected|out of range|timed out|does not|must be|no \w+ is)\b",
+    re.IGNORECASE,
+)
+"""What programs say when they refuse."""
+_PREFIX = re.compile(r"^[\w. ]{0,60}: ")
+_ADDRESSED = re.compile(
+    r"https?:|www\.|<(?!(?:" + _KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
+    r"please|prompt|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
+    re.IGNORECASE,
+)
+_COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
+_IMPERATIVE = re.compile(
+    rf"^(?:{_COMMANDS}) (?:a|an|the|all|any|this|that|these|your|my|our|to|it|me|us|money|<)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One way in which calls failed."""
+
+    text: str
+    """To be quoted; empty when it must not be."""
+    calls: Sequence[Observation]
+
+
+def complaints(calls: Calls) -> list[Complaint]:
+    """The ways in which calls of a function failed, the most frequent first; those not to be quoted are one."""
+    groups = _merged(calls.failed)
+    quoted: list[Complaint] = []
+    unquoted: list[Observation] = []
+    for text, members in groups.items():
+        if is_quotable(text, tasks(members)):
+            quoted.append(Complaint(text, members))
+        else:
+            unquoted += members
+    if unquoted:
+        quoted.append(Complaint("", unquoted))
+    return sorted(quoted, key=lambda complaint: (-len(complaint.calls), complaint.text))
+
+
+def is_quotable(template: str, seen_in_tasks: int) -> bool:
+    """May a card repeat this? Only what describes, is short, and is a program's message or a recurring one."""
+    own_words = _literals(template)
+    message = _PREFIX.sub("", template)
+    if len(template) > MAX_QUOTED_CHARS or own_words < MIN_LITERAL_WORDS or "`" in _unquoted(template):
+        return False
+    if is_addressed(template) or _IMPERATIVE.match(message) or _IMPERATIVE.match(template):
+        return False
+    return seen_in_tasks >= 2 or bool(_PROGRAM.match(template) or _FAILURE.search(template))
+
+
+def is_addressed(text: str) -> bool:
+    """Does the text talk to its reader, or lead somewhere, instead of describing something?"""
+    return _ADDRESSED.search(text) is not None
+
+
+def generalized(template: str) -> str:
+    """The first sentence of a message, without dates, numbers and the kinds of placeholders that may be wrong."""
+    first = _SENTENCE_END.split(template.strip(), maxsplit=1)[0].strip()
+    # `may` is a month and a verb: outside of quotes, only what has digits is a date.
+    dated = _QUOTE.sub(lambda found: f"{found[1]}<DATE>{found[1]}" if _TIME.search(found[2]) else found[0], first)
+    dated = _TIME.sub(lambda found: "<DATE>" if re.search(r"\d", found[0]) else found[0], dated)
+    typed = _PLACEHOLDER.sub(
+        lambda found: found[0] if found[0] in _TELLING else "<VALUE>", _NUMBER.sub("<VALUE>", dated)
+    )
+    return re.sub(r"<VALUE>(?:[ ,]*<VALUE>)+", "<VALUE>", typed)
+
+
+def _unquoted(template: str) -> str:
+    return re.sub(r"`[\w.]+`", "", template)
+
+
+def _literals(template: str) -> int:
+    return len(re.findall(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", _PREFIX.sub("", template))))
+
+
+def _merged(failed: Sequence[Observation]) -> dict[str, list[Observation]]:
+    """Failed calls by complaint. `<VALUE> not found` and `Channel <ID> not found` are one: what is a value in one task
+    may be part of the message's words in another."""
+    groups: dict[str, list[Observation]] = {}
+    for call in failed:
+        groups.setdefault(generalized(call.error), []).append(call)
+    # The most general first, so that it takes in the others.
+    for general in sorted(groups, key=lambda text: (_literals(text), text)):
+        if general not in groups or _literals(general) < MIN_LITERAL_WORDS + 1 or not _PLACEHOLDER.search(general):
+            continue
+        pattern = _matching(general)
+        alike = [text for text in groups if pattern.fullmatch(text)]
+        members = [call for text in alike for call in groups.pop(text)]
+        groups[_representative(alike, members, general)] = members
+    return groups
+
+
+def _matching(general: str) -> re.Pattern[str]:
+    parts = [re.escape(part.strip()) for part in _PLACEHOLDER.split(general)]
+    return re.compile(r"\s*.{0,40}?\s*".join(parts))
+
+
+def _representative(alike: Sequence[str], members: Sequence[Observation], general: str) -> str:
+    """The wording that says most, among those that more than one task has shown."""
+    seen = Counter(text for text, _ in {(generalized(call.error), call.task_key) for call in members})
+    shared = [text for text in alike if seen[text] >= 2]
+    return min(shared, key=lambda text: (-_literals(text), -text.count("<VALUE>"), text), default=general)
+
+
+def described(complaint: Complaint, calls: Calls) -> str:
+    """A mistake as a line of a card."""
+    count = share_of(len(complaint.calls), len(calls.all))
+    failed = f'"{complaint.text}" in {count}' if complaint.text else f"An error in {count}"
+    places = {(call.task_key, call.cite) for call in complaint.calls}
+    helped = what_helped([retry for retry in calls.retries if (retry.first.task_key, retry.first.cite) in places])
+    return f"{failed}; {'; '.join(helped)}." if helped else f"{failed.rstrip('.')}."
+
+
+def what_helped(retries: Sequence[Retry]) -> list[str]:
+    """What the next call of the function shows, with counts over those next calls."""
+    changed = [retry for retry in retries if retry.changed]
+    same = [retry for retry in retries if not retry.changed]
+    return [text for text in (_by_changing(changed), _unchanged(same)) if text]
+
+
+def _by_changing(retries: Sequence[Retry]) -> str:
+    worked = [retry for retry in retries if not retry.then.error]
+    if not worked:
+        return ""
+    together = Counter(retry.changed for retry in worked)
+    names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
+    tried = [retry for retry in retries if retry.changed == names]
+    named = listed([code(name) for name in sorted(names)])
+    return f"changing {named} worked in {share_of(together[names], len(tried), 'retry')}"
+
+
+def _unchanged(retries: Sequence[Retry]) -> str:
+    after = Counter(function for retry in retries if not retry.then.error for function in retry.first.between)
+    # A call that only reads cannot have helped one that stayed the same.
+    acting = [name for name in after if effect_of(name) != "read" or not MOVES.isdisjoint(words(name))]
+    enabling = min(acting, key=lambda name: (-after[name], name), default=None)
+    if enabling is not None:
+        tried = sum(enabling in retry.first.between for retry in retries)
+        name = enabling.rpartition(".")[2]
+        return f"the same call worked after {code(name)} in {share_of(after[enabling], tried, 'retry')}"
+    plain = [retry for retry in retries if not retry.first.between]
+    failed = sum(bool(retry.then.error) for retry in plain)
+    if failed > 1:
+        return f"repeating it unchanged failed again in {share_of(failed, len(plain), 'retry')}"
+    return ""

@@ -1,0 +1,147 @@
+"""English for Function Cards: names of functions and arguments in words, and small grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from contramem.contrast.form import FormKind
+from contramem.traces.effects import LEXICON, words
+
+ID_WORDS = frozenset("id ids uuid guid number numbers code codes key token ref reference sku imei iccid serial".split())
+_IDENTIFIES = frozenset({"id", "ids", "uuid", "guid"})
+_KINDS_OF_NAME = frozenset("first last full middle display nick given family".split())
+_TESTS = frozenset({"can", "is", "has", "are", "does", "should"})
+_BARE = frozenset(
+    "all any each every my your the a an to by for in on of from with at into up off out back me it as and or".split()
+)
+_VERBS = frozenset().union(*LEXICON.values())
+
+# What cannot be taken back, in two ways: what is gone, and what has reached somebody else.
+DESTROYS = frozenset(
+    "delete remove cancel clear trash kill revoke drop wipe erase rm purge destroy uninstall overwrite reset".split()
+)
+REACHES_OUT = frozenset(
+    """send transfer pay post publish share forward reply tweet retweet repost invite purchase buy order withdraw charge
+    refund submit donate dispatch broadcast release deploy""".split()
+)
+ADDS = frozenset("create add append insert schedule register book place write draft save upload mkdir copy cp".split())
+CHANGES = frozenset(
+    """update set change modify edit rename move mv replace reschedule toggle enable disable lock unlock assign increase
+    decrease resume suspend upgrade swap exchange return""".split()
+)
+_PLURAL_KINDS: dict[FormKind, str] = {"list": "items", "map": "entries"}
+
+
+def code(name: str) -> str:
+    """A name as it is written in a program."""
+    return f"`{name}`"
+
+
+def listed(items: Sequence[str], last: str = "and") -> str:
+    """a, b and c."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def share_of(part: int, whole: int, noun: str = "call") -> str:
+    """3 of 7 calls."""
+    return f"{part} of {whole} {plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Of a regular noun; one that ends in `s` is taken for a plural."""
+    if noun.endswith("s"):
+        return noun
+    if re.search(r"[^aeiou]y$", noun):
+        return noun[:-1] + "ies"
+    return noun + ("es" if re.search(r"(?:ch|sh|x|z)$", noun) else "s")
+
+
+def third_person(verb: str) -> str:
+    """deletes, applies, pushes."""
+    if re.search(r"[^aeiou]y$", verb):
+        return verb[:-1] + "ies"
+    return verb + ("es" if re.search(r"(?:s|x|z|ch|sh|o)$", verb) else "s")
+
+
+def verb_of(name: str) -> str:
+    """The word of a function's name that says what it does: the first known verb, else the first word."""
+    named = words(name)
+    return next((word for word in named if word in _VERBS), named[0] if named else name.lower())
+
+
+def act(name: str) -> str:
+    """What a function does, as an infinitive made of its name: `cancel the pending order`."""
+    named = words(name) or [name.lower()]
+    if named[0] in _TESTS:
+        return f'answer "{" ".join(named)}?"'
+    if named[0] in LEXICON["finalize"]:
+        return "finish"
+    return _with_article(named[0], named[1:]) if _opens_with_verb(named) else f"perform {code(name)}"
+
+
+def does(name: str) -> str:
+    """The same in the third person, as a sentence: `Cancels the pending order`. Empty: the name makes none."""
+    named = words(name)
+    if len(named) < 2 or named[0] not in _VERBS:
+        return ""
+    return _with_article(third_person(named[0]), named[1:]).capitalize()
+
+
+def _opens_with_verb(named: Sequence[str]) -> bool:
+    # `message_login` opens with a noun; its words are no sentence. `reserve_hotel` may open with a verb we do not know.
+    return named[0] in _VERBS or not any(word in _VERBS for word in named[1:])
+
+
+def _with_article(verb: str, rest: Sequence[str]) -> str:
+    if not rest:
+        return verb
+    return " ".join([verb, *rest] if rest[0] in _BARE else [verb, "the", *rest])
+
+
+def meaning_of_name(name: str, form: str) -> str:
+    """What an argument is, as far as its name tells: `order_id` is the identifier of the order."""
+    named = words(name)
+    if not named or (len(named) == 1 and len(named[0]) < 2):
+        return f"the value called {code(name)}"
+    rest, last = named[:-1], named[-1]
+    if last in _IDENTIFIES:
+        many = last == "ids"
+        if not rest:
+            return "identifiers" if many else "identifier"
+        of = [*rest[:-1], plural(rest[-1])] if many else rest
+        return f"{'identifiers' if many else 'identifier'} of the {' '.join(of)}"
+    if last == "names" and rest:
+        return f"names of the {' '.join([*rest[:-1], plural(rest[-1])])}"
+    if last == "name" and rest:
+        kind = rest.pop() + " " if rest[-1] in _KINDS_OF_NAME else ""
+        return f"{kind}name of the {' '.join(rest)}" if rest else f"{kind}name"
+    return f"{' '.join(named)}, or not" if form == "boolean" else " ".join(named)
+
+
+def is_identifying(name: str, form: str) -> bool:
+    """Does the argument point at a thing that exists, rather than describe or contain something?"""
+    pointing = ("identifier", "e-mail", "account number", "URL", "telephone", "file name")
+    return any(part in form for part in pointing) or not ID_WORDS.isdisjoint(words(name))
+
+
+def form_in_words(name: str, form: str) -> str:
+    """`identifier` is a guess from letters and digits; where the name does not say so, it is code-like text."""
+    named = words(name)
+    if ID_WORDS.isdisjoint(named) and not name.lower().endswith("id"):
+        form = form.replace("identifiers", "code-like texts").replace("identifier", "code-like text")
+    return form.replace("numbers as text", "numbers written as text").replace(
+        "number as text", "number written as text"
+    )
+
+
+def size_in_words(kind: FormKind, sizes: Sequence[int]) -> str:
+    """How many items lists usually hold; empty when there is nothing to say."""
+    if not sizes:
+        return ""
+    noun = _PLURAL_KINDS.get(kind, "items")
+    median = sorted(sizes)[len(sizes) // 2]
+    one = noun.removesuffix("s") if kind == "list" else "entry"
+    if median <= 1:
+        return f"usually one {one}" if max(sizes) > 1 else f"one {one} each time"
+    return f"usually {'a few' if median <= 5 else 'many'} {noun}"
