@@ -19,6 +19,8 @@ MAX_DEPTH = 64
 """Arguments and results nested deeper than this are refused: no tool needs it, and recursion must be bounded."""
 
 _decode = msgspec.json.Decoder().decode
+_TEXT = {str}
+_NESTED = {dict, list}
 
 
 class Naming:
@@ -109,17 +111,16 @@ def arguments_of(raw: object) -> dict[str, Any]:
     if raw is None:
         return {}
     if isinstance(raw, dict):
-        for value in raw.values():
-            if isinstance(value, (dict, list)):
-                check_depth(raw)
-                break
-        return raw if all(type(key) is str for key in raw) else {str(key): value for key, value in raw.items()}
+        check_depth(raw)
+        return raw if set(map(type, raw)) <= _TEXT else {str(key): value for key, value in raw.items()}
     check_depth(raw)
     return {"input": raw}
 
 
 def check_depth(value: object, limit: int = MAX_DEPTH) -> None:
     """Refuse a value nested deeper than `limit`, without recursing into it."""
+    if type(value) is dict and _NESTED.isdisjoint(map(type, value.values())):  # nearly always, so told quickly
+        return
     level: list[object] = [value]
     for _ in range(limit):
         level = [
