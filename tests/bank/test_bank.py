@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bank_examples import (
-    ABILITIES,
-    DELETE_EMAIL,
-    FOOTING,
-    FOOTINGS,
-    KEEP_EXCEPTION,
-    add,
-    amend,
-    delta,
-    example_bank,
-    patches,
-)
+from bank_examples import DELETE_EMAIL, FOOTING, KEEP_EXCEPTION, add, amend, delta, example_bank
+from bank_strategies import ABILITIES, FOOTINGS, patches
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from bank_examples import ABILITIES, DELETE_EMAIL, FOOTING, FOOTINGS, add, delta, example_bank, patches
+from bank_examples import DELETE_EMAIL, FOOTING, add, delta, example_bank
+from bank_strategies import ABILITIES, FOOTINGS, patches
 from hypothesis import given
 from hypothesis import strategies as st
 

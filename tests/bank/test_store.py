@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from bank_examples import ABILITIES, FOOTINGS, add, amend, build_function, decide, delta, patches, refuse
+from bank_examples import add, amend, build_function, decide, delta, refuse
+from bank_strategies import ABILITIES, FOOTINGS, patches
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

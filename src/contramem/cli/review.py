@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import sys
 from collections import Counter
 from typing import Literal, TypeAlias, get_args
 
@@ -60,9 +61,9 @@ def review(where: str, name: str, as_json: bool) -> None:
 def _ask(bank: Bank, held: Holding, by: Attribution) -> tuple[Answer, Decision | None]:
     """Ask until there is an answer. The end of the input means quit."""
     while True:
-        try:
-            said = click.prompt("[a]ccept [e]dit [m]ute [p]in [r]eject [s]kip [q]uit", prompt_suffix=": ", err=True)
-        except click.Abort:
+        click.echo("[a]ccept [e]dit [m]ute [p]in [r]eject [s]kip [q]uit: ", nl=False, err=True)
+        said = sys.stdin.readline()
+        if not said:
             return "quit", None
         word, _, reason = said.strip().partition(" ")
         answer = next((answer for answer in ANSWERS if word and answer.startswith(word.lower())), None)
