@@ -15,6 +15,8 @@ COMMANDS = {
     "traces": "contramem.cli.traces:traces",
     "convert": "contramem.cli.traces:convert",
     "contrast": "contramem.cli.contrast:contrast",
+    "build": "contramem.cli.build:build",
+    "bank": "contramem.cli.bank:bank",
     "guide": "contramem.cli.guide:guide",
     "evaluate": "contramem.cli.evaluate:evaluate",
 }
