@@ -1,0 +1,172 @@
+"""`contramem traces`, `convert` and `contrast` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from contramem.cli import cli, main
+from contramem.errors import ContramemError
+from contramem.traces.read import read_traces
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KEYS = {
+    "runs", "tasks", "sources", "passed", "failed", "unknown", "contrastive_tasks", "functions", "calls", "skipped",
+    "ignored", "problems",
+}  # fmt: skip
+
+
+def contramem(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def counted(*arguments: object) -> dict:
+    return json.loads(contramem("traces", *arguments, "--json").stdout)
+
+
+def test_traces_counts_the_shipped_runs() -> None:
+    found = counted(EXAMPLES / "runs")
+    assert set(found) >= KEYS
+    assert {key: found[key] for key in ("runs", "tasks", "sources", "contrastive_tasks", "unknown")} == {
+        "runs": 156, "tasks": 26, "sources": 6, "contrastive_tasks": 20, "unknown": 0,
+    }  # fmt: skip
+
+
+def test_traces_prints_a_table_for_people() -> None:
+    shown = contramem("traces", EXAMPLES / "runs").stdout
+    assert "156 runs of 26 tasks by 6 sources" in shown
+    assert "scripted-careful" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "agentdojo/runs_no_attack.tar.xz",
+            {"runs": 1408, "sources": 22, "passed": 791, "contrastive_tasks": 71, "calls": 4610, "skipped": {}},
+        ),
+        (
+            "tau_bench/retail.tar.xz",
+            {"runs": 411, "tasks": 75, "contrastive_tasks": 50, "skipped": {"api error": 39}, "problems": []},
+        ),
+        ("tau2_bench/telecom.tar.xz", {"runs": 180, "passed": 116, "problems": []}),
+        ("are", {"runs": 4, "passed": 3, "failed": 1, "problems": []}),
+    ],
+)
+def test_real_collections_have_the_counts_that_are_known(shared_data: Path, name: str, expected: dict) -> None:
+    found = counted(shared_data / name)
+    assert {key: found[key] for key in expected} == expected
+
+
+def test_every_sample_format_is_read(shared_data: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="contramem[inspect] is not installed")
+    formats = shared_data / "formats"
+    for name in ("anthropic-messages", "atif", "claude-code", "codex", "inspect", "openai-chat", "openai-responses",
+                 "openinference", "otel-genai", "tau-bench", "tau2"):  # fmt: skip
+        found = counted(formats / name)
+        assert found["runs"] > 0, name
+        assert found["problems"] == [], name
+
+
+def test_converted_runs_read_back_equal_and_are_not_counted_twice(tmp_path: Path) -> None:
+    out = tmp_path / "again.jsonl.zst"
+    assert "156 runs written" in contramem("convert", EXAMPLES / "runs", "--out", out).stdout
+    assert list(read_traces([out])) == list(read_traces([EXAMPLES / "runs"]))
+    assert counted(EXAMPLES / "runs", out)["skipped"] == {"duplicate": 156}
+
+
+def test_contrast_lists_tasks_with_what_separates_them_first() -> None:
+    shown = contramem("contrast", EXAMPLES / "runs").stdout
+    assert "what separates them" in shown
+    assert "passing" in shown
+
+
+def test_contrast_shows_one_task_with_runs_as_columns_and_the_parting_marked() -> None:
+    shown = contramem("contrast", EXAMPLES / "runs", "--task", "drive_lights_on").stdout
+    assert "ABCD  EF" in shown
+    assert "startEngine" in shown
+    assert "◀" in shown
+    assert "correctness" in shown
+
+
+def test_contrast_as_json_is_one_packet_or_all() -> None:
+    one = json.loads(contramem("contrast", EXAMPLES / "runs", "--task", "drive_lights_on", "--json").stdout)
+    assert {"task_key", "task", "runs", "signals"} <= set(one)
+    assert len(json.loads(contramem("contrast", EXAMPLES / "runs", "--json").stdout)) == 26
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["traces", "nowhere.jsonl"], "nowhere.jsonl: there is no such file or folder."),
+        (["traces", EXAMPLES / "README.md"], "is of no format that contramem knows"),
+        (
+            ["traces", EXAMPLES / "runs", "--format", "tau3"],
+            "there is no reader 'tau3'. --format takes one of: contramem",
+        ),
+        (["traces", EXAMPLES / "runs", "--map", "outcome"], "--map takes field=path"),
+        (["contrast", EXAMPLES / "runs", "--task", "nothing"], "there is no task 'nothing' here"),
+        (["convert", EXAMPLES / "tasks", "--out", "x.jsonl"], "no traces among"),
+    ],
+)
+def test_what_a_user_can_fix_is_said_in_one_line(
+    arguments: list, complaint: str, capsys: pytest.CaptureFixture
+) -> None:
+    with pytest.raises(SystemExit) as exited:
+        main([str(argument) for argument in arguments])
+    assert exited.value.code == 1
+    assert complaint in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_bad_run_is_reported_with_its_place_and_the_others_are_read(tmp_path: Path) -> None:
+    good = {"task_id": "t", "model": "m", "passed": True, "messages": [{"role": "user", "content": "Hi"}]}
+    lines = [json.dumps(good), '{"task_id": "t", "model": "m"', json.dumps({**good, "messages": 7})]
+    (tmp_path / "runs.jsonl").write_text("\n".join(lines))
+    found = counted(tmp_path)
+    assert found["runs"] == 1
+    assert [problem["where"].rpartition("/")[2] for problem in found["problems"]] == ["runs.jsonl:2", "runs.jsonl:3"]
+    assert all(problem["what"] for problem in found["problems"])
+
+
+def test_outcomes_can_be_supplied_beside_sessions_that_have_none(tmp_path: Path) -> None:
+    for model in ("fast", "slow"):
+        record = {"model": model, "messages": [{"role": "user", "content": "Tidy up"}]}
+        (tmp_path / f"{model}.json").write_text(json.dumps(record))
+    (tmp_path / "verdicts.csv").write_text("run,passed,task_id\nfast.json,true,tidy\nslow,no,tidy\nlost.json,no,tidy\n")
+    found = counted(tmp_path / "fast.json", tmp_path / "slow.json", "--outcomes", tmp_path / "verdicts.csv")
+    assert (found["passed"], found["failed"], found["contrastive_tasks"]) == (1, 1, 1)
+    assert found["problems"][0]["what"] == "row 'lost.json' matches no run that was read"
+
+
+def test_effects_can_be_overridden_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "effects.toml").write_text('startEngine = "read"\n')
+    packet = json.loads(
+        contramem(
+            "contrast", EXAMPLES / "runs", "--task", "drive_lights_on", "--json", "--effects", tmp_path / "effects.toml"
+        ).stdout
+    )
+    effects = {s["effect"] for r in packet["runs"] for s in r["steps"] if s.get("function", "").endswith("startEngine")}
+    assert effects == {"read"}
+    (tmp_path / "effects.toml").write_text('startEngine = "reads"\n')
+    with pytest.raises(ContramemError, match="'startEngine' has effect 'reads'; it must be one of read, write"):
+        contramem("traces", EXAMPLES / "runs", "--effects", tmp_path / "effects.toml")
+
+
+def test_an_option_that_says_app_or_ability_wins_over_the_trace() -> None:
+    assert set(counted(EXAMPLES / "runs", "--ability", "all")["by_ability"]) == {"all"}
+
+
+def test_every_command_has_help() -> None:
+    for name in cli.list_commands(None):  # type: ignore[arg-type]
+        assert contramem(name, "--help").exit_code == 0, name
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    command = f"{sys.executable} -m contramem contrast {EXAMPLES / 'runs'} --json | head -c 10"
+    finished = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "Traceback" not in finished.stderr

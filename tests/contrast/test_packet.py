@@ -1,0 +1,76 @@
+"""Packets: letters instead of sources, values as placeholders, nothing about the values in what leaves them."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+from tests.made_runs import call, packet, run
+
+from contramem.cli.contrast import as_json
+from contramem.contrast.align import align, nearest, reference_first
+from contramem.contrast.observation import by_function
+from contramem.contrast.packet import error_template, letters
+
+SEARCH = call("Mail.search", {"query": "newsletter"}, [{"id": "m-4711", "from": "ada@example.org"}])
+DELETE = call("Mail.delete", {"id": "m-4711"})
+
+
+def test_letters_go_on_after_z() -> None:
+    assert list(itertools.islice(letters(), 25, 29)) == ["Z", "AA", "AB", "AC"]
+
+
+def test_passing_runs_come_first_and_sources_are_only_in_the_provenance() -> None:
+    made = packet(run("gpt-9", False, SEARCH, "?"), run("claude-x", True, SEARCH, DELETE, "Done."))
+    assert [(r.letter, r.passed) for r in made.runs] == [("A", True), ("B", False)]
+    assert made.provenance["A"].source == "claude-x"
+    assert "claude-x" not in msgspec.json.encode(made.runs).decode()
+
+
+def test_one_value_keeps_its_placeholder_from_result_to_argument_in_every_run() -> None:
+    made = packet(run("a", True, SEARCH, DELETE, "Done."), run("b", False, DELETE, "Deleted m-4711."))
+    given = {step.arguments["id"] for r in made.runs for step in r.actions if step.function == "Mail.delete"}
+    assert len(given) == 1
+    assert given.pop() in made.runs[1].steps[-1].text
+
+
+def test_what_is_printed_of_a_packet_holds_no_value() -> None:
+    made = packet(run("a", True, SEARCH, DELETE, "Mail m-4711 of ada@example.org is gone."))
+    printed = msgspec.json.encode({**as_json(made), "provenance": None}).decode()
+    for value in ("m-4711", "ada@example.org", "Ada Byron"):
+        assert value not in printed
+
+
+def test_the_origin_of_an_argument_tells_reading_from_guessing() -> None:
+    made = packet(run("a", True, SEARCH, DELETE, "Done."), run("b", False, DELETE, "Done."))
+    origins = {r.letter: s.origins.get("id") for r in made.runs for s in r.actions if s.function == "Mail.delete"}
+    assert origins == {"A": "Mail.search", "B": "nowhere"}
+
+
+def test_errors_that_differ_only_in_values_have_one_template() -> None:
+    assert error_template("Error: no mail <ID_3> of <EMAIL_1>") == error_template("Error: no mail <ID_12> of <EMAIL_7>")
+
+
+def test_alignment_keeps_the_order_of_every_run() -> None:
+    made = packet(
+        run("a", True, SEARCH, DELETE, "Done."), run("b", False, DELETE, SEARCH, "Done."), run("c", False, "Done.")
+    )
+    rows = align(reference_first(made.runs))
+    for one in made.runs:
+        aligned = [row.steps[one.letter].position for row in rows if one.letter in row.steps]
+        assert aligned == [step.position for step in one.actions]
+
+
+def test_the_reference_is_the_shortest_run_that_passed() -> None:
+    made = packet(run("a", True, SEARCH, SEARCH, DELETE, "Done."), run("b", True, DELETE, "Done."), run("c", False))
+    assert reference_first(made.runs)[0].letter == "B"
+    assert nearest(made.runs[2], made.passing).letter == "B"
+
+
+def test_observations_know_the_fix_that_worked_after_an_error() -> None:
+    refused = call("Mail.delete", {"id": "oops"}, "Error: bad id", error="Error: bad id")
+    made = packet(run("a", True, refused, DELETE, DELETE, "Done."))
+    first, second, third = by_function([made])["Mail.delete"]
+    assert (first.error, first.fix) == ("Error: bad id", ("id",))
+    assert (second.error, second.repeated, third.repeated) == ("", False, True)
+    assert second.forms == {"id": "identifier"}

@@ -1,0 +1,56 @@
+"""The package as a whole: its map, its names, its weight."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import contramem
+from contramem import errors
+
+PACKAGE = Path(contramem.__file__).parent
+
+
+def test_every_folder_is_on_the_map() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders == set(re.findall(r"^    (\w+)/", contramem.__doc__ or "", re.MULTILINE))
+
+
+def test_every_public_name_can_be_imported_and_they_are_sorted() -> None:
+    assert sorted(contramem.__all__) == contramem.__all__
+    for name in contramem.__all__:
+        assert getattr(contramem, name) is not None
+    assert set(contramem.__all__) == set(contramem._HOMES)
+
+
+def test_importing_contramem_is_light_and_silent() -> None:
+    code = "import time; t=time.process_time(); import contramem; print(time.process_time()-t)"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(finished.stdout) < 0.3
+    assert finished.stderr == ""
+
+
+def test_every_error_is_raised_somewhere_and_stands_in_the_tree() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    classes = [name for name, value in vars(errors).items() if isinstance(value, type) and name != "ContramemError"]
+    for name in classes:
+        assert re.search(rf"(raise|return) {name}\(", source), f"{name} is never raised"
+        assert re.search(rf"── {name}\b", errors.__doc__ or ""), f"{name} is not in the tree"
+
+
+def test_only_what_puts_stages_together_imports_the_verbs_of_several() -> None:
+    """traces/ knows nothing of later stages, and contrast/ only of traces/."""
+    allowed = {"traces": {"traces", "errors"}, "contrast": {"traces", "contrast", "errors", "validate"}}
+    for stage, may in allowed.items():
+        for path in (PACKAGE / stage).rglob("*.py"):
+            for module in _imported(path):
+                assert module.split(".")[1] in may, f"{path.name} imports {module}"
+
+
+def _imported(path: Path) -> list[str]:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return [module for module in modules if module.startswith("contramem.")]
