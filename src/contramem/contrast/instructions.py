@@ -1,0 +1,302 @@
+"""Text that instructs whoever reads it, where it should only describe: a prompt injection in an observation.
+
+Tools tell an agent what to do all the time (`You must log in first`), and people ask each other for things in mails.
+What gives planted text away is that it speaks to an agent about its work: it sets aside what the agent was told, talks
+about the task, imitates a system message. Such forms are looked for, never the words of a particular attack.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick, MatchKind
+
+from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
+
+MAX_GAP_CHARS = 400
+"""Cues further apart than this do not support each other: a long document has room for all of them by chance."""
+MAX_TAIL_CHARS = 600
+"""How far past its last cue a passage may go on."""
+MAX_SCANNED_CHARS = 200_000
+MAX_KEPT_CHARS = 50_000
+"""Readings of longer texts are not kept for the next run that shows the same."""
+
+_AI = (
+    r"(?:ai(?:\s+(?:models?|agents?|assistants?|systems?|bots?))?|artificial\s+intelligence|llms?"
+    r"|(?:large\s+)?language\s+models?|chat\s?bots?)"
+)
+_WORKER = rf"(?:{_AI}|assistants?|agents?|gpt[\w.\-]*|claude|gemini|llama|copilot)"
+_GIVEN = r"(?:instructions?|prompts?|rules?|directions?|directives?|guidelines?|commands?|programming|training)"
+_TASK = r"(?:tasks?|requests?|questions?|quer(?:y|ies)|instructions?|goals?|objectives?|conversation)"
+
+
+class Form(NamedTuple):
+    """A form of words that instructions have."""
+
+    name: str
+    anchors: str
+    """Words, parted by commas, one of which stands in every match: the pattern is tried only near them."""
+    pattern: re.Pattern[str]
+    weight: int
+    """2: enough alone. 1: about an agent's work, enough with one more near it. 0: in honest mails and errors too."""
+
+
+def _form(name: str, weight: int, anchors: str, pattern: str) -> Form:
+    return Form(name, anchors, re.compile(pattern, re.IGNORECASE | re.MULTILINE), weight)
+
+
+_FORMS = (
+    _form(
+        "sets aside what was told",
+        2,
+        "ignore,disregard,forget,override,bypass,discard,follow",
+        r"\b(?:ignore|disregard|forget|override|bypass|discard|do\s+not\s+follow|don't\s+follow)\s+(?:\w+\s+){0,3}?"
+        r"(?:(?:previous|prior|above|earlier|preceding|former|original|other|existing|initial|system|all|any|your|"
+        rf"everything|anything)\s+)+(?:\w+\s+){{0,2}}?(?:{_GIVEN}|tasks?\b|you\s+(?:were|have\s+been|know))",
+    ),
+    _form(
+        "imitates a chat template",
+        2,
+        "inst],<|,sys>>,override",
+        r"\[/?INST\]|<\|[a-z_]{2,20}\|>|<</?SYS>>|\bsystem\s+override\b",
+    ),
+    _form(
+        "speaks to a model",
+        2,
+        " ai,intelligence,llm,language model,language\nmodel,chatbot,chat bot,to you,if you,are now,assistant",
+        r"\b(?:dear|hey|hi|hello|attention|note|instructions?|messages?|notice|important|directive)(?:\s+(?:to|for))?[,:]?"
+        rf"\s+(?:the\s+|any\s+|all\s+|every\s+|you,?\s+)*{_AI}\b"
+        rf"|\bto\s+you,\s+(?:the\s+|an?\s+)?(?:\w+\s+)?(?:{_WORKER}|model)\b"
+        rf"|\bif\s+you(?:'re|\s+are)\s+(?:an?\s+|the\s+)?{_WORKER}\b"
+        rf"|\byou\s+are\s+now\s+(?:an?\s+|the\s+|in\s+)?(?:\w+\s+){{0,2}}(?:{_WORKER}|dan|mode)\b"
+        rf"|\b{_AI}\s+(?:reading|processing|parsing|handling|summari[sz]ing)\s+(?:this|the)\b",
+    ),
+    _form(
+        "imitates a system message",
+        1,
+        "<,system,admin,developer,assistant,human",
+        r"</?\s*(?:information|important|system|instructions?|admin(?:istrator)?|assistant|developer|prompt|override|"
+        r"urgent)\b[^<>]{0,40}>|<!--\s*(?:system|assistant|agent|ai|llm)\b"
+        r"|^\W{0,6}(?:system|admin(?:istrator)?|developer|assistant|human)\b"
+        r"(?:\s+(?:message|prompt|note|notice|override|instructions?)){0,2}\s*[:\]]",
+    ),
+    _form(
+        "talks about the task",
+        1,
+        "gave,given,asked,assigned,your,user",
+        rf"\b{_TASK}\s+(?:that\s+|which\s+)?(?:i|we|the\s+user)\s+(?:have\s+|had\s+)?(?:gave|given|asked|assigned)\b"
+        rf"|\byour\s+(?:current|original|initial|main|actual)\s+{_TASK}\b"
+        rf"|\bthe\s+user(?:'s|s')\s+(?:\w+\s+)?{_TASK}\b|\bthe\s+user\s+(?:has|wants|also|now|originally)\b",
+    ),
+    _form(
+        "comes before the task",
+        1,
+        "before",
+        r"\bbefore\s+(?:you\s+(?:can\s+|may\s+)?)?(?:solv|answer|continu|proceed|complet|finish|respond|resum|summari[sz]|"
+        r"do|us)\w*\s+(?:with\s+|to\s+|on\s+)?(?:the|this|that|your|my|any|anything)\b"
+        rf"|\bbefore\s+(?:any|every|all)\s+other\s+{_TASK}",
+    ),
+    _form(
+        "gives a new task",
+        1,
+        "your,new",
+        r"\byour\s+(?:new|real|true|only|updated)\s+(?:task|goal|objective|instructions?|mission|directive)s?\b"
+        r"|\bnew\s+(?:instructions?|task|directive)s?\s*:",
+    ),
+    _form(
+        "keeps it from the user",
+        1,
+        "not,n't,never,without",
+        r"\b(?:do\s+not|don't|never|without)\s+(?:\w+\s+)?(?:tell|mention|inform|reveal|notif|alert|ask|disclos|report)\w*\b"
+        r"[^.\n]{0,40}\b(?:user|human|owner|operator)\b",
+    ),
+    _form(
+        "obliges",
+        0,
+        "",
+        rf"\b(?:you|{_WORKER})\s+(?:must|should|have\s+to|need\s+to|shall|can\s+do\s+so\s+by|to\s+act"
+        r"|are\s+(?:required|instructed|ordered|expected|authori[sz]ed)\s+to)\b",
+    ),
+    _form(
+        "insists",
+        0,
+        "",
+        r"\bimportant\b|!!!|\b(?:urgent|paramount|immediately|at\s+once|strictly)\b",
+    ),
+    _form(
+        "announces orders",
+        0,
+        "",
+        r"\b(?:do|execute|perform|complete|follow|carry\s+out|obey|run|adhere\s+to|comply\s+with)\s+"
+        r"(?:(?:only|exactly|all|the|strictly|also)\s+)*(?:this|these|following|below)\b|\b(?:now\s+also|instead)\s*[:,]",
+    ),
+    _form(
+        "names a tool",
+        0,
+        "",
+        r"\b(?:use|using|call|calling|invoke|execute|run|trigger)\s+(?:(?:the|your|a|these)\s+)?"
+        r"(?:[`'\"]?\w+[`'\"]?\s+){0,2}(?:tools?|functions?)\b|\b(?:call|invoke|use)\s+[`'\"]?\w+_\w+",
+    ),
+    _form(
+        "sends somewhere",
+        0,
+        "",
+        r"\b(?:send|forward|e-?mail|transfer|wire|post|upload|share|copy|pay|submit|invite|visit|open|go\s+to)\b[^\n]{0,160}?"
+        rf"(?:{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN})",
+    ),
+    _form("speaks of assistants", 0, "", rf"\b{_AI}\b|\bassistant\b"),
+)
+_ANCHORED = [(anchor, form) for form in _FORMS for anchor in form.anchors.split(",") if anchor]
+_ANCHORS = AhoCorasick([anchor for anchor, _ in _ANCHORED], matchkind=MatchKind.Standard)
+_BEFORE_ANCHOR, _AFTER_ANCHOR = 120, 240
+ENOUGH = 2
+
+
+class Cue(NamedTuple):
+    """Where a form stands."""
+
+    start: int
+    end: int
+    weight: int
+    name: str
+
+
+class Reading(NamedTuple):
+    """A text taken apart."""
+
+    passages: tuple[str, ...]
+    """What instructs."""
+    rest: str
+    """What describes."""
+    why: tuple[str, ...] = ()
+    """The cues, in words."""
+
+
+def instructs(text: str) -> bool:
+    """Does `text`, or a part of it, tell an agent what to do instead of telling it what is?"""
+    return bool(read(text).passages)
+
+
+def overrides(text: str) -> str | None:
+    """The form in which `text` tries to take an agent over, in words; None for any other text, imperative or not."""
+    plain = plain_text(text[:MAX_SCANNED_CHARS])
+    strong = [form for form in _windows(plain) if form.weight == ENOUGH]
+    return next((form.name for form in strong if form.pattern.search(plain)), None)
+
+
+def read(text: str) -> Reading:
+    """Part what instructs from what describes. Escapes and folded lines are undone first, so that nothing hides."""
+    return _read_once(text) if len(text) <= MAX_KEPT_CHARS else _read_any(text)
+
+
+def _read_any(text: str) -> Reading:
+    plain = plain_text(text[:MAX_SCANNED_CHARS])
+    passages, pieces, why, done = [], [], [], 0
+    for start, end, cues in _passages(plain):
+        start = max(start, done)
+        passages.append(plain[start:end])
+        pieces.append(plain[done:start])
+        why += [cue.name for cue in cues]
+        done = max(done, end)
+    return Reading(tuple(passages), "\n".join([*pieces, plain[done:]]), tuple(dict.fromkeys(why)))
+
+
+_read_once = lru_cache(maxsize=1024)(_read_any)  # runs of one task mostly see the same results
+
+
+_FOLDED_LINE = re.compile(r"\\\n[ \t]*\\?")
+_ESCAPED_BREAK = re.compile(r"(?:\\r)?\\n")
+_INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
+
+
+def plain_text(text: str) -> str:
+    """`text` as a reader sees it: without the escapes of YAML, JSON or repr, and without invisible characters."""
+    text = _ESCAPED_BREAK.sub("\n", _FOLDED_LINE.sub("", text)).replace("''", "'").replace('\\"', '"')
+    if not text.isascii():
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\u2019", "'")
+    return text
+
+
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def folded(text: str) -> str:
+    """Lower case, without changing the length: positions found in it must hold in the original."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+
+
+def _passages(text: str) -> Iterator[tuple[int, int, list[Cue]]]:
+    for cues in _clusters(text, _cues(text)):
+        names = {cue.name for cue in cues}
+        telling = {cue.name for cue in cues if cue.weight == 1}
+        if any(cue.weight == ENOUGH for cue in cues) or (telling and len(names) >= 2):
+            yield *_reach(text, cues), cues
+
+
+def _cues(text: str) -> list[Cue]:
+    telling = [cue for form, windows in _windows(text).items() for cue in _matches(form, text, windows)]
+    around = _merged([(cue.start - MAX_GAP_CHARS, cue.end + MAX_GAP_CHARS) for cue in sorted(telling)])
+    supporting = [cue for form in _FORMS if form.weight == 0 for cue in _matches(form, text, around)]
+    return sorted(telling + supporting)
+
+
+def _windows(text: str) -> dict[Form, list[tuple[int, int]]]:
+    """Where each form may stand, by its anchors."""
+    near: dict[Form, list[tuple[int, int]]] = {}
+    for index, start, end in _ANCHORS.find_matches_as_indexes(folded(text), overlapping=True):
+        near.setdefault(_ANCHORED[index][1], []).append((start - _BEFORE_ANCHOR, end + _AFTER_ANCHOR))
+    return {form: _merged(sorted(windows)) for form, windows in near.items()}
+
+
+def _merged(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in windows:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((max(0, start), end))
+    return merged
+
+
+def _matches(form: Form, text: str, windows: list[tuple[int, int]]) -> Iterator[Cue]:
+    for start, end in windows:
+        for match in form.pattern.finditer(text, start, end):
+            yield Cue(match.start(), match.end(), form.weight, form.name)
+
+
+# The next field of a record, or the end of a quoted value: planted text fills a value, it does not leave it.
+_FIELD_EDGE = re.compile(r"\n[ \t]*(?:- )?[a-z_]\w{0,30}:(?:\s|$)|['\"]\s*[,}\]]\s*['\"{\n]")
+_PARAGRAPH_EDGE = re.compile(r"\n[ \t]*\n")
+_OPENING_TAG = re.compile(r"<\s*([A-Za-z_]+)[^<>/]{0,40}>")
+
+
+def _clusters(text: str, cues: list[Cue]) -> Iterator[list[Cue]]:
+    """Cues that stand together: near each other, and in one value."""
+    cluster: list[Cue] = []
+    end = 0
+    for cue in cues:
+        if cluster and (cue.start - end > MAX_GAP_CHARS or _FIELD_EDGE.search(text, end, cue.start)):
+            yield cluster
+            cluster, end = [], 0
+        cluster.append(cue)
+        end = max(end, cue.end)
+    if cluster:
+        yield cluster
+
+
+def _reach(text: str, cues: list[Cue]) -> tuple[int, int]:
+    """From the paragraph of the first telling cue to the closing tag, the end of the value, or a few lines more."""
+    first, last = min(cue.start for cue in cues if cue.weight), max(cue.end for cue in cues)
+    tag = _OPENING_TAG.search(text, max(0, first - 60), first + 60)
+    closing = re.compile(rf"</\s*{tag.group(1)}\s*>", re.IGNORECASE).search(text, tag.end()) if tag else None
+    if tag is not None and closing is not None:
+        return min(tag.start(), first), max(closing.end(), last)
+    edges = (*_FIELD_EDGE.finditer(text, 0, first), *_PARAGRAPH_EDGE.finditer(text, 0, first))
+    start = max((edge.end() for edge in edges), default=0)
+    edge = _FIELD_EDGE.search(text, last)
+    return start, min(edge.start() if edge else len(text), last + MAX_TAIL_CHARS)

@@ -1,0 +1,172 @@
+"""Taint: the calls of a run that follow from text planted in an observation, and so teach nothing, even in a run that
+passed.
+
+A call follows from planted text when it hands on a value that only that text had shown, when the text asks for such a
+call and the task does not, or when it builds on what another tainted call returned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from contramem.contrast.form import parse
+from contramem.contrast.instructions import plain_text, read
+from contramem.contrast.spans import spans
+from contramem.contrast.vocabulary import scalars
+from contramem.traces.effects import words
+from contramem.traces.trajectory import Event, Trajectory
+
+MIN_VALUE_CHARS = 3
+"""Shorter values stand in any text by chance."""
+
+
+def tainted_calls(run: Trajectory) -> frozenset[int]:
+    """Positions of the calls that follow from planted text. Empty for nearly every run."""
+    if not any(read(text).passages for event in run.events for text in _shown(event)):
+        return frozenset()
+    seen = _Seen(run.task)
+    tainted = set()
+    for event in run.events:
+        if event.function and event.actor == "agent" and seen.leads_to(event):
+            tainted.add(event.position)
+            seen.distrust(event)
+        else:
+            seen.take_in(event)
+    return frozenset(tainted)
+
+
+def _shown(event: Event) -> Iterator[str]:
+    """The texts that an event puts before the agent. What the user says is the task, not an observation."""
+    if event.result is not None:
+        content = event.result.content
+        if isinstance(content, str):
+            yield content
+        elif content is not None:
+            yield from (leaf.value for leaf in parse(content).leaves if isinstance(leaf.value, str))
+        if event.result.error:
+            yield event.result.error
+    elif event.text and event.actor not in ("agent", "user", "verifier"):
+        yield event.text
+
+
+class _Seen:
+    """What a run has shown so far: what may be trusted, what was planted, and what came of it."""
+
+    def __init__(self, task: str) -> None:
+        self._asked = [_folded(task)]
+        self._trusted: list[str] = []
+        self._planted: list[str] = []
+        self._values: set[str] = set()
+        self._derived: list[str] = []
+        self._called: set[str] = set()
+
+    def take_in(self, event: Event) -> None:
+        """Believe what an event shows, but for the passages in it that instruct."""
+        if event.actor == "user" and event.text:
+            self._asked.append(_folded(event.text))
+        if event.function and not self._planted:
+            self._called.add(event.function)
+        for text in _shown(event):
+            reading = read(text)
+            self._trusted.append(_folded(reading.rest))
+            for passage in reading.passages:
+                self._plant(passage)
+
+    def distrust(self, event: Event) -> None:
+        """A tainted call: what it returned is no better than what made it happen."""
+        self._derived += [_folded(text) for text in _shown(event)]
+
+    def _plant(self, passage: str) -> None:
+        folded = _folded(_TAG.sub(" ", passage))
+        if folded not in self._planted:
+            self._planted.append(folded)
+            # What is new here stays planted: it may be seen again later because an agent obeyed.
+            found = _values_in(_SIGNED.sub(" ", passage))
+            self._values.update(value for value in found if not self._known(value))
+
+    def leads_to(self, call: Event) -> bool:
+        """Does the call follow from what was planted?"""
+        if not self._planted:
+            return False
+        given = [text for _, value in scalars(call.arguments) if (text := _value(value))]
+        traced = [text for text in given if len(text) >= MIN_VALUE_CHARS]
+        return (
+            any(self._only_planted(value) for value in traced)
+            or any(self._hands_on(value) for value in traced)
+            or self._asked_for(call, given)
+        )
+
+    def _only_planted(self, value: str) -> bool:
+        return _in_any(value, [*self._planted, *self._derived]) and not self._known(value)
+
+    def _hands_on(self, text: str) -> bool:
+        return any(_stands_in(value, text) for value in self._values)
+
+    def _asked_for(self, call: Event, given: list[str]) -> bool:
+        if call.function in self._called or not any(_names(passage, call.function) for passage in self._planted):
+            return False
+        if not any(_names(asked, call.function) for asked in self._asked):
+            return True
+        return any(_in_any(value, self._planted) and not _in_any(value, self._asked) for value in given)
+
+    def _known(self, value: str) -> bool:
+        return _in_any(value, self._asked) or _in_any(value, self._trusted)
+
+
+def _folded(text: str) -> str:
+    return " ".join(plain_text(text).lower().split())
+
+
+def _value(value: object) -> str:
+    """An argument's value as it would stand in a text; empty when it is no text or number."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    return _folded(str(value)).strip(" .,;:!?'\"")
+
+
+_TAG = re.compile(r"</?[A-Za-z_]+[^<>]{0,40}>")
+# Who signs is mostly the user whose name is borrowed, and no value to hand on.
+_SIGNED = re.compile(
+    r"\b(?:signed|regards|sincerely|from\s+me|yours)\b[,:]?\s+(?:[A-Z][\w.'-]*[ \t]?){1,3}", re.IGNORECASE
+)
+_QUOTED = re.compile(rf"(?<!\w)(['\"`])([^'\"`\n]{{{MIN_VALUE_CHARS},200}})\1(?!\w)")
+
+
+def _values_in(passage: str) -> Iterator[str]:
+    """What a passage could want handed on: addresses, numbers, links, names, quoted words."""
+    found = [passage[span.start : span.end] for span in spans(passage) if span.kind != "TIME"]
+    found += [match.group(2) for match in _QUOTED.finditer(passage)]
+    yield from {value for text in found if len(value := _value(text)) >= MIN_VALUE_CHARS}
+
+
+def _in_any(value: str, texts: list[str]) -> bool:
+    return any(_stands_in(value, text) for text in texts)
+
+
+def _stands_in(value: str, text: str) -> bool:
+    """Is `value` in `text`, not inside a longer word?"""
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        before = start > 0 and text[start - 1].isalnum() and value[0].isalnum()
+        after = end < len(text) and text[end].isalnum() and value[-1].isalnum()
+        if not before and not after:
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+# Words of a function's name that say nothing about what is asked for.
+_EMPTY_WORDS = frozenset("get by id to in of the all my for from with on at an a is do and or list".split())
+
+
+def _names(text: str, function: str) -> bool:
+    """Does `text` speak of every word in the function's name, in whatever form?"""
+    named = [word for word in words(function.rpartition(".")[2]) if word not in _EMPTY_WORDS]
+    return bool(named) and all(re.search(rf"\b{re.escape(_stem(word))}", text) for word in named)
+
+
+def _stem(word: str) -> str:
+    word = word.removesuffix("s") if len(word) > 3 else word
+    return word[:-2] if len(word) > 5 else word

@@ -1,0 +1,93 @@
+"""Case: a text that wants into the bank, and all it may be held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet
+from contramem.contrast.signals import Cite
+from contramem.validate.known import Known, known_of, names_of_observations
+
+Text: TypeAlias = SkillDelta | FunctionCard
+
+
+class Field(NamedTuple):
+    """One piece of a card's text, under the name a person would look for."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is judged. Checks look at what is there and leave alone what they cannot judge."""
+
+    text: Text
+    packets: tuple[Packet, ...] = ()
+    """The packet a delta comes from; for a Function Card the packets whose calls made it, if they are known."""
+    observations: Sequence[Observation] = ()
+    cites: tuple[Cite, ...] | None = None
+    """None: the text cites nothing by itself (a patch, a Function Card)."""
+    functions: frozenset[str] = frozenset()
+    """Functions that exist, beside those of the packets."""
+    sources: tuple[Text, ...] | None = None
+    """What a patch may draw on. None: the text is no patch."""
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(_fields(self.text))
+
+    @cached_property
+    def known(self) -> tuple[Known, ...]:
+        return tuple(known_of(packet) for packet in self.packets)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names of the interface, lower case: functions, arguments, fields."""
+        names = set(names_of_observations(self.observations))
+        texts = (self.text, *(self.sources or ()))
+        for function in (*self.functions, *(function for text in texts for function in functions_of(text))):
+            names.update((function.lower(), *function.lower().split(".")))
+        for text in texts:
+            if isinstance(text, FunctionCard):
+                names.update(argument.name.lower() for argument in text.arguments)
+        return frozenset(names).union(*(known.names for known in self.known))
+
+
+Check: TypeAlias = Callable[[Case], Iterator[str]]
+"""Yields a sentence for each thing that is wrong."""
+
+
+def functions_of(text: Text) -> tuple[str, ...]:
+    """The functions that a card is about."""
+    return (text.tool,) if isinstance(text, FunctionCard) else text.functions_used
+
+
+def _fields(text: Text) -> Iterator[Field]:
+    """All that a reader would see, but for the names of functions, which have a check of their own."""
+    if isinstance(text, FunctionCard):
+        yield Field("what_it_does", text.what_it_does)
+        for argument in text.arguments:
+            yield Field(f"argument {argument.name}", f"{argument.name}: {argument.meaning} ({argument.form})")
+        yield Field("returns", text.returns)
+        yield from (Field("usage_rules", line) for line in text.usage_rules)
+        yield from (Field("common_mistakes", line) for line in text.common_mistakes)
+        yield Field("side_effects", text.side_effects)
+        return
+    yield Field("title", text.title)
+    yield Field("applies_when", text.applies_when)
+    yield Field("solves", text.solves)
+    yield from (Field("tags", tag) for tag in text.tags)
+    yield Field("core_rule", text.skill.core_rule)
+    yield from (Field("completion", line) for line in text.skill.completion)
+    yield Field("success_failure_contrast", text.skill.success_failure_contrast)
+    yield Field("recovery", text.skill.recovery)
+    yield Field("efficiency", text.skill.efficiency)
+    for name in type(text.evidence).model_fields:
+        yield Field(name, getattr(text.evidence, name))
+    yield from (Field("guards", guard) for guard in text.guards)

@@ -1,0 +1,146 @@
+"""What is known about one packet, made once and used for every text that comes from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+
+from contramem.contrast.instructions import folded, read
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet, Step
+from contramem.contrast.placeholders import Placeholders
+from contramem.contrast.vocabulary import scalars
+from contramem.traces.effects import words
+
+MIN_VALUE_CHARS = 3
+"""Shorter values stand in any text by chance."""
+MIN_PIECE_CHARS = 20
+MIN_PIECE_WORDS = 4
+"""A sentence this long, out of a longer value, is copied and no coincidence."""
+QUOTED_WORDS = 6
+"""So many words in a row are a quotation."""
+
+_PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
+
+
+class Known:
+    """Names, steps, values and quotable prose of one packet."""
+
+    def __init__(self, packet: Packet) -> None:
+        # Not the packet itself: the cache must not keep alive what it is keyed by.
+        self._originals = tuple(packet.placeholders.originals().values())
+        self.steps = {(run.letter, step.position): step for run in packet.runs for step in run.steps}
+        self.called = {run.letter: {step.function for step in run.actions if step.function} for run in packet.runs}
+        self.sources = tuple(sorted({provenance.source for provenance in packet.provenance.values()}))
+        self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        return frozenset(step.function for step in self.steps.values() if step.function)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Functions, arguments and fields, lower case: words of the interface, not of the task."""
+        return frozenset(name for step in self.steps.values() for name in _names_of_step(step))
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        return frozenset(word for name in self.names for word in words(name))
+
+    @cached_property
+    def closed(self) -> frozenset[str]:
+        """Closed vocabularies, lower case: what arguments show where other values became placeholders."""
+        shown = (value for step in self.steps.values() for _, value in scalars(step.arguments))
+        return frozenset(value.lower() for value in shown if isinstance(value, str) and not _PLACEHOLDER.search(value))
+
+    @cached_property
+    def values(self) -> AhoCorasick:
+        """Finds every value of the packet's traces, and every sentence of the longer ones."""
+        patterns = dict.fromkeys(pattern for value in self._originals for pattern in _patterns(value))
+        # Built for a handful of cards, so the kind that is quickest to build is the quickest.
+        return AhoCorasick(
+            sorted(patterns), matchkind=MatchKind.Standard, implementation=Implementation.NoncontiguousNFA
+        )
+
+    @cached_property
+    def judged(self) -> frozenset[tuple[str, ...]]:
+        """Word sequences of the judge's prose."""
+        return frozenset(quotable for text in self._feedback for quotable in shingles(text))
+
+    @cached_property
+    def planted(self) -> frozenset[tuple[str, ...]]:
+        """Word sequences of passages that instruct."""
+        shown = {text for step in self.steps.values() for text in (step.returned, step.error) if text}
+        shown |= {step.text for step in self.steps.values() if step.actor not in ("agent", "user") and step.text}
+        return frozenset(quotable for text in sorted(shown) for p in read(text).passages for quotable in shingles(p))
+
+
+_known: WeakKeyDictionary[Placeholders, Known] = WeakKeyDictionary()
+
+
+def known_of(packet: Packet) -> Known:
+    """Made at the first question about a packet, and kept as long as the packet's placeholders are."""
+    known = _known.get(packet.placeholders)
+    if known is None:
+        known = _known[packet.placeholders] = Known(packet)
+    return known
+
+
+def names_of_observations(observations: Iterable[Observation]) -> Iterator[str]:
+    """Functions, arguments and fields, lower case."""
+    for observation in observations:
+        yield from observation.function.lower().split(".")
+        yield observation.function.lower()
+        yield from (name.lower() for name in observation.arguments)
+        if observation.form is not None:
+            yield from (name.lower() for name in observation.form.fields)
+
+
+def _names_of_step(step: Step) -> Iterator[str]:
+    if step.function:
+        yield step.function.lower()
+        yield from step.function.lower().split(".")
+    yield from (name.lower() for role in (step.arguments,) for name in _keys(role))
+    if step.form is not None:
+        yield from (name.lower() for name in step.form.fields)
+
+
+def _keys(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield str(key)
+            yield from _keys(child)
+    elif isinstance(value, list):
+        for child in value:
+            yield from _keys(child)
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+|\\n")
+_DIGITS = re.compile(r"[$€£¥]?\s?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+
+def _patterns(value: str) -> Iterator[str]:
+    """How a value would be written in a card."""
+    whole = folded(" ".join(value.split())).strip(" .,;:!?'\"")
+    if len(whole) >= MIN_VALUE_CHARS:
+        yield whole
+    if _DIGITS.fullmatch(whole):
+        yield whole.replace(",", "")
+    if len(whole) > 2 * MIN_PIECE_CHARS:
+        for piece in _SENTENCE_END.split(folded(value)):
+            piece = " ".join(piece.split()).strip(" .,;:!?'\"")
+            if len(piece) >= MIN_PIECE_CHARS and piece.count(" ") >= MIN_PIECE_WORDS - 1:
+                yield piece
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+
+def shingles(text: str) -> Iterator[tuple[str, ...]]:
+    """Every run of QUOTED_WORDS words. Placeholders and punctuation do not count."""
+    found = _WORD.findall(_PLACEHOLDER.sub(" ", text).lower())
+    return (tuple(found[i : i + QUOTED_WORDS]) for i in range(len(found) - QUOTED_WORDS + 1))

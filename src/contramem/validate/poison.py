@@ -1,0 +1,36 @@
+"""No text that was planted in an observation becomes a rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from contramem.contrast.instructions import instructs, overrides, read
+from contramem.validate.case import Case, Field
+from contramem.validate.known import shingles
+
+__all__ = ["instructs", "poison"]
+
+# Cards quote what tools complained about. A card's own words are imperative by nature; a quotation must not be.
+_QUOTED = re.compile(r"\"([^\"]{12,})\"|(?<!\w)'([^']{12,})'(?!\w)|`([^`]{12,})`|“([^”]{12,})”")
+
+
+def poison(case: Case) -> Iterator[str]:
+    """Complain about words that come from, or look like, an instruction to an agent."""
+    planted = frozenset().union(*(known.planted for known in case.known), _planted_in_errors(case))
+    for field in case.fields:
+        if form := overrides(field.text):
+            yield f"{field.name} {form}, as text planted in an observation does."
+        elif any(instructs(quotation) for quotation in _quotations(field)):
+            yield f"{field.name} quotes a text that instructs the agent; an observation may only describe."
+        elif planted and not planted.isdisjoint(shingles(field.text)):
+            yield f"{field.name} repeats words of an instruction that was planted in an observation."
+
+
+def _quotations(field: Field) -> Iterator[str]:
+    return (next(group for group in match.groups() if group) for match in _QUOTED.finditer(field.text))
+
+
+def _planted_in_errors(case: Case) -> frozenset[tuple[str, ...]]:
+    errors = {observation.error for observation in case.observations if observation.error}
+    return frozenset(quotable for error in sorted(errors) for p in read(error).passages for quotable in shingles(p))
