@@ -34,13 +34,13 @@ _PROGRAM = re.compile(
     r"(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|(?:HTTP |status )?[45]\d\d\b.{0,30}): ?\S"
 )
 _FAILURE = re.compile(
-    r"\b(?:not (?:found|authenticated|authorized|logged in|allowed|available|supported|exist)|no such|cannot|can't|"
-    r"could not|invalid|failed|missing|required|already|denied|unable|unauthorized|forbidden|expired|exceeds?|insufficient|"
-    r"unknown|unsupported|unexpected|out of range|timed out|does not|must be|no \w+ is)\b",
+    r"\b(?:not (?:found|authenticated|authorized|logged in|allowed|available|supported|exist)|no such|no \w+ is|cannot|"
+    r"can't|could not|invalid|failed|missing|required|already|denied|unable|unauthorized|forbidden|expired|exceeds?|"
+    r"insufficient|unknown|unsupported|unexpected|out of range|timed out|does not|must be)\b",
     re.IGNORECASE,
 )
 """What programs say when they refuse."""
-_PREFIX = re.compile(r"^[\w. ]{0,60}: ")
+_PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|<(?!(?:" + _KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
     r"please|prompt|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
@@ -165,7 +165,15 @@ def _by_changing(retries: Sequence[Retry]) -> str:
     names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
     tried = [retry for retry in retries if retry.changed == names]
     named = listed([code(name) for name in sorted(names)])
-    return f"changing {named} worked in {share_of(together[names], len(tried), 'retry')}"
+    return f"{_deed(names, tried)} {named} worked in {share_of(together[names], len(tried), 'retry')}"
+
+
+def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:
+    if all(name not in retry.then.arguments for retry in retries for name in names):
+        return "leaving out"
+    if all(name not in retry.first.arguments for retry in retries for name in names):
+        return "adding"
+    return "changing"
 
 
 def _unchanged(retries: Sequence[Retry]) -> str:

@@ -144,9 +144,11 @@ def guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
         known = [call for call in given if not guessed(call, name)]
         if len(known) >= MIN_CALLS and fail_more(made_up, known):
             failed = failures(made_up)
-            text = f"{code(name)} values that neither the task nor an earlier result had shown failed in"
-            against = f"against {failures(known)} of {len(known)} for values seen before"
-            yield failed, f"{text} {share_of(failed, len(made_up))}, {against}."
+            against = f"against {failures(known)} of {len(known)} for values seen earlier"
+            yield (
+                failed,
+                f"{code(name)} values seen nowhere before failed in {share_of(failed, len(made_up))}, {against}.",
+            )
 
 
 def needless_repeats(calls: Calls) -> Iterator[tuple[int, str]]:
