@@ -1,0 +1,96 @@
+"""What the documents say is run: files they show are written, commands run, and their output is what is printed.
+
+    ```json file=runs.jsonl     the block is written to that file
+    ```console                  `$ contramem ...` lines are run; `...` stands for any lines
+Every other `contramem ...` line in a block must at least be a command that exists, with options that it takes.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from contramem.cli import cli
+from contramem.errors import ContramemError
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_commands_of_a_document_do_what_it_says(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for language, file, content in BLOCK.findall(document.read_text(encoding="utf-8")):
+        if file:
+            Path(file).write_text(content, encoding="utf-8")
+        elif language == "console":
+            for command, expected in _commands(content):
+                assert_printed(_run(command), expected, command)
+        else:
+            for line in re.findall(r"^(?:\$ )?(contramem .*)$", content, re.MULTILINE):
+                assert_parses(line)
+
+
+def _commands(content: str) -> list[tuple[str, list[str]]]:
+    commands: list[tuple[str, list[str]]] = []
+    for line in content.splitlines():
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        else:
+            commands[-1][1].append(line)
+    return commands
+
+
+def _run(command: str) -> list[str]:
+    words = shlex.split(command)
+    assert words[0] == "contramem", f"only contramem is run: {command}"
+    try:
+        result = CliRunner().invoke(cli, words[1:], catch_exceptions=False)
+    except ContramemError as error:
+        return [f"contramem: {error}"]
+    assert result.exit_code == 0, result.output
+    return [line.rstrip() for line in result.output.splitlines()]
+
+
+def assert_printed(printed: list[str], expected: list[str], command: str) -> None:
+    """`...` alone stands for any lines, `...` at the end of a line for its rest."""
+    rest = printed
+    anywhere = False
+    for line in expected:
+        if line.strip() == "...":
+            anywhere = True
+            continue
+        places = [number for number, found in enumerate(rest) if _alike(found, line)]
+        assert places, f"`{command}` did not print {line!r} here:\n" + "\n".join(rest[:40])
+        assert anywhere or places[0] == 0, f"`{command}` printed {rest[0]!r} before {line!r}"
+        rest, anywhere = rest[places[0] + 1 :], False
+
+
+def _alike(found: str, line: str) -> bool:
+    return found.startswith(line[:-3].rstrip()) if line.endswith("...") else found == line.rstrip()
+
+
+def assert_parses(line: str) -> None:
+    words = shlex.split(line.partition(" #")[0])[1:]
+    command: click.Command = cli
+    context = click.Context(cli)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(context, words[0])
+        assert found is not None, f"there is no command {words[0]!r}: {line}"
+        command, words = found, words[1:]
+    try:
+        command.make_context("contramem", [word for word in words if word != "..."], resilient_parsing=False)
+    except click.exceptions.Exit:
+        pass
+    except click.UsageError as error:
+        raise AssertionError(f"{line}: {error.format_message()}") from None
