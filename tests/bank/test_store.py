@@ -6,8 +6,10 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from bank_examples import add, amend, build_function, decide, delta, refuse
@@ -277,18 +279,23 @@ with open_store(sys.argv[1]) as store:
 """
 
 
-def test_a_read_only_store_can_be_read_and_says_that_it_cannot_be_written(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("read-only")
-    with open_store(folder / "bank.db", create=True) as store:
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter, unlike pytest's own."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+        Path(folder).chmod(0o755)
+
+
+def test_a_read_only_store_can_be_read_and_says_that_it_cannot_be_written(open_folder):
+    path = open_folder / "bank.db"
+    with open_store(path, create=True) as store:
         record(store, decide(Bank(), add()))
-    (folder / "bank.db-lock").unlink()
-    (folder / "bank.db").chmod(0o444)
-    folder.chmod(0o555)
-    for parent in folder.parents[:2]:
-        parent.chmod(0o755)
-    command = [sys.executable, "-c", READ_ONLY, str(folder / "bank.db")]
-    run = subprocess.run(command, check=False, capture_output=True, text=True)
-    folder.chmod(0o755)
+    (open_folder / "bank.db-lock").unlink()
+    path.chmod(0o444)
+    open_folder.chmod(0o555)
+    run = subprocess.run([sys.executable, "-c", READ_ONLY, str(path)], check=False, capture_output=True, text=True)
     assert run.stdout == "1\n", run.stderr
     assert "StoreError" in run.stderr
     assert "Check that the folder exists, and the rights of both" in run.stderr
