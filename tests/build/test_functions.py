@@ -287,6 +287,13 @@ def test_one_complaint_in_several_wordings_is_one_mistake():
     assert card_of(*calls).common_mistakes == ('"ValueError: Channel <VALUE> not found in the list" in 6 of 6 calls.',)
 
 
+def test_a_word_that_the_call_itself_gave_is_no_part_of_the_complaint():
+    calls = [
+        failed("ValueError: no folder inbox here", {"folder": "inbox"}, task=f"t{n}", run=f"{n}") for n in range(3)
+    ]
+    assert card_of(*calls).common_mistakes == ('"ValueError: no folder <VALUE> here" in 3 of 3 calls.',)
+
+
 def test_values_seen_nowhere_before_that_fail_are_a_mistake():
     known = [call({"id": "<ID_1>"}, run=f"k{n}", origins={"id": "Mail.search"}) for n in range(20)]
     guess = [

@@ -16,6 +16,7 @@ from contramem.build.function_calls import Calls, Retry, tasks
 from contramem.build.function_words import code, listed, share_of
 from contramem.contrast.observation import MOVES, Observation
 from contramem.contrast.values import TIME_PATTERN, ValueKind
+from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import LEXICON, effect_of, words
 
 MAX_QUOTED_CHARS = 120
@@ -104,6 +105,17 @@ def generalized(template: str) -> str:
     return re.sub(r"<VALUE>(?:[ ,]*<VALUE>)+", "<VALUE>", typed)
 
 
+def _template(call: Observation) -> str:
+    """The complaint of a call, without the words that the call itself had given: those of closed vocabularies stay in
+    arguments, and are values here all the same."""
+    text = call.error
+    given = {value for _, value in scalars(call.arguments) if isinstance(value, str) and len(value) > 1}
+    for value in sorted(given, key=lambda value: (-len(value), value)):
+        if value in text and not _PLACEHOLDER.fullmatch(value):
+            text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<VALUE>", text)
+    return generalized(text)
+
+
 def _unquoted(template: str) -> str:
     return re.sub(r"`[\w.]+`", "", template)
 
@@ -117,7 +129,7 @@ def _merged(failed: Sequence[Observation]) -> dict[str, list[Observation]]:
     may be part of the message's words in another."""
     groups: dict[str, list[Observation]] = {}
     for call in failed:
-        groups.setdefault(generalized(call.error), []).append(call)
+        groups.setdefault(_template(call), []).append(call)
     # The most general first, so that it takes in the others.
     for general in sorted(groups, key=lambda text: (_literals(text), text)):
         if general not in groups or _literals(general) < MIN_LITERAL_WORDS + 1 or not _PLACEHOLDER.search(general):
@@ -136,8 +148,9 @@ def _matching(general: str) -> re.Pattern[str]:
 
 def _representative(alike: Sequence[str], members: Sequence[Observation], general: str) -> str:
     """The wording that says most, among those that more than one task has shown."""
-    seen = Counter(text for text, _ in {(generalized(call.error), call.task_key) for call in members})
-    shared = [text for text in alike if seen[text] >= 2]
+    seen = Counter(text for text, _ in {(_template(call), call.task_key) for call in members})
+    # One without a placeholder holds a value where the others have one.
+    shared = [text for text in alike if seen[text] >= 2 and _PLACEHOLDER.search(text)]
     return min(shared, key=lambda text: (-_literals(text), -text.count("<VALUE>"), text), default=general)
 
 
