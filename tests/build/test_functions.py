@@ -295,11 +295,12 @@ def test_a_word_that_the_call_itself_gave_is_no_part_of_the_complaint():
 
 
 def test_values_seen_nowhere_before_that_fail_are_a_mistake():
-    known = [call({"id": "<ID_1>"}, run=f"k{n}", origins={"id": "Mail.search"}) for n in range(20)]
+    known = [call({"order_id": "<ID_1>"}, run=f"k{n}", origins={"order_id": "Mail.search"}) for n in range(20)]
     guess = [
-        failed("KeyError: id", {"id": "<ID_2>"}, run=f"g{n}", origins={"id": "nowhere"}, task=f"t{n}") for n in range(4)
+        failed("KeyError: id", {"order_id": "<ID_2>"}, run=f"g{n}", origins={"order_id": "nowhere"}, task=f"t{n}")
+        for n in range(4)
     ]
-    assert "`id` values seen nowhere before failed in 4 of 4 calls, against 0 of 20 for values seen earlier." in (
+    assert "`order_id` values seen nowhere before failed in 4 of 4 calls, against 0 of 20 for values seen earlier." in (
         card_of(*known, *guess).common_mistakes
     )
 

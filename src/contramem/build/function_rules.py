@@ -137,7 +137,7 @@ def _is_empty(call: Observation) -> bool:
 def guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
     """Arguments whose values failed much more often when they had been seen nowhere before."""
     # The words of a category (`status`, `mode`) are known from the documentation, which no run shows.
-    names = {name for call in calls.all for name in call.origins if CATEGORY_ROLES.isdisjoint(words(name))}
+    names = {name for call in calls.all for name in call.origins if CATEGORY_ROLES.isdisjoint(words(name)[-1:])}
     for name in sorted(names):
         given = [call for call in of_name(calls.all, name) if name in call.origins]
         made_up = [call for call in given if guessed(call, name)]
