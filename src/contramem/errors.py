@@ -3,6 +3,7 @@
 ContramemError
 ├── BankFileError     a frozen bank that cannot be read or written: file and line, what, what to do
 ├── ComparisonError   two sets of runs that cannot be compared as asked
+├── GuardError        a guard that cannot be parsed
 ├── HarmError         memory harmed more tasks than the caller allows
 ├── PatchError        a decision that does not fit the bank it is for
 ├── StoreError        a store that cannot be opened or written, or that somebody else is building
@@ -46,3 +47,7 @@ class PatchError(ContramemError):
 
 class StoreError(ContramemError):
     """A store cannot be opened or written as asked. What was recorded before is untouched."""
+
+
+class GuardError(ContramemError):
+    """Text that was meant as a guard and is none."""

@@ -50,7 +50,7 @@ def build_bank(
         if only != "skills":
             observed = by_function(packets)
             for done, (function, observations) in enumerate(observed.items(), 1):
-                construction.function(function, observations, (tools or {}).get(function))
+                construction.function(function, observations, (tools or {}).get(function), packets)
                 tell("function cards", done, len(observed))
         if only != "functions":
             ordered = curriculum(packets)

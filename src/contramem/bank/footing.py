@@ -67,7 +67,9 @@ class Footing(Strict):
         )
 
     def __str__(self) -> str:
-        parts = [_counted(len(self.tasks), "task"), _counted(len(self.sources), "source")]
+        parts = [_counted(len(self.tasks), "task")]
+        if self.sources:
+            parts.append(_counted(len(self.sources), "source"))
         if self.contradicted_by:
             parts.append(f"contradicted by {_counted(len(self.contradicted_by), 'task')}")
         return ", ".join(parts)

@@ -6,14 +6,14 @@ A build that was killed goes on where it stopped, and ends with the same bank. A
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
 
 from contramem.bank.bank import Bank, Change
-from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.footing import Footing
 from contramem.bank.ledger import Act, Attribution, Decision, Operation, RunRef
 from contramem.bank.patch import Add, Patch
@@ -26,16 +26,28 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.signals import Cite
 from contramem.errors import PatchError
 from contramem.traces.trajectory import Tool, digest
+from contramem.validate.verdict import Refusal
 
 
 class Checks(Protocol):
-    """What every card, delta and patch must pass: sentences that say what is wrong, by the check that found it."""
+    """What every card, delta and patch must pass; `contramem.validate` has them."""
 
-    def function(self, card: FunctionCard, observations: Sequence[Observation]) -> Mapping[str, str]: ...
+    def card(
+        self, card: FunctionCard, observations: Sequence[Observation], packets: Sequence[Packet] = ()
+    ) -> list[Refusal]: ...
 
-    def candidate(self, candidate: Candidate, packet: Packet) -> Mapping[str, str]: ...
+    def candidate(
+        self, candidate: Candidate, packet: Packet, known_functions: Collection[str] = ()
+    ) -> list[Refusal]: ...
 
-    def patch(self, patch: Patch, candidate: Candidate, bank: Bank) -> Mapping[str, str]: ...
+    def patch(
+        self,
+        patch: Patch,
+        candidate: Candidate,
+        targets: Sequence[SkillCard],
+        function_cards: Sequence[FunctionCard] = (),
+        packet: Packet | None = None,
+    ) -> list[Refusal]: ...
 
 
 @dataclass
@@ -67,6 +79,7 @@ class Construction:
         self._checks = checks
         self._append_only = append_only
         self._bank = store.bank()
+        self._functions: set[str] = set()
         self._progress = store.progress()
         self.report = Report()
 
@@ -74,8 +87,11 @@ class Construction:
     def bank(self) -> Bank:
         return self._bank
 
-    def function(self, function: str, observations: Sequence[Observation], tool: Tool | None) -> None:
-        """Build the card of one function from all its observed calls."""
+    def function(
+        self, function: str, observations: Sequence[Observation], tool: Tool | None, packets: Sequence[Packet]
+    ) -> None:
+        """Build the card of one function from all its observed calls, which stand in `packets`."""
+        self._functions.add(function)
         step = f"function {function}"
         state = f"{self._who} {_digest(observations)}"
         if self._progress.get(step) == state:
@@ -85,11 +101,13 @@ class Construction:
         if card is None:
             self._record(progress={step: state})
             return
-        self._record(self._function_decision(card, observations), progress={step: state})
+        self._record(self._function_decision(card, observations, packets), progress={step: state})
 
-    def _function_decision(self, card: FunctionCard, observations: Sequence[Observation]) -> Decision:
+    def _function_decision(
+        self, card: FunctionCard, observations: Sequence[Observation], packets: Sequence[Packet]
+    ) -> Decision:
         tasks = {observation.task_key for observation in observations}
-        refusals = self._checks.function(card, observations)
+        refusals = self._checks.card(card, observations, [packet for packet in packets if packet.task_key in tasks])
         if refusals:
             return self._refused(None, card, refusals)
         held = self._bank.holdings.get(card.card_id)
@@ -124,18 +142,19 @@ class Construction:
 
     def _skill_decision(self, index: int, candidate: Candidate, packet: Packet) -> Decision:
         self.report.deltas += 1
-        refusals = self._checks.candidate(candidate, packet)
+        refusals = self._checks.candidate(candidate, packet, self._functions)
         if refusals:
             return self._refused(packet, candidate.delta, refusals, cites=candidate.cites)
         patch = self._patch(index, candidate, packet)
-        refusals = self._checks.patch(patch, candidate, self._bank)
+        refusals = self._refusals(patch, candidate, packet)
         if refusals:
             return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
         footing = self._bank.footing(patch.target_card_ids) + taught_by(packet, candidate.cites)
         try:
             changes = self._bank.plan(patch, packet.ability, footing)
         except PatchError as error:  # a person has pinned the card
-            return self._refused(packet, candidate.delta, {"bank": str(error)}, patch=patch, cites=candidate.cites)
+            refusals = [Refusal("bank", str(error))]
+            return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
         return self._decision(
             patch.operation, candidate.delta, patch.reason, packet=packet, patch=patch, changes=changes,
             cites=candidate.cites,
@@ -147,6 +166,15 @@ class Construction:
                 delta_index=index, new_or_updated_card=candidate.delta, reason="Append-only: every delta is kept."
             )
         return self._author.curate(index, candidate, packet, self._bank)
+
+    def _refusals(self, patch: Patch, candidate: Candidate, packet: Packet) -> list[Refusal]:
+        held = [
+            self._bank.holdings[card_id].card for card_id in patch.target_card_ids if card_id in self._bank.holdings
+        ]
+        targets = [card for card in held if isinstance(card, SkillCard)]
+        used = {function for text in (candidate.delta, *targets) for function in text.functions_used}
+        functions = [card for function in sorted(used) if (card := self._bank.function(function)) is not None]
+        return self._checks.patch(patch, candidate, targets, functions, packet)
 
     def settle(self, ability: str, packets: Sequence[Packet]) -> None:
         """Hold every card of an ability against all its packets. Packets that an earlier build settled count once."""
@@ -224,16 +252,16 @@ class Construction:
         self,
         packet: Packet | None,
         candidate: SkillDelta | FunctionCard,
-        refusals: Mapping[str, str],
+        refusals: Sequence[Refusal],
         *,
         patch: Patch | None = None,
         cites: Sequence[Cite] = (),
     ) -> Decision:
-        self.report.refused.update(refusals.keys())
+        self.report.refused.update({refusal.check for refusal in refusals})
         return Decision(
             operation=patch.operation if patch else None,
             accepted=False,
-            reason=" ".join(f"{check}: {reason}" for check, reason in refusals.items()),
+            reason=" ".join(str(refusal) for refusal in refusals),
             by=self._by,
             ability=packet.ability if packet else None,
             candidate=candidate,

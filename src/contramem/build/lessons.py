@@ -13,10 +13,10 @@ from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.build.mining import Replay, mine
 from contramem.build.phrases import bare, counted, deed, listed, path, trigger_words
 from contramem.contrast.flow import NOWHERE, TASK, USER
+from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signals import GAVE_UP, REPEATED, Cite, Reactions, reactions
 from contramem.traces.effects import words
-from contramem.validate.poison import instructs
 
 MAX_TAGS = 12
 MAX_QUOTED_CHARS = 120

@@ -59,7 +59,7 @@ def build(
             packets,
             store,
             author,
-            Validator(packets),
+            Validator(vocabulary.closed),
             only=only,
             append_only=append_only,
             tools=tools,

@@ -17,6 +17,7 @@ from contramem.contrast.flow import Flow
 from contramem.contrast.form import Form, parse
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signals import Signal, signals_of
+from contramem.contrast.taint import tainted_calls
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import Pool
@@ -46,6 +47,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The template of the error message: redacted, numbers of placeholders left out."""
     origins: dict[str, str] = {}
     """Where each argument's value had been seen before the call: `task`, a function, or `nowhere`."""
+    tainted: bool = False
+    """The call follows from an instruction planted in what a tool returned: it is shown, and teaches nothing."""
     asks: bool = False
     """A message of the agent that the user then answers."""
 
@@ -72,7 +75,7 @@ class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     ended: Ending = "complete"
     feedback: str = ""
     actions: tuple[Step, ...] = ()
-    """The steps in which the agent did something: calls, questions, the answer."""
+    """The steps in which the agent did something of its own: calls that are not tainted, questions, the answer."""
 
     @property
     def counts(self) -> bool:
@@ -164,15 +167,16 @@ def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders) -> Pac
         reward=run.outcome.reward,
         ended=run.outcome.ended,
         feedback=placeholders.text(run.outcome.feedback),
-        actions=tuple(step for step in steps if step.label),
+        actions=tuple(step for step in steps if step.label and not step.tainted),
     )
 
 
 def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
     flow = Flow(run.task)
+    tainted = tainted_calls(run)
     for event, following in zip(run.events, [*run.events[1:], None], strict=True):
         if event.function:
-            yield _call_step(event, placeholders, flow)
+            yield _call_step(event, placeholders, flow, event.position in tainted)
         else:
             asks = event.kind == "message" and event.actor == "agent"
             asks = asks and following is not None and following.actor == "user"
@@ -180,7 +184,7 @@ def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
         flow.observe(event)
 
 
-def _call_step(event: Event, placeholders: Placeholders, flow: Flow) -> Step:
+def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bool) -> Step:
     result = event.result
     form = None if result is None else parse(result.content).form
     return Step(
@@ -195,6 +199,7 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow) -> Step:
         returned=_returned(result.content, form, placeholders) if result is not None and form is not None else "",
         error=error_template(placeholders.text(result.error)) if result is not None and result.error else "",
         origins=flow.origins(event),
+        tainted=tainted,
     )
 
 

@@ -8,26 +8,32 @@ mapping lives and dies with the packet: nothing here writes it anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from contramem.contrast.form import parse
-from contramem.contrast.spans import Span, spans
-from contramem.contrast.values import NUMERIC, PRIORITY, ValueKind, kind_of_number, kind_of_text
+from contramem.contrast.form import is_field, parse
+from contramem.contrast.spans import OPENERS, Span, spans
+from contramem.contrast.values import NUMERIC, PRIORITY, ROLES, ValueKind, kind_of_number, kind_of_text
 from contramem.contrast.vocabulary import Vocabulary, scalars
+from contramem.traces.effects import LEXICON, words
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TEXT_CHARS = 3
-"""Shorter values are replaced where they stand alone (an argument), not inside prose: `a` is also a word."""
+"""Shorter values are replaced where they stand alone (an argument), not inside prose: `a` is also a word. Only codes in
+capitals (`TX`) are."""
 MAX_SCANNED_CHARS = 20_000
 """Of a text without fields. What is longer is described by its form and never shown."""
 
-_LOWER_WORD = re.compile(r"[a-z]+")
-# Not the parts of an address: the name in `emma.stone@mail.org` is not a common word.
-_LOWER_WORDS = re.compile(r"(?<![\w@./\-])[a-z]{3,}(?![\w@/\-]|\.\w)")
+_PLAIN_WORD = re.compile(r"[a-z]+")
+_PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
+# Words that are no names even with a capital: those that open sentences, what functions do and what fields are called.
+_COMMON_WORDS = OPENERS.union(*LEXICON.values(), *ROLES.values())
+_WORDED = frozenset({"TEXT", "NAME", "ADDRESS", "FILE"})
+_RANK = {kind: rank for rank, kind in enumerate(PRIORITY)}
 
 
 class _Key(NamedTuple):
@@ -44,29 +50,42 @@ class Placeholders:
         self._vocabulary = vocabulary
         self._kinds: dict[_Key, ValueKind] = {}
         self._originals: dict[_Key, str] = {}
+        self._fields: set[_Key] = set()
+        """Values that filled an argument or a field, and so are surely values."""
+        self._openings: dict[str, None] = {}
+        """Capitalised words that open a sentence; which of them are names is known when everything has been seen."""
+        self._tokens: set[str] = set()
+        """The words of all texts. Proper nouns are not written in lower case; a capitalised word that is, is none."""
+        self._interface: set[str] = set()
+        """Names of functions, arguments and fields."""
         self._scanned: set[tuple[str, str]] = set()
         self._spans: dict[str, list[Span]] = {}
-        # Proper nouns are not written in lower case; a capitalised word that also occurs so is none.
-        self._lower_words: set[str] = set()
-        self._fields: set[_Key] = set()
+        self._redacted: dict[str, str] = {}
         for run in runs:
             self._see_text(run.task)
             for event in run.events:
                 self._see_event(event)
             self._see_text(run.outcome.feedback)
+        self._interface_words = {word for name in self._interface for word in words(name)}
+        for name in self._openings:
+            self._see_opening(name)
         self._names = self._numbered()
-        self._redacted: dict[str, str] = {}
 
     def value(self, function: str, role: str, value: Any) -> Any:
         """An argument with its values replaced; its shape stays."""
         if isinstance(value, dict):
-            return {key: self.value(function, str(key), child) for key, child in value.items()}
+            return dict(self._entry(function, role, str(key), child) for key, child in value.items())
         if isinstance(value, (list, tuple)):
             return [self.value(function, role, child) for child in value]
         if self._vocabulary.keeps(function, role, value):
             return value
         key, kind = _classified(value, role)
         return value if key is None else self._names.get(key, f"<{kind}>")
+
+    def _entry(self, function: str, role: str, key: str, value: Any) -> tuple[str, Any]:
+        if is_field(key):
+            return key, self.value(function, key, value)
+        return str(self.value(function, role, key)), self.value(function, role, value)
 
     def arguments(self, event: Event) -> dict[str, Any]:
         """The arguments of a call, redacted."""
@@ -77,7 +96,7 @@ class Placeholders:
         """A text with every known value, and everything that looks like one, replaced."""
         known = self._redacted.get(text)
         if known is None:
-            known = self._redacted[text] = self._redact(text)
+            known = self._redacted[text] = self._redact(_composed(text))
         return known
 
     def originals(self) -> dict[str, str]:
@@ -87,8 +106,13 @@ class Placeholders:
     # Seeing: what values are there?
 
     def _see_event(self, event: Event) -> None:
-        for role, value in scalars(event.arguments) if event.arguments else ():
-            self._see_value(event.function, role, value)
+        function = event.function
+        if function:
+            self._interface.add(function)
+            self._interface.update(event.arguments)
+            for name, argument in event.arguments.items():
+                for role, value in scalars(argument, name):
+                    self._see_value(function, role, value)
         if event.text:
             self._see_text(event.text)
         if event.result is not None:
@@ -98,40 +122,60 @@ class Placeholders:
         assert event.result is not None
         content, error = event.result.content, event.result.error
         if error:
-            # A complaint is the tool's own wording, not a value of the task: only what it names is replaced.
             self._see_text(error)
-            return
         if isinstance(content, str):
             # Runs of one task mostly see the same results; each is looked at once.
             if (event.function, content) in self._scanned:
                 return
             self._scanned.add((event.function, content))
         parsed = parse(content)
+        self._interface.update(parsed.form.fields)
         for field, value in parsed.leaves:
-            # A single lower-case word in a result tells on nobody, and is too common in prose to replace.
-            if not (isinstance(value, str) and _LOWER_WORD.fullmatch(value)):
-                self._see_value(event.function, field, value)
+            self._see_value(event.function, field, value, returned=True)
         if not parsed.leaves and len(parsed.prose) <= MAX_SCANNED_CHARS:
             self._see_text(parsed.prose)
 
-    def _see_value(self, function: str, role: str, value: object) -> None:
+    def _see_value(self, function: str, role: str, value: object, returned: bool = False) -> None:
         if self._vocabulary.keeps(function, role, value):
             return
         key, kind = _classified(value, role)
-        if key is not None:
-            if role:
-                self._fields.add(key)
-            self._note(key, kind, str(value))
+        if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
+            return  # plain words in a result tell on nobody, and are too common in prose to replace
+        if role:
+            self._fields.add(key)
+        self._note(key, kind, str(value))
 
     def _see_text(self, text: str) -> None:
+        text = _composed(text)
         if not text or text in self._spans:
             return
-        self._lower_words.update(_LOWER_WORDS.findall(text))
-        for span in self._spans_of(text):
-            if span.kind != "TIME":
-                found = text[span.start : span.end]
-                kind: ValueKind = span.kind  # type: ignore[assignment]
-                self._note(_span_key(found, kind), kind, found)
+        self._tokens.update(text.split())
+        for start, end, kind in self._spans_of(text):
+            if kind == "OPENING":
+                self._openings[text[start:end]] = None
+            elif kind != "TIME":
+                found = text[start:end]
+                self._note(_span_key(found, kind), kind, found)  # type: ignore[arg-type]
+
+    def _see_opening(self, name: str) -> None:
+        rest = name[self._name_start(name) :]
+        self._note(_span_key(rest, "NAME"), "NAME", rest)
+
+    def _name_start(self, opening: str) -> int:
+        """`Invite Dora` is about Dora: where the first word only opens the sentence, the name begins after it."""
+        first, _, rest = opening.partition(" ")
+        follows = self._is_common(first.lower()) or _span_key(rest, "NAME") in self._kinds
+        return len(first) + 1 if follows else 0
+
+    def _is_common(self, word: str) -> bool:
+        tokens = self._tokens
+        return (
+            word in tokens
+            or word in _COMMON_WORDS
+            or word in self._interface_words
+            or f"{word}." in tokens
+            or f"{word}," in tokens
+        )
 
     def _spans_of(self, text: str) -> list[Span]:
         known = self._spans.get(text)
@@ -143,81 +187,149 @@ class Placeholders:
         known = self._kinds.get(key)
         if known is None:
             self._originals[key] = original
-        if known is None or PRIORITY.index(kind) < PRIORITY.index(known):
+            self._kinds[key] = kind
+        elif _RANK[kind] < _RANK[known]:
             self._kinds[key] = kind
 
     def _numbered(self) -> dict[_Key, str]:
         counts: dict[str, int] = {}
         names = {}
         for key, kind in self._kinds.items():  # in the order in which they were first seen
-            if key not in self._fields and kind == "NAME" and self._lower_words.issuperset(key.text.split()):
+            if key not in self._fields and not self._is_surely_a_value(key, kind):
                 continue
+            kind = self._sharpened(key, kind)
             counts[kind] = counts.get(kind, 0) + 1
             names[key] = f"<{kind}_{counts[kind]}>"
         return names
 
+    def _is_surely_a_value(self, key: _Key, kind: ValueKind) -> bool:
+        """Of what was only found in prose: not capitalised common words, nor a number that is known as more."""
+        if kind == "NAME":
+            return not all(map(self._is_common, key.text.split()))
+        return kind != "NUMBER" or not any(
+            sharper in self._kinds for sharper in _keys_of_number(key.text) if sharper.numeric != "NUMBER"
+        )
+
+    def _sharpened(self, key: _Key, kind: ValueKind) -> ValueKind:
+        """A name made of the names of persons is a person's."""
+        parts = key.text.split()
+        if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(_Key(part, None)) == "PERSON" for part in parts):
+            return "PERSON"
+        return kind
+
     # Redacting: where do they stand?
 
     @cached_property
-    def _matcher(self) -> tuple[AhoCorasick, list[str]]:
+    def _matcher(self) -> tuple[AhoCorasick, list[tuple[_Key, str]]]:
         # Numbers are not searched for: the pattern finds them, with their borders and their role.
-        keys = [key for key in self._names if key.numeric is None and len(key.text) >= MIN_TEXT_CHARS]
+        found = [
+            (key, name)
+            for key, name in self._names.items()
+            if key.numeric is None and (len(key.text) >= MIN_TEXT_CHARS or _is_code(self._originals[key]))
+        ]
         # Searched a few hundred times at most, so the kind that is quickest to build is the quickest.
         matcher = AhoCorasick(
-            [key.text for key in keys],
+            [key.text for key, _ in found],
             matchkind=MatchKind.LeftmostLongest,
             implementation=Implementation.NoncontiguousNFA,
         )
-        return matcher, [self._names[key] for key in keys]
+        return matcher, found
 
     def _redact(self, text: str) -> str:
+        """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself."""
+        found = self._known_values(text)
+        for span in self._spans_of(text):
+            if (replaced := self._replacement(text, span)) is not None:
+                found.append(replaced)
+        if not found:
+            return text
+        found.sort(key=_longest_first)
+        taken = bytearray(len(text))
+        chosen = []
+        for start, end, replacement in found:
+            if taken.find(1, start, end) < 0:
+                taken[start:end] = b"\1" * (end - start)
+                chosen.append((start, end, replacement))
+        chosen.sort()
         pieces: list[str] = []
         done = 0
-        for start, end, replacement in self._replacements(text):
+        for start, end, replacement in chosen:
             pieces += (text[done:start], replacement)
             done = end
         pieces.append(text[done:])
         return "".join(pieces)
 
-    def _replacements(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Non-overlapping, left to right; the longer of two that start at one place."""
-        matcher, names = self._matcher
-        found = [
-            (start, end, names[index])
-            for index, start, end in matcher.find_matches_as_indexes(_folded(text))
-            if _stands_alone(text, start, end)
-        ]
-        found += [(span.start, span.end, self._name_of(text, span)) for span in self._spans_of(text)]
-        found.sort(key=lambda item: (item[0], -item[1]))
-        done = 0
-        for start, end, replacement in found:
-            if start >= done:
-                done = end
-                yield start, end, replacement
+    def _known_values(self, text: str) -> list[tuple[int, int, str]]:
+        matcher, known = self._matcher
+        found = []
+        for index, start, end in matcher.find_matches_as_indexes(_folded(text)):
+            key, name = known[index]
+            if _stands_alone(text, start, end) and self._is_meant(text, start, end, key.text, name):
+                found.append((start, end, name))
+        return found
 
-    def _name_of(self, text: str, span: Span) -> str:
-        found = text[span.start : span.end]
-        if span.kind == "TIME":
+    def _is_meant(self, text: str, start: int, end: int, value: str, name: str) -> bool:
+        """Is this the value, or only the same letters: a common word, a part of a function's name?"""
+        if "_" in (text[start - 1 : start], text[end : end + 1]) and self._is_interface(text, start, end):
+            return False
+        if len(value) < MIN_TEXT_CHARS:
+            return _is_code(text[start:end])
+        if _PLAIN_WORD.fullmatch(value) is None or not text[start].islower():
+            return True
+        if name.startswith(("<TEXT", "<NAME")):  # a plain word is meant as a value where it is marked as one
+            return text[start - 1 : start] in _MARKS and text[end : end + 1] in _MARKS
+        return value not in _COMMON_WORDS
+
+    def _is_interface(self, text: str, start: int, end: int) -> bool:
+        before, after = _IDENTIFIER_BEFORE.search(text, 0, start), _IDENTIFIER_AFTER.match(text, end)
+        assert before is not None and after is not None, "both patterns match the empty text"
+        identifier = text[before.start() : after.end()]
+        return identifier in self._interface or any(name.endswith(f".{identifier}") for name in self._interface)
+
+    def _replacement(self, text: str, span: Span) -> tuple[int, int, str] | None:
+        """What stands for a span. None: it is no value of this task, only capitalised."""
+        start, end, kind = span
+        if kind == "OPENING":
+            start, kind = start + self._name_start(text[start:end]), "NAME"
+        found = text[start:end]
+        if kind == "TIME":
+            return start, end, found
+        if kind == "NAME":
+            named = self._names.get(_span_key(found, "NAME"))
+            return None if named is None else (start, end, named)
+        if kind in _WITH_DIGITS and (digits := _digits(found)):
+            return start, end, self._name_of_number(found, kind, digits)
+        named = self._names.get(_span_key(found, kind))  # type: ignore[arg-type]
+        return start, end, named or f"<{kind}>"
+
+    def _name_of_number(self, found: str, kind: str, digits: str) -> str:
+        if len(digits.strip("-")) < 2 and kind != "AMOUNT":
             return found
-        kind: ValueKind = span.kind  # type: ignore[assignment]
-        if kind in NUMERIC and (key := _number_key(found, "NUMBER")) is not None:
-            return self._name_of_number(found, kind, key.text)
-        named = self._names.get(_span_key(found, kind))
-        return named or (found if kind == "NAME" else f"<{kind}>")
-
-    def _name_of_number(self, found: str, kind: ValueKind, digits: str) -> str:
-        if kind == "AMOUNT":  # a currency stands beside it
-            named = self._names.get(_Key(digits, "AMOUNT"))
-            if named is not None:
-                return named
-        roles = [name for role in sorted(NUMERIC) if (name := self._names.get(_Key(digits, role)))]
+        if kind == "AMOUNT" and (named := self._names.get(_Key(_plain(digits), "AMOUNT"))):
+            return named  # a currency stands beside it
         # The structured roles say more than "a number in prose" does; two of them cannot be told apart in prose.
-        sharper = [name for name in roles if not name.startswith("<NUMBER")] or roles
-        if len(digits.strip("-")) < 2:
-            return found
-        if not sharper:
+        known = [name for key in _keys_of_number(digits) if (name := self._names.get(key))]
+        known = [name for name in known if not name.startswith("<NUMBER")] or known
+        if not known:
             return f"<{kind}>"
-        return sharper[0] if len(sharper) == 1 else "<" + "|".join(name.strip("<>") for name in sharper) + ">"
+        return known[0] if len(known) == 1 else "<" + "|".join(name.strip("<>") for name in known) + ">"
+
+
+_MARKS = frozenset("'\"`‘’“”*#«»")
+_IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
+_IDENTIFIER_AFTER = re.compile(r"\w*")
+_WITH_DIGITS = frozenset({"ID", "AMOUNT", "NUMBER", "PHONE", "ACCOUNT"})
+
+
+def _is_code(text: str) -> bool:
+    return len(text) == 2 and text.isupper() and text.lower() not in _COMMON_WORDS
+
+
+def _longest_first(found: tuple[int, int, str]) -> tuple[int, int]:
+    return found[0] - found[1], found[0]
+
+
+# Keys: when are two texts one value?
 
 
 def _classified(value: object, role: str) -> tuple[_Key | None, ValueKind]:
@@ -226,47 +338,67 @@ def _classified(value: object, role: str) -> tuple[_Key | None, ValueKind]:
         return _classified_text(value, role) if len(value) <= 200 else _classify_text(value, role)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         kind = kind_of_number(role)
-        return _number_key(str(value), kind), kind
+        return (None, "NUMBER") if kind is None else (_span_key(str(value), kind), kind)
     return None, "TEXT"
 
 
 def _classify_text(value: str, role: str) -> tuple[_Key | None, ValueKind]:
     kind = kind_of_text(value, role)
-    if kind is None:
-        return None, "TEXT"
-    number = _number_key(value, kind) if kind in NUMERIC else None
-    return number or _Key(_folded(" ".join(value.split())), None), kind
+    return (None, "TEXT") if kind is None else (_span_key(_composed(value), kind), kind)
 
 
 _classified_text = lru_cache(maxsize=1 << 14)(_classify_text)  # runs of one task share most of their values
 
 
 def _span_key(found: str, kind: ValueKind) -> _Key:
-    number = _number_key(found, kind) if kind in NUMERIC else None
-    return number or _Key(_folded(" ".join(found.split())), None)
+    if kind in NUMERIC:
+        if digits := _digits(found):
+            return _Key(digits if kind == "ID" else _plain(digits), kind)
+    elif kind == "PHONE" or kind == "ACCOUNT":
+        return _Key("".join(filter(str.isalnum, found)).lower(), None)
+    return _Key(_folded(" ".join(found.split())), None)
 
 
-_PLAIN_NUMBER = re.compile(r"[$€£¥]?\s?(-?\d[\d,]*(?:\.\d+)?)(?:e[+-]?\d+)?(?:\s?[A-Za-z]+)?", re.IGNORECASE)
+_CURRENCY = r"(?:[$€£¥₹]|dollars?|euros?|pounds?|USD|EUR|GBP|CHF|JPY|INR)"
+_PLAIN_NUMBER = re.compile(rf"{_CURRENCY}?\s?(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)(?:\s?{_CURRENCY})?", re.IGNORECASE)
 
 
-def _number_key(text: str, kind: ValueKind) -> _Key | None:
-    """`1,200`, `1200.0` and `$1200` are one number; an identifier keeps its leading zeros."""
+def _digits(text: str) -> str:
+    """The number in `$1,200.50` or `1200.5 EUR` as `1200.50`; empty when the text is more than a number."""
     match = _PLAIN_NUMBER.fullmatch(text.strip())
-    if match is None or (kind == "ID" and not text.strip().lstrip("-").replace(".", "").isdigit()):
-        return None
-    digits = match.group(1).replace(",", "")
-    if "." in digits:
+    return match.group(1).replace(",", "") if match else ""
+
+
+def _plain(digits: str) -> str:
+    """`1200`, `1200.0` and `01200` are one number; only an identifier keeps its zeros."""
+    if "." in digits and "e" not in digits:
         digits = digits.rstrip("0").rstrip(".")
-    return _Key(digits if kind == "ID" else digits.lstrip("0") or "0", kind)
+    sign = "-" if digits.startswith("-") else ""
+    return sign + (digits.lstrip("-").lstrip("0") or "0")
 
 
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+def _keys_of_number(digits: str) -> tuple[_Key, ...]:
+    """Every key under which a number that stands in prose may be known."""
+    plain = _plain(digits)
+    return _Key(plain, "AMOUNT"), _Key(digits, "ID"), _Key(plain, "NUMBER"), _Key(digits, None)
+
+
+def _composed(text: str) -> str:
+    """Letters with their accents as one character, so that a value is found however it was typed."""
+    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
 def _folded(text: str) -> str:
-    """Lower case, without changing the length: positions found in it must hold in the original."""
+    """Lower case without changing the length, and any white space as a blank: positions in it hold in the original."""
+    if text.isascii():
+        return text.lower().translate(_BLANKS)
     lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+    if len(lowered) != len(text):  # a few letters become two, such as İ
+        lowered = "".join([char if len(lower := char.lower()) > 1 else lower for char in text])
+    return lowered.translate(_BLANKS)
+
+
+_BLANKS = {**dict.fromkeys(map(ord, "\t\n\r\v\f\u00a0\u2007\u2009\u202f"), " "), ord("ς"): "σ"}
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -6,113 +6,194 @@ This runs over every message of every run, so it looks closely only at tokens th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from contramem.contrast.values import (
+    ADDRESS_PATTERN,
     AMOUNT_PATTERN,
     EMAIL_PATTERN,
     FILE_PATTERN,
     IBAN_PATTERN,
     ID_PATTERN,
+    MEASURE_PATTERN,
     MONTH_PATTERN,
     NUMBER_PATTERN,
     PHONE_PATTERN,
     TIME_PATTERN,
     URL_PATTERN,
     is_card_number,
+    is_iban,
     is_phone,
 )
 
 
 class Span(NamedTuple):
-    """A stretch of text and what it looks like: a ValueKind, or TIME."""
+    """A stretch of text and what it looks like: a ValueKind, TIME, or OPENING.
+
+    An OPENING is capitalised words at the start of a sentence: a name, perhaps without the first word.
+    """
 
     start: int
     end: int
     kind: str
 
 
-# A capitalised word is a name when others follow it, or in the middle of a sentence.
-_CAPITALISED = r"[A-ZÀ-Þ][A-Za-zÀ-ÿ]*[a-zß-ÿ][A-Za-zÀ-ÿ]*"
-_NAME = re.compile(rf"{_CAPITALISED}(?:[ ](?:{_CAPITALISED}|[A-Z]\.))+|(?<=[a-z0-9,;:] ){_CAPITALISED}\b")
-# Everything else that looks like a value has one of these in it; most words of a text do not.
-_SPECIAL_TOKEN = re.compile(r"(?<!\S)[^\s\d@/#$€£¥<]*[\d@/#$€£¥<]\S*|\bwww\.\S+")
-_STEP = re.compile(r"\w+[^\w$€£¥+(#<\s]*|\W")
-_FROM_LETTER = re.compile(
-    rf"(?P<PLACEHOLDER><[A-Z|_\d]+>)|(?P<URL>{URL_PATTERN})|(?P<EMAIL>{EMAIL_PATTERN})|(?P<TIME>(?i:{TIME_PATTERN}))"
-    rf"|(?P<ACCOUNT>{IBAN_PATTERN})|(?P<FILE>{FILE_PATTERN})|(?P<ID>{ID_PATTERN})"
-)
-_FROM_DIGIT = re.compile(
-    rf"(?P<TIME>(?i:{TIME_PATTERN}))|(?P<AMOUNT>{AMOUNT_PATTERN})|(?P<PHONE>{PHONE_PATTERN})|(?P<EMAIL>{EMAIL_PATTERN})"
-    rf"|(?P<FILE>{FILE_PATTERN})|(?P<ID>{ID_PATTERN})|(?P<NUMBER>{NUMBER_PATTERN})"
-)
-_MONTH_BEFORE = re.compile(rf"(?i:\b(?:{MONTH_PATTERN}))\s\Z")
+def spans(text: str) -> list[Span]:
+    """Every such stretch, names first. They may overlap: whoever replaces takes the longer one."""
+    return _names(text) + _specials(text)
+
+
+# Names
+
+# Letters of the scripts that have capitals: Latin with its accents, Greek, Cyrillic, Armenian.
+_LETTERS = [chr(code) for code in (*range(0xC0, 0x590), *range(0x1E00, 0x2000))]
+_UPPER = f"[A-Z{''.join(filter(str.isupper, _LETTERS))}]"
+_LOWER = f"[a-z{''.join(filter(str.islower, _LETTERS))}]"
+_CAPITALISED = rf"{_UPPER}(?<!\w.)(?:['’]?{_UPPER})?{_LOWER}(?:[^\W\d_]|['’\-](?!s\b)(?=[^\W\d_]))*+(?![\d_])"
+_PARTICLE = r"(?:(?:van|von|der|den|de|da|di|du|del|la|le|bin|ibn|al)[ ]){0,2}"
+_NAME = re.compile(rf"{_CAPITALISED}(?:[ ]{_PARTICLE}(?:{_CAPITALISED}|[A-Z]\.))*+")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:\n|>])[\s*_#>\-•\"'“‘(\d.)]*\Z")
+_BEFORE_NAME = re.compile(r"[\w,;:][ ][\"'(“‘*`]?\Z")
+_ACRONYM = re.compile(r"[A-Z]{2,}s")
 
 # Words that open a sentence or a greeting, and words of the calendar: a capital makes them no name.
-_OPENERS = frozenset(
-    """a an and are as at based best but can check could dear did do does file find first for from get give given
-    hello here hey hi how i if in is it its just let made make my next no not note now of on once or our please re
-    regards send so sorry sure thank thanks that the then there these this to total unfortunately we what when where
-    which who why will with would yes you your ok okay id url api
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december""".split()
+OPENERS = frozenset(
+    """a about after again all also although am an and any are as at based because been before best but by can check
+    could currently dear did do does each either error every everything file finally find first for from get give given
+    great had has have he hello her here hey hi his how however i id if in is it its just last let made make may maybe
+    me more most my next no none not note nothing now of ok okay on once one only or order other our perhaps please re
+    regards remember second send she should since so some someone something sorry sure thank thanks that the their then
+    there these they this those to today tomorrow total two unfortunately unless until us was we were what when where
+    whether which while who whose why will with within without would yes yesterday you your api url
+    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+    october november december mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov
+    dec""".split()
 )
 
 
-def spans(text: str) -> list[Span]:
-    """Left to right. A name may overlap what else stands there: whoever replaces takes the longer one."""
-    return sorted([*_names(text), *_specials(text)])
-
-
-def _names(text: str) -> Iterator[Span]:
+def _names(text: str) -> list[Span]:
+    """Capitalised words are a name when there are several, or in the middle of a sentence."""
+    found = []
     for match in _NAME.finditer(text):
-        start, end = match.span()
-        start = _after_openers(text, start, end)
-        if start < end:
-            yield Span(start, end, "NAME")
+        first, last = match.span()
+        start, end = _without_openers(text, first, last)
+        if start == end:
+            continue
+        if " " in text[start:end]:
+            opens = start == first and _SENTENCE_START.search(text, max(0, start - 12), start)
+            found.append(Span(start, end, "OPENING" if opens else "NAME"))
+        elif (start > first or _BEFORE_NAME.search(text, max(0, start - 3), start)) and not _ACRONYM.fullmatch(
+            text, start, end
+        ):
+            found.append(Span(start, end, "NAME"))
+    return found
 
 
-def _after_openers(text: str, start: int, end: int) -> int:
-    """Where the name really begins: `Hi Emma` is about Emma, `The Best` about nobody."""
+def _without_openers(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the name really begins and ends: `Hi Emma` is about Emma, `The Best` about nobody."""
     while start < end:
         word_end = text.find(" ", start, end)
         word_end = end if word_end < 0 else word_end
-        if text[start:word_end].lower() not in _OPENERS:
+        if text[start:word_end].lower() not in OPENERS:
             break
-        start = word_end + 1
-    return min(start, end)
+        start = min(word_end + 1, end)
+    while start < end:
+        word_start = text.rfind(" ", start, end) + 1 or start
+        if text[word_start:end].lower() not in OPENERS:
+            break
+        end = max(word_start - 1, start)
+    return start, end
 
 
-def _specials(text: str) -> Iterator[Span]:
+# Everything else
+
+# Whatever is no name and no plain word has one of these in it; most words of a text do not.
+_SPECIAL_TOKEN = re.compile(r"(?<!\S)[^\s\d@/#$€£¥₹<+.]*+(?:[\d@/#$€£¥₹<+]|\.+[^\s.])\S*")
+_STEP = re.compile(r"\w+[^\w$€£¥₹+(#<~/.\s]*|\W")
+_FROM_LETTER = re.compile(
+    rf"(?P<PLACEHOLDER><[A-Z|_\d]+>)|(?P<EMAIL>{EMAIL_PATTERN})|(?P<URL>{URL_PATTERN})"
+    rf"|(?P<ACCOUNT>{IBAN_PATTERN})|(?P<FILE>{FILE_PATTERN})|(?P<ID>{ID_PATTERN})"
+)
+_NO_PHONE = (
+    rf"(?P<EMAIL>{EMAIL_PATTERN})|(?P<FILE>{FILE_PATTERN})|(?P<URL>{URL_PATTERN})|(?P<MEASURE>{MEASURE_PATTERN})"
+    rf"|(?P<ID>{ID_PATTERN})|(?P<NUMBER>{NUMBER_PATTERN})"
+)
+_FROM_DIGIT = re.compile(
+    rf"(?P<TIME>(?i:{TIME_PATTERN}))|(?P<AMOUNT>{AMOUNT_PATTERN})|(?P<ADDRESS>{ADDRESS_PATTERN})"
+    rf"|(?P<PHONE>{PHONE_PATTERN})|{_NO_PHONE}"
+)
+_FROM_DIGIT_NO_PHONE = re.compile(_NO_PHONE)
+_MONTH_BEFORE = re.compile(rf"(?i:\b(?:{MONTH_PATTERN}))\s\Z")
+_REST_OF_DATE = re.compile(
+    r"\d{1,2}(?:st|nd|rd|th)?(?:\s?[-–]\s?\d{1,2}(?:st|nd|rd|th)?)?(?:,?\s\d{4})?(?!\w)|\d{4}(?!\w)"
+)
+# A card or telephone number, too, is said to be `ending in 2024`.
+_YEAR_BEFORE = re.compile(r"(?i:\b(?:(?<!ending )(?<!ends )in|since|until|year|during|early|late|mid))\s\Z")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def _specials(text: str) -> list[Span]:
+    found = []
     done = 0
     for token in _SPECIAL_TOKEN.finditer(text):
         position, end = token.span()
-        position = max(position, done)
+        if position < done:
+            position = done
         while position < end:
-            match = _match(text, position)
-            if match is None:
+            span = _special_at(text, position)
+            if span is None:
                 position = _STEP.match(text, position).end()  # type: ignore[union-attr]  # it matches any character
             else:
-                position = done = match.end()
-                if match.lastgroup != "PLACEHOLDER":
-                    yield _told_apart(match)
+                position = done = span.end
+                if span.kind != "PLACEHOLDER":
+                    found.append(span)
+    return found
 
 
-def _match(text: str, position: int) -> re.Match[str] | None:
+def _special_at(text: str, position: int) -> Span | None:
     char = text[position]
-    if char.isdigit() or char in "$€£¥+(-":
-        return _FROM_DIGIT.match(text, position)
-    return _FROM_LETTER.match(text, position) if char.isalpha() or char in "#<_./" else None
+    if char.isdecimal():
+        if (date := _date_after_month(text, position)) is not None:
+            return date
+        match = _FROM_DIGIT.match(text, position)
+    elif char in "$€£¥₹+(-":
+        match = _FROM_DIGIT.match(text, position)
+    elif char.isalpha() or char in "#<_./~":
+        match = _FROM_LETTER.match(text, position)
+    else:
+        return None
+    return None if match is None else _told_apart(text, match)
 
 
-def _told_apart(match: re.Match[str]) -> Span:
-    """What the patterns alone cannot tell: a telephone from a long number, the day of a month from a number."""
-    kind = match.lastgroup or ""
+def _date_after_month(text: str, position: int) -> Span | None:
+    """The `5, 2024` of `May 5, 2024`, and a year that is said to be one: dates stay whole."""
+    if text[position - 1 : position] != " ":
+        return None
+    before = max(0, position - 14)
+    if _MONTH_BEFORE.search(text, before, position):
+        match = _REST_OF_DATE.match(text, position)
+    else:
+        match = _YEAR_BEFORE.search(text, before, position) and _YEAR.match(text, position)
+    if not match or text[match.end() : match.end() + 1].isalnum():
+        return None
+    return Span(position, match.end(), "TIME")
+
+
+def _told_apart(text: str, match: re.Match[str]) -> Span | None:
+    """What the patterns alone cannot tell: a telephone from a long number, an account from an identifier."""
     start, end = match.span()
+    kind = match.lastgroup or ""
     if kind == "PHONE":
         found = match.group()
-        kind = "ACCOUNT" if is_card_number(found) else "PHONE" if is_phone(found) else "NUMBER"
-    elif kind == "NUMBER" and _MONTH_BEFORE.search(match.string, max(0, start - 12), start):
-        kind = "TIME"
+        if is_card_number(found):
+            kind = "ACCOUNT"
+        elif not is_phone(found):
+            again = _FROM_DIGIT_NO_PHONE.match(text, start)
+            return None if again is None else _told_apart(text, again)
+    elif kind == "ACCOUNT" and not is_iban(match.group()):
+        kind = "ID"
+    elif kind == "NUMBER" and end - start > 12 and is_card_number(match.group()):
+        kind = "ACCOUNT"
+    elif kind == "MEASURE":
+        kind = "AMOUNT"
     return Span(start, end, kind)

@@ -28,14 +28,16 @@ NUMERIC: frozenset[ValueKind] = frozenset({"ID", "AMOUNT", "NUMBER"})
 
 ROLES: dict[ValueKind, frozenset[str]] = {
     "ID": frozenset("id ids uuid guid number code key token ref reference sku imei iccid serial zip pin isbn".split()),
+    "PHONE": frozenset("phone telephone tel mobile fax".split()),
     "PERSON": frozenset(
-        """person people user users username name firstname lastname fullname first last full recipient recipients
-        sender participant participants attendee attendees author contact contacts assignee assigned customer owner
-        friend friends from to cc bcc member members passenger passengers traveler host guest receiver client
+        """person people user users username firstname lastname fullname first last full recipient recipients sender
+        participant participants attendee attendees author contact contacts assignee assigned customer owner friend
+        friends from to cc bcc member members passenger passengers traveler host guest receiver client
         employee""".split()
     ),
     "ADDRESS": frozenset("address street city town country state county region location place destination".split()),
     "FILE": frozenset("file files filename path directory dir folder attachment attachments document".split()),
+    "NAME": frozenset("name names".split()),
     "AMOUNT": frozenset(
         """amount price cost total balance fee salary budget payment refund fare rate value money usd eur gbp
         subtotal tax income revenue""".split()
@@ -48,27 +50,70 @@ CATEGORY_ROLES = frozenset(
     method option direction action cabin gender role visibility permission reason""".split()
 )
 
+# Numbers in these roles are dates, times or spans of time.
+TIME_ROLES = frozenset(
+    """date time datetime timestamp year month day hour minute second week weekday duration timeout days hours minutes
+    seconds weeks months years ms""".split()
+)
+
+# Answers and switches: no task owns them.
+PLAIN_ANSWERS = frozenset("yes no on off true false none null n/a na ok okay unknown".split())
+
 MONTH_PATTERN = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.?"
 _FULL_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thurs?|fri|sat(?:ur)?|sun)day"
+_TH = r"(?:st|nd|rd|th)"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b"
+_DURATION = (
+    r"\b\d+(?:\.\d+)?(?:\s?-?\s?)(?:milli)?(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\b"
+)
 _DATE = (
-    r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?:Z|[+-]\d{2}:?\d{2})?"
-    r"|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}|\d{4}/\d{1,2}/\d{1,2}"
-    rf"|\b{MONTH_PATTERN}\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{MONTH_PATTERN}(?:,?\s\d{{4}})?"
-    rf"|\b{MONTH_PATTERN}\s\d{{4}}|\b{_DAY}s?\b|\b(?:{_FULL_MONTHS})\b"
+    r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?:Z|[+-]\d{2}:?\d{2})?(?![\d\-])"
+    r"|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})\b(?!\.\d)|\d{4}/\d{1,2}/\d{1,2}\b|\b\d{1,2}/\d{4}\b"
+    rf"|\b{MONTH_PATTERN}\s\d{{1,2}}{_TH}?(?:,?\s\d{{4}})?\b|\b\d{{1,2}}{_TH}?\s(?:of\s)?{MONTH_PATTERN}(?:,?\s\d{{4}}\b)?"
+    rf"|\b{MONTH_PATTERN}\s\d{{4}}\b|\b{_DAY}s?\b|\b(?:{_FULL_MONTHS})\b|\b\d{{1,2}}{_TH}\b"
 )
-TIME_PATTERN = rf"(?:{_DATE}|{_CLOCK})"
-EMAIL_PATTERN = r"[A-Za-z0-9._%+\-]+@[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)+"
-URL_PATTERN = r"(?:https?|ftp)://[^\s<>\"')\]]+|\bwww\.[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)+[^\s<>\"')\]]*"
-PHONE_PATTERN = r"(?<![\w.])\+?\(?\d[\d\s().\-]{6,17}\d(?![\w])"
-IBAN_PATTERN = r"\b[A-Z]{2}\d{2}[A-Z0-9]{11,30}\b"
-ID_PATTERN = r"#?\b(?=[A-Za-z_\-]*\d)(?=[\d_\-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_\-]{3,}\b|#[A-Za-z0-9]{3,}\b"
+TIME_PATTERN = rf"(?:{_DATE}|{_CLOCK}|{_DURATION})"
+"""Dates, times of day, spans of time and ordinals (`the 15th`)."""
+
+_EXTENSIONS = (
+    r"(?:pdf|docx?|xlsx?|csv|tsv|txt|md|png|jpe?g|gif|svg|json|jsonl|xml|ya?ml|toml|ini|cfg|log|py|js|ts|sh|sql|html?"
+    r"|pptx?|zip|gz|tar|mp[34]|wav|eml|ics)"
+)
+_DOMAINS = r"(?:com|org|net|edu|gov|io|ai|app|dev|info|biz|co|eu|uk|de|fr|ch|at|nl|es|it|pl|ru|cn|jp|in|br|au|ca|us)"
+_URL_END = r"[^\s<>\"'`)\]]*[^\s<>\"'`)\].,;:!?*_]"
+EMAIL_PATTERN = r"[\w.%+\-]+(?:'[\w.%+\-]+)?@[\w\-]+(?:\.[\w\-]+)+"
+URL_PATTERN = (
+    rf"(?:https?|ftp)://{_URL_END}|\bwww\.[\w\-]+(?:\.[\w\-]+)+(?:[/?#]{_URL_END})?"
+    rf"|\b[\w\-]+(?:\.[\w\-]+)*\.{_DOMAINS}\b(?![\w@\-]|\.\w)(?:/{_URL_END})?"
+)
+PHONE_PATTERN = (
+    r"(?<![\w.])(?:\+\d{7,15}|(?:\+\d{1,3}[ .\-]?)?(?:\(\d{1,5}\)[ .\-]?)?\d{2,5}(?:[ .\-]\d{2,8}){1,4})(?!\w)"
+)
+IBAN_PATTERN = r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b"
+ID_PATTERN = (
+    r"#?\b(?=[A-Za-z_\-]*\d)(?=[\d_\-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_\-]{3,}\b"
+    r"|#(?=[A-Za-z\-]*\d)[A-Za-z0-9\-]{2,}\b|\b\d+(?:\.\d+){2,}\b"
+)
 FILE_PATTERN = (
-    r"(?<![\w/])(?:[\w\-.]+/)+[\w\-.]+|\b[\w\-]+\.(?:pdf|docx?|xlsx?|csv|txt|md|png|jpe?g|json|py|html?|pptx?|zip)\b"
+    rf"(?<![\w/])(?:(?:~|\.{{1,2}})?/)?(?:[\w\-.]+/)*[\w\-.]*[\w\-]\.{_EXTENSIONS}\b(?![\w@\-])"
+    r"|(?<![\w/.])(?:~|\.{1,2})/[\w\-./]*\w|(?<![\w/.<])/[\w\-.]+(?:/[\w\-.]+)+"
 )
-AMOUNT_PATTERN = r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\b\d[\d,]*(?:\.\d+)?\s?(?:dollars?|euros?|pounds?|USD|EUR|GBP)\b"
-NUMBER_PATTERN = r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?![\w])"
+_NUMERAL = r"\d+(?:,\d{3})*(?:\.\d+)?"
+AMOUNT_PATTERN = (
+    rf"[$€£¥₹]\s?{_NUMERAL}|\b{_NUMERAL}\s?(?:[€£¥₹]|(?:dollars?|euros?|pounds?|USD|EUR|GBP|CHF|JPY|INR)\b)"
+)
+MEASURE_PATTERN = rf"\b(?=[\w.,\-]{{4}}){_NUMERAL}-?[A-Za-zµ°]{{1,8}}\b(?!-)"
+"""`64GB`, `8-inch`: a quantity, not an identifier."""
+NUMBER_PATTERN = rf"(?<![\w.])-?{_NUMERAL}(?!\w)"
+_STREETS = (
+    r"(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|place|pl|way|square|sq|terrace|highway"
+    r"|hwy|parkway|pkwy|circle|alley)"
+)
+ADDRESS_PATTERN = (
+    rf"\b\d+[A-Za-z]?\s(?:[^\W\d_][\w'’.]*\s){{1,4}}?(?i:{_STREETS})\b\.?"
+    r"(?:,?\s(?i:suite|apt|apartment|unit|floor)\.?\s#?\w+)?"
+)
 
 _TIME = re.compile(rf"\s*{TIME_PATTERN}(?:\s*(?:,|-|–|to|at|\s)\s*{TIME_PATTERN})*\s*", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
@@ -79,7 +124,10 @@ _PHONE = re.compile(PHONE_PATTERN)
 _IBAN = re.compile(IBAN_PATTERN)
 _ID = re.compile(ID_PATTERN)
 _FILE = re.compile(FILE_PATTERN)
-_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_MEASURE = re.compile(MEASURE_PATTERN)
+_AMOUNT = re.compile(AMOUNT_PATTERN)
+_ADDRESS = re.compile(ADDRESS_PATTERN)
+_NUMBER = re.compile(rf"-?(?:\d+|{_NUMERAL})(?:e[+-]?\d+)?")
 _CAPITALS = re.compile(r"(?:[A-ZÀ-Þ][\w'’.\-]*)(?:\s(?:[A-ZÀ-Þ][\w'’.\-]*|of|the|de|la|le|van|von|and|&))*")
 
 
@@ -90,19 +138,23 @@ def is_time(text: str) -> bool:
     return _TIME.fullmatch(text) is not None
 
 
-def kind_of_number(role: str) -> ValueKind:
-    """Of a number, only the role tells what it counts."""
+def kind_of_number(role: str) -> ValueKind | None:
+    """Of a number, only the role tells what it counts; None for dates and times."""
+    named = words(role)
+    if named and named[-1] in TIME_ROLES:
+        return None
     return _kind_by_role(role, numeric=True) or "NUMBER"
 
 
 def kind_of_text(text: str, role: str) -> ValueKind | None:
-    """The kind of a text value; None for dates and times, which are no placeholders."""
+    """The kind of a text value; None for what is no placeholder: dates, times, a plain yes or no."""
     value = text.strip()
-    if not value or is_time(value):
+    if not value or value.lower() in PLAIN_ANSWERS or is_time(value):
         return None
     if _NUMBER.fullmatch(value):
-        return "ACCOUNT" if is_card_number(value) else kind_of_number(role)
-    return kind_by_form(value) or _kind_by_role(role, numeric=False) or _kind_of_words(value, role)
+        kind = kind_of_number(role)
+        return "ACCOUNT" if kind == "NUMBER" and is_card_number(value) else kind
+    return kind_by_form(value) or _kind_by_role(role, numeric=False) or _kind_of_words(value)
 
 
 def kind_by_form(value: str) -> ValueKind | None:
@@ -117,27 +169,43 @@ def kind_by_form(value: str) -> ValueKind | None:
         return "ACCOUNT"
     if _PHONE.fullmatch(value):
         return "ACCOUNT" if is_card_number(value) else "PHONE" if is_phone(value) else None
-    if _FILE.fullmatch(value):
-        return "FILE"
-    if _ID.fullmatch(value):
-        return "ID"
+    for pattern, kind in _FORMS:
+        if pattern.fullmatch(value):
+            return kind
     return None
+
+
+_FORMS: tuple[tuple[re.Pattern[str], ValueKind], ...] = (
+    (_FILE, "FILE"), (_AMOUNT, "AMOUNT"), (_MEASURE, "AMOUNT"), (_ID, "ID"), (_ADDRESS, "ADDRESS"),
+)  # fmt: skip
+
+
+# The last word of a name is its noun: `user_id` is an id, `id_of_user` is rare. These nouns say little: a name is a
+# person's, a file's or a thing's, which the words before it tell.
+_VAGUE: dict[str, frozenset[ValueKind]] = {
+    "name": frozenset({"PERSON", "ADDRESS", "FILE"}),
+    "names": frozenset({"PERSON", "ADDRESS", "FILE"}),
+    "number": frozenset({"PHONE"}),
+}
+_OF_NUMBERS: frozenset[ValueKind] = frozenset({"ID", "AMOUNT", "PHONE"})
 
 
 @lru_cache(maxsize=4096)
 def _kind_by_role(role: str, numeric: bool) -> ValueKind | None:
     named = words(role)
-    # The last word of a name is its noun: `user_id` is an id, `id_of_user` is rare.
-    for word in reversed(named):
-        for kind, roles in ROLES.items():
-            if word in roles and (kind in NUMERIC) == numeric:
-                return kind
-            if word in roles and kind == "ID":
-                return "ID"
-    return None
+    kinds = [
+        kind
+        for word in reversed(named)
+        for kind, roles in ROLES.items()
+        if word in roles and (kind in _OF_NUMBERS if numeric else kind != "AMOUNT")
+    ]
+    if not kinds:
+        return None
+    sharper = _VAGUE.get(named[-1], frozenset())
+    return next((kind for kind in kinds if kind in sharper), kinds[0])
 
 
-def _kind_of_words(value: str, role: str) -> ValueKind:
+def _kind_of_words(value: str) -> ValueKind:
     return "NAME" if len(value) <= 60 and _CAPITALS.fullmatch(value) else "TEXT"
 
 
@@ -153,13 +221,14 @@ def is_phone(text: str) -> bool:
 
 def is_iban(text: str) -> bool:
     """An account number whose check digits hold (ISO 13616, mod 97)."""
+    text = text.replace(" ", "")
     moved = text[4:] + text[:4]
     return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
 
 
 def is_card_number(text: str) -> bool:
     """A payment card number whose check digit holds (ISO/IEC 7812, Luhn)."""
-    digits = [int(char) for char in text if char.isdigit()]
+    digits = [int(char) for char in text if char.isdecimal()]
     if not 13 <= len(digits) <= 19 or any(char.isalpha() for char in text):
         return False
     doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]
@@ -172,6 +241,7 @@ _FORM_WORDS: dict[ValueKind, tuple[str, str]] = {
     "PHONE": ("telephone number", "telephone numbers"),
     "ACCOUNT": ("account number", "account numbers"),
     "ID": ("identifier", "identifiers"),
+    "AMOUNT": ("amount", "amounts"),
     "FILE": ("file name or path", "file names or paths"),
 }
 _DATE_PARTS = (

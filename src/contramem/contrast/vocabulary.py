@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from contramem.contrast.form import parse
+from contramem.contrast.form import is_field, parse
 from contramem.contrast.values import CATEGORY_ROLES, ROLES, is_time, kind_by_form
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Tool, Trajectory
@@ -26,11 +26,16 @@ RUNS_PER_TASK_FOR_FIELDS = 3
 """Results are sampled: runs of one task mostly see the same ones."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:[ _\-/][^\W\d_]+){0,2}\d{0,2}")
+_PLAIN = re.compile(r"[a-z]+(?:[ _\-/][a-z]+){0,2}|[A-Z]{4,}(?:_[A-Z]+){0,2}")
+# A word of a category may hold a digit (`4g_5g_preferred`), but no number that could identify something.
+_SWITCH = re.compile(r"(?=.*[^\W\d_]{3})(?!.*\d\d\d)[^\W_]+(?:[ _\-/][^\W_]+){0,3}")
 _LOWER_OR_UPPER = re.compile(r"[a-z0-9 _\-/]+|[A-Z0-9_\-/]+")
 _FREE_TEXT_ROLES = frozenset(
     "text body content message description subject title query comment note notes summary reply answer input".split()
 )
 _PRIVATE_ROLES = frozenset().union(*ROLES.values()) | _FREE_TEXT_ROLES
+# A `state` is a condition or a place, a `label` anything: of these only plain words are words.
+_LOOSE_CATEGORIES = CATEGORY_ROLES & (_PRIVATE_ROLES | frozenset("label reason option action role order".split()))
 
 
 class Vocabulary:
@@ -49,11 +54,16 @@ class Vocabulary:
         """Does `value` stay as it is when it fills the argument or field `role` of `function`?"""
         if value is None or isinstance(value, bool):
             return True
-        return value in self._words.get((function, role), ())
+        return value in self._words.get((function.partition(".")[0], role), ())
 
     def words(self, function: str, role: str) -> frozenset[object]:
         """The closed vocabulary of an argument or field; empty when it has none."""
-        return self._words.get((function, role), frozenset())
+        return self._words.get((function.partition(".")[0], role), frozenset())
+
+    @property
+    def closed(self) -> frozenset[str]:
+        """Every word of every closed vocabulary."""
+        return frozenset(word for words in self._words.values() for word in words if isinstance(word, str))
 
     def _learn(self, runs: list[Trajectory]) -> None:
         for number, run in enumerate(runs):
@@ -63,8 +73,9 @@ class Vocabulary:
             for event in run.events:
                 if not event.function:
                     continue
-                for role, value in scalars(event.arguments):
-                    self._count((event.function, role), value, key)
+                for name, argument in event.arguments.items():
+                    for role, value in scalars(argument, name):
+                        self._count((event.function, role), value, key)
                 if event.result is not None and number < RUNS_PER_TASK_FOR_FIELDS:
                     for field, value in parse(event.result.content).leaves:
                         if field:
@@ -79,7 +90,7 @@ class Vocabulary:
 
     def _count(self, slot: tuple[str, str], value: object, task: str) -> None:
         values = self._seen.setdefault(slot, {})
-        if values is None or not isinstance(value, (str, int)):
+        if values is None or not isinstance(value, (str, int)) or isinstance(value, bool):
             return
         if len(self._tasks[slot]) <= MAX_WORDS * 4:
             self._tasks[slot].add(task)
@@ -90,37 +101,47 @@ class Vocabulary:
             self._seen[slot] = None
 
     def _settled(self) -> dict[tuple[str, str], frozenset[object]]:
-        settled = {slot: frozenset(values) for slot, values in self._enums.items()}
-        for slot, values in self._seen.items():
-            if values is None or len(self._tasks[slot]) < MIN_TASKS:
+        """By app and role: functions of one app share their words, so a word stays one in all of them."""
+        settled: dict[tuple[str, str], frozenset[object]] = defaultdict(frozenset)
+        for (function, role), enum in self._enums.items():
+            settled[function.partition(".")[0], role] |= enum
+        for (function, role), values in self._seen.items():
+            if values is None or len(self._tasks[function, role]) < MIN_TASKS:
                 continue
             recurring = {value for value, tasks in values.items() if len(tasks) >= MIN_TASKS_PER_WORD}
             # One odd value does not open a vocabulary, but mostly odd ones do.
             if len(recurring) <= MAX_WORDS and len(values) <= 2 * len(recurring):
-                kept = frozenset(value for value in recurring if is_word(value, slot[1]))
-                settled[slot] = settled.get(slot, frozenset()) | kept
-        return settled
+                settled[function.partition(".")[0], role] |= {value for value in recurring if is_word(value, role)}
+        return dict(settled)
 
 
 def is_word(value: object, role: str) -> bool:
     """Could `value` be a word of an interface, rather than somebody's name, number or text?"""
-    named = set(words(role))
+    named = words(role)
+    private = not _PRIVATE_ROLES.isdisjoint(named)
     if isinstance(value, int):
-        return abs(value) < 1000 and not named & _PRIVATE_ROLES
+        return abs(value) < 1000 and not private
     if not isinstance(value, str) or not 1 < len(value) <= 32 or is_time(value):
         return False
-    if kind_by_form(value) or not _WORD.fullmatch(value):
+    # The last word of a role is its noun: `user_type` is a type, `type_name` a name.
+    if named and named[-1] in CATEGORY_ROLES:
+        form = _PLAIN if named[-1] in _LOOSE_CATEGORIES else _SWITCH
+        return form.fullmatch(value) is not None
+    if private or kind_by_form(value) or not _WORD.fullmatch(value):
         return False
-    if named & CATEGORY_ROLES and not named & _FREE_TEXT_ROLES:
-        return True
-    return _LOWER_OR_UPPER.fullmatch(value) is not None and not named & _PRIVATE_ROLES
+    return _LOWER_OR_UPPER.fullmatch(value) is not None
 
 
 def scalars(value: Any, role: str = "") -> Iterator[tuple[str, Any]]:
-    """(role, scalar) of everything in an argument; items of a list have the role of the list."""
+    """(role, scalar) of everything in an argument. Items of a list and keys that are data have the role around them."""
     if isinstance(value, dict):
         for key, child in value.items():
-            yield from scalars(child, str(key))
+            name = str(key)
+            if is_field(name):
+                yield from scalars(child, name)
+            else:
+                yield role, name
+                yield from scalars(child, role)
     elif isinstance(value, (list, tuple)):
         for child in value:
             yield from scalars(child, role)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeAlias
 
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signals import Cite
-from contramem.validate.known import Known, known_of, names_of_observations
+from contramem.validate.known import Known, Names, known_of, names_of_observations
 
 Text: TypeAlias = SkillDelta | FunctionCard
 
@@ -40,23 +40,28 @@ class Case:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        return tuple(_fields(self.text))
+        return tuple(fields(self.text))
 
     @cached_property
     def known(self) -> tuple[Known, ...]:
         return tuple(known_of(packet) for packet in self.packets)
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """Names of the interface, lower case: functions, arguments, fields."""
-        names = set(names_of_observations(self.observations))
+    def names(self) -> Names:
+        """Names of the interface: functions, arguments, fields."""
         texts = (self.text, *(self.sources or ()))
-        for function in (*self.functions, *(function for text in texts for function in functions_of(text))):
-            names.update((function.lower(), *function.lower().split(".")))
-        for text in texts:
-            if isinstance(text, FunctionCard):
-                names.update(argument.name.lower() for argument in text.arguments)
-        return frozenset(names).union(*(known.names for known in self.known))
+        own = [function for text in texts for function in functions_of(text)]
+        own += [a.name for text in texts if isinstance(text, FunctionCard) for a in text.arguments]
+        found = [Names.of((*own, *names_of_observations(self.observations))), _names_of(self.functions)]
+        found += [known.names for known in self.known]
+        return Names(
+            frozenset().union(*(names.whole for names in found)), frozenset().union(*(names.words for names in found))
+        )
+
+
+@lru_cache(maxsize=16)  # a build asks with the same functions each time
+def _names_of(functions: frozenset[str]) -> Names:
+    return Names.of(functions)
 
 
 Check: TypeAlias = Callable[[Case], Iterator[str]]
@@ -68,7 +73,7 @@ def functions_of(text: Text) -> tuple[str, ...]:
     return (text.tool,) if isinstance(text, FunctionCard) else text.functions_used
 
 
-def _fields(text: Text) -> Iterator[Field]:
+def fields(text: Text) -> Iterator[Field]:
     """All that a reader would see, but for the names of functions, which have a check of their own."""
     if isinstance(text, FunctionCard):
         yield Field("what_it_does", text.what_it_does)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
@@ -27,15 +28,28 @@ QUOTED_WORDS = 6
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 
 
+class Names(NamedTuple):
+    """Names of an interface, lower case, and the words they are made of."""
+
+    whole: frozenset[str]
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Names:
+        """`Emails.send_email` is a name, and so are its two halves; `sendEmail` is made of two words."""
+        parts = {part for name in set(names) for part in (name, *name.split("."))}
+        return cls(frozenset(map(str.lower, parts)), frozenset(word for part in parts for word in words(part)))
+
+
 class Known:
     """Names, steps, values and quotable prose of one packet."""
 
     def __init__(self, packet: Packet) -> None:
         # Not the packet itself: the cache must not keep alive what it is keyed by.
-        self._originals = tuple(packet.placeholders.originals().values())
+        self._originals = packet.placeholders.originals()
         self.steps = {(run.letter, step.position): step for run in packet.runs for step in run.steps}
         self.called = {run.letter: {step.function for step in run.actions if step.function} for run in packet.runs}
-        self.sources = tuple(sorted({provenance.source for provenance in packet.provenance.values()}))
+        self._sources = sorted({provenance.source for provenance in packet.provenance.values()})
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
 
     @cached_property
@@ -43,28 +57,43 @@ class Known:
         return frozenset(step.function for step in self.steps.values() if step.function)
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """Functions, arguments and fields, lower case: words of the interface, not of the task."""
-        return frozenset(name for step in self.steps.values() for name in _names_of_step(step))
-
-    @cached_property
-    def name_words(self) -> frozenset[str]:
-        return frozenset(word for name in self.names for word in words(name))
+    def names(self) -> Names:
+        """Functions, arguments and fields: words of the interface, not of the task."""
+        return Names.of(name for step in self.steps.values() for name in _names_of_step(step))
 
     @cached_property
     def closed(self) -> frozenset[str]:
         """Closed vocabularies, lower case: what arguments show where other values became placeholders."""
-        shown = (value for step in self.steps.values() for _, value in scalars(step.arguments))
-        return frozenset(value.lower() for value in shown if isinstance(value, str) and not _PLACEHOLDER.search(value))
+        shown = (str(value) for step in self.steps.values() for _, value in scalars(step.arguments))
+        return frozenset(value.lower() for value in shown if not _PLACEHOLDER.search(value))
 
     @cached_property
-    def values(self) -> AhoCorasick:
-        """Finds every value of the packet's traces, and every sentence of the longer ones."""
-        patterns = dict.fromkeys(pattern for value in self._originals for pattern in _patterns(value))
-        # Built for a handful of cards, so the kind that is quickest to build is the quickest.
-        return AhoCorasick(
-            sorted(patterns), matchkind=MatchKind.Standard, implementation=Implementation.NoncontiguousNFA
+    def sources(self) -> re.Pattern[str] | None:
+        """Finds who ran. A source is told by more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word."""
+        telling = [re.escape(source) for source in self._sources if re.search(r"\w[\d\-_./]+\w|\d", source)]
+        return re.compile(rf"(?<!\w)(?:{'|'.join(telling)})(?!\w)", re.IGNORECASE) if telling else None
+
+    def copied(self, text: str) -> Iterator[tuple[str, str, int]]:
+        """(placeholder, words, position) wherever `text` repeats a value of the traces, or a sentence of one.
+
+        The text is in lower case, single spaces between its words.
+        """
+        matcher, placeholders = self._values
+        for index, start, end in matcher.find_matches_as_indexes(text, overlapping=True):
+            if _stands_alone(text, start, end):
+                yield placeholders[index], text[start:end], start
+
+    @cached_property
+    def _values(self) -> tuple[AhoCorasick, list[str]]:
+        patterns: dict[str, str] = {}
+        for placeholder, value in self._originals.items():
+            for pattern in _patterns(value):
+                patterns.setdefault(pattern, placeholder)
+        # Asked a handful of times, so the kind that is quickest to build is the quickest.
+        matcher = AhoCorasick(
+            list(patterns), matchkind=MatchKind.Standard, implementation=Implementation.NoncontiguousNFA
         )
+        return matcher, list(patterns.values())
 
     @cached_property
     def judged(self) -> frozenset[tuple[str, ...]]:
@@ -79,6 +108,13 @@ class Known:
         return frozenset(quotable for text in sorted(shown) for p in read(text).passages for quotable in shingles(p))
 
 
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Not inside a longer word: `Ann` is not in `Annual`."""
+    before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
+    after = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
+    return not before and not after
+
+
 _known: WeakKeyDictionary[Placeholders, Known] = WeakKeyDictionary()
 
 
@@ -91,22 +127,19 @@ def known_of(packet: Packet) -> Known:
 
 
 def names_of_observations(observations: Iterable[Observation]) -> Iterator[str]:
-    """Functions, arguments and fields, lower case."""
+    """Functions, arguments and fields."""
     for observation in observations:
-        yield from observation.function.lower().split(".")
-        yield observation.function.lower()
-        yield from (name.lower() for name in observation.arguments)
+        yield observation.function
+        yield from observation.arguments
         if observation.form is not None:
-            yield from (name.lower() for name in observation.form.fields)
+            yield from observation.form.fields
 
 
 def _names_of_step(step: Step) -> Iterator[str]:
-    if step.function:
-        yield step.function.lower()
-        yield from step.function.lower().split(".")
-    yield from (name.lower() for role in (step.arguments,) for name in _keys(role))
+    yield step.function
+    yield from _keys(step.arguments)
     if step.form is not None:
-        yield from (name.lower() for name in step.form.fields)
+        yield from step.form.fields
 
 
 def _keys(value: object) -> Iterator[str]:

@@ -18,8 +18,9 @@ _QUOTED = re.compile(r"\"([^\"]{12,})\"|(?<!\w)'([^']{12,})'(?!\w)|`([^`]{12,})`
 def poison(case: Case) -> Iterator[str]:
     """Complain about words that come from, or look like, an instruction to an agent."""
     planted = frozenset().union(*(known.planted for known in case.known), _planted_in_errors(case))
+    suspicious = overrides("\n".join(field.text for field in case.fields)) is not None
     for field in case.fields:
-        if form := overrides(field.text):
+        if suspicious and (form := overrides(field.text)):
             yield f"{field.name} {form}, as text planted in an observation does."
         elif any(instructs(quotation) for quotation in _quotations(field)):
             yield f"{field.name} quotes a text that instructs the agent; an observation may only describe."

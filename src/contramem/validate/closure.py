@@ -1,0 +1,35 @@
+"""Semantic closure: a patch may combine, compress, narrow or rephrase what it draws on, and adds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contramem.bank.card import SkillDelta
+from contramem.validate.case import Case, Text, functions_of
+from contramem.validate.case import fields as fields_of
+from contramem.validate.lexicon import content_words
+
+MAX_LISTED = 5
+
+
+def closure(case: Case) -> Iterator[str]:
+    """Complain about words and functions of a patch that neither its delta, its targets nor related cards have."""
+    if case.sources is None:
+        return
+    allowed = {root for source in case.sources for text in _texts(source) for root, _ in content_words(text)}
+    for field in case.fields:
+        new = dict.fromkeys(word for root, word in content_words(field.text) if root not in allowed)
+        if new:
+            listed = ", ".join(list(new)[:MAX_LISTED]) + (", …" if len(new) > MAX_LISTED else "")
+            yield f"{field.name} says what neither the delta, the targets nor related cards say: {listed}."
+    functions = {function for source in case.sources for function in functions_of(source)}
+    for function in functions_of(case.text):
+        if function not in functions:
+            yield f"The patch brings in {function}, which neither the delta nor its targets are about."
+
+
+def _texts(source: Text) -> Iterator[str]:
+    yield from (field.text for field in fields_of(source))
+    yield from functions_of(source)
+    if isinstance(source, SkillDelta):
+        yield getattr(source, "ability", "")

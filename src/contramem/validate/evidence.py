@@ -1,0 +1,126 @@
+"""Every claim maps to events of its packet, or to observed calls."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.errors import GuardError
+from contramem.monitor.guard import Guard, parse_guard
+from contramem.validate.case import Case
+
+_COUNT = re.compile(r"(?<![\w.])(\d+)\s+(?:out\s+)?of\s+(?:the\s+|all\s+)?(\d+)(?![\w.])")
+
+
+def evidence(case: Case) -> Iterator[str]:
+    """Complain about what nothing in the runs shows."""
+    if isinstance(case.text, FunctionCard):
+        yield from _call_counts(case)
+    elif case.cites is not None and case.packets:
+        yield from _cites(case)
+        yield from _functions(case, case.text)
+        yield from _guards(case, case.text)
+        yield from _run_counts(case, case.text)
+
+
+def _cites(case: Case) -> Iterator[str]:
+    assert case.cites is not None
+    if not case.cites:
+        yield "The lesson cites no event of any run."
+    steps = {place for known in case.known for place in known.steps}
+    letters = {letter for letter, _ in steps}
+    for run, position in case.cites:
+        if run not in letters:
+            yield f"The lesson cites run {run}, which is not in the packet."
+        elif (run, position) not in steps:
+            yield f"The lesson cites event {position} of run {run}, which has no such event."
+
+
+def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
+    cited = {run for run, _ in case.cites or ()}
+    called = {
+        function
+        for known in case.known
+        for run, functions in known.called.items()
+        if run in cited
+        for function in functions
+    }
+    for function in delta.functions_used:
+        if function not in called:
+            yield f"The lesson names {function}, which none of the runs it cites calls."
+
+
+def _guards(case: Case, delta: SkillDelta) -> Iterator[str]:
+    """A guard is replayed on the runs that are said to show it."""
+    for text in delta.guards:
+        try:
+            guard = parse_guard(text)
+        except GuardError as error:
+            yield str(error)
+            continue
+        for packet in case.packets:
+            kept, broken = _share_broken(guard, packet.passing), _share_broken(guard, packet.failing)
+            if packet.is_contrastive and kept >= broken:
+                yield f"The guard {text} is broken by passing runs as often as by failing ones."
+
+
+def _share_broken(guard: Guard, runs: Sequence[PacketRun]) -> float:
+    return sum(guard.check(run.steps) == "broken" for run in runs) / len(runs) if runs else 0.0
+
+
+def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
+    written = [(field.name, pair) for field in case.fields for pair in counts(field.text)]
+    if not written:
+        return
+    true = {pair for packet in case.packets for pair in (*_true_counts(packet), *_guard_counts(packet, delta.guards))}
+    for name, (some, whole) in written:
+        if (some, whole) not in true:
+            yield f"{name} says {some} of {whole}, which nothing in the packet counts to."
+
+
+def counts(text: str) -> list[tuple[int, int]]:
+    """What a text counts: `3 of 5 runs` is (3, 5)."""
+    return [(int(some), int(whole)) for some, whole in _COUNT.findall(text)]
+
+
+def _true_counts(packet: Packet) -> Iterator[tuple[int, int]]:
+    """What a signal states, and how many runs of each side call each function."""
+    passing, failing = packet.passing, packet.failing
+    for signal in packet.signals:
+        yield from counts(signal.statement)
+        yield len(signal.passing), len(passing)
+        yield len(signal.failing), len(failing)
+        yield len(signal.passing) + len(signal.failing), len(passing) + len(failing)
+    functions = {step.function for run in packet.runs for step in run.actions if step.function}
+    calling = {run.letter: {step.function for step in run.actions} for run in packet.runs}
+    for side in (passing, failing, (*passing, *failing)):
+        for function in functions:
+            number = sum(function in calling[run.letter] for run in side)
+            yield number, len(side)
+            yield len(side) - number, len(side)
+
+
+def _guard_counts(packet: Packet, guards: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """How many runs of each side keep and break each guard; of all, and of those that it speaks about."""
+    for text in guards:
+        try:
+            guard = parse_guard(text)
+        except GuardError:
+            continue
+        for side in (packet.passing, packet.failing):
+            verdicts = Counter(guard.check(run.steps) for run in side)
+            for number in (verdicts["holds"], verdicts["broken"], verdicts["holds"] + verdicts["vacuous"]):
+                yield number, len(side)
+                yield number, verdicts["holds"] + verdicts["broken"]
+
+
+def _call_counts(case: Case) -> Iterator[str]:
+    assert isinstance(case.text, FunctionCard)
+    calls = sum(observation.function == case.text.tool for observation in case.observations)
+    for field in case.fields if calls else ():
+        for some, whole in counts(field.text):
+            if not some <= whole <= calls:
+                yield f"{field.name} says {some} of {whole}, but {calls} calls were observed."

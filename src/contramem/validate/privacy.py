@@ -1,0 +1,159 @@
+"""Nothing of a person, an account or a task: no contact data, no secret, no identifier, no value of a trace."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from contramem.contrast.instructions import folded
+from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
+from contramem.validate.case import Case
+from contramem.validate.known import Known, Names, shingles
+from contramem.validate.lexicon import FUNCTION_WORDS, content_words
+
+MIN_IDENTIFIER_CHARS = 9
+MIN_IDENTIFIER_DIGITS = 3
+MIN_SECRET_CHARS = 20
+MIN_SECRET_BITS = 3.5
+"""Shannon entropy per character. Names of functions stay below: they are made of words."""
+MAX_ORDINARY_WORDS = 3
+"""A value of so many plain words of the interface (`all files`) says nothing about a task."""
+
+_PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
+_COUNTED = re.compile(
+    r"\b\d+\s+(?:(?:out\s+)?of\s+(?:the\s+|all\s+)?\d+|(?:passing|failing|runs?|tasks?|calls?|times?)\b)"
+)
+_TOKEN = re.compile(r"[^\W\d]\w*(?:[.:\-/]\w+)*")
+_ERROR_CLASS = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
+_SUSPICIOUS = re.compile(r"[\d@]|://|www\.|-----")
+"""Nothing personal is without one of these."""
+_DIGIT = re.compile(r"\d")
+_TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
+
+_EMAIL = re.compile(EMAIL_PATTERN)
+_URL = re.compile(r"\b(?:[a-z][a-z0-9+.\-]{1,12}://|www\.)[\w\-]+(?:\.[\w\-]+)*", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.])\+?\(?\d[\d\s().\-]{5,22}\d(?!\w)")
+_IBAN = re.compile(IBAN_PATTERN)
+_STREET = re.compile(
+    r"\b\d{1,5}[a-z]?,?\s(?:[A-Z][\w'’.\-]*\s){1,3}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|square|"
+    r"way|court|ct|place|pl|highway|hwy|rue|platz|straße|strasse)\b|\b(?:[A-Z]\w+\s){1,3}(?:Street|Avenue|Road|Lane)\s\d+",
+    re.IGNORECASE,
+)
+_IDENTIFIER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_\-]*[A-Za-z0-9])?")
+# The marks that issuers put on their secrets, so that scanners find them.
+_SECRET = re.compile(
+    r"\b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bxox[abprs]-[A-Za-z0-9\-]{10,}|\bAIza[\w\-]{30,}|\bglpat-[\w\-]{16,}"
+    r"|\bhf_[A-Za-z0-9]{20,}|\beyJ[\w\-]{10,}\.[\w\-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY"
+    r"|\b(?:password|passwd|secret|token|api[_-]?key)\s*[=:]\s*['\"]?(?=[^\s'\"<>]*\d)[^\s'\"<>]{6,}"
+)
+_MODEL = re.compile(
+    r"\b(?:chatgpt|gpt-?[345o][\w.\-]*|claude(?:-[\w.\-]+)?|gemini-[\w.\-]+|gemma-?\d[\w.\-]*|llama-?\d[\w.\-]*|mixtral[\w.\-]*"
+    r"|mistral-[\w.\-]+|command-r[\w.\-]*|qwen[\d.\-][\w.\-]*|deepseek[\w.\-]*|grok-\d[\w.\-]*|phi-\d[\w.\-]*|o[134]-(?:mini|"
+    r"preview|pro)|sonnet|haiku-\d)\b",
+    re.IGNORECASE,
+)
+
+
+class Privacy:
+    """The privacy check. `closed` are words of closed vocabularies, beside those that a packet itself shows."""
+
+    def __init__(self, closed: frozenset[str] = frozenset()) -> None:
+        self._closed = frozenset(word.lower() for word in closed)
+
+    def __call__(self, case: Case) -> Iterator[str]:
+        texts = masked([field.text for field in case.fields], case.names)
+        yield from _by_form(case, texts)
+        yield from _by_source(case, texts)
+        judged = frozenset().union(*(known.judged for known in case.known))
+        for field in case.fields if judged else ():
+            if not judged.isdisjoint(shingles(field.text)):
+                yield f"{field.name} repeats the judge's own words; say what was wrong in general terms."
+        yield from self._copied(case, texts)
+
+    def _copied(self, case: Case, texts: list[str]) -> Iterator[str]:
+        # Dates and times stay where they are: procedures turn on them.
+        timeless = [_TIME.sub(" ", text) if _DIGIT.search(text) else text for text in texts]
+        lines = [folded(" ".join(text.split())) for text in timeless]
+        starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        told: set[tuple[str, str]] = set()
+        for known in case.known:
+            for placeholder, value, position in known.copied("\n".join(lines)):
+                name = case.fields[bisect(starts, position) - 1].name
+                if (name, placeholder) not in told and not self._ordinary(value, case.names, known):
+                    told.add((name, placeholder))
+                    yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
+
+    def _ordinary(self, value: str, names: Names, known: Known) -> bool:
+        """Would these words stand in a card anyway: words of the interface, of a closed vocabulary, of any text?"""
+        if value in names.whole or value in known.closed or value in self._closed:
+            return True
+        parts = value.split()
+        if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
+            return False
+        return all(part in FUNCTION_WORDS or part in names.words or not any(content_words(part)) for part in parts)
+
+
+def masked(texts: Sequence[str], names: Names) -> list[str]:
+    """Texts without placeholders, counts and names of the interface, none of which is anybody's."""
+    plain = _COUNTED.sub(" ", _PLACEHOLDER.sub(" <> ", "\0".join(text.replace("\0", " ") for text in texts)))
+    plain = _TOKEN.sub(lambda match: " " if match.group().lower() in names.whole else match.group(), plain)
+    return _ERROR_CLASS.sub(" ", plain).split("\0")
+
+
+def _by_form(case: Case, texts: list[str]) -> Iterator[str]:
+    for field, text in zip(case.fields, texts, strict=True):
+        if _SUSPICIOUS.search(text):
+            yield from (f"{field.name} holds {what}." for what in personal(text))
+
+
+def _by_source(case: Case, texts: list[str]) -> Iterator[str]:
+    patterns = [_MODEL, *(known.sources for known in case.known if known.sources is not None)]
+    whole = "\n".join(texts)
+    for pattern in dict.fromkeys(patterns):
+        if pattern.search(whole):
+            named = next(field for field, text in zip(case.fields, texts, strict=True) if pattern.search(text))
+            yield f"{named.name} names a model or agent that ran; a lesson holds whoever runs."
+            return
+
+
+def personal(text: str) -> Iterator[str]:
+    """What a text gives away by its form alone, in words."""
+    if _EMAIL.search(text):
+        yield "an e-mail address"
+    if _URL.search(text):
+        yield "a link with its host"
+    if _SECRET.search(text):
+        yield "a secret"
+    if _STREET.search(text):
+        yield "a street address"
+    if any(is_iban(match.group()) for match in _IBAN.finditer(text)):
+        yield "an account number"
+    timeless = _TIME.sub(" ", text)
+    numbers = [match.group().strip() for match in _NUMBER.finditer(timeless)]
+    if any(is_card_number(number) for number in numbers):
+        yield "a card number"
+    elif any(is_phone(number) for number in numbers):
+        yield "a telephone number"
+    if any(_is_identifier(match.group()) for match in _IDENTIFIER.finditer(timeless)):
+        yield "a long identifier"
+
+
+def _is_identifier(token: str) -> bool:
+    if len(token) < 7:
+        return False
+    digits = sum(char.isdigit() for char in token)
+    if digits == len(token):
+        return True
+    if len(token) >= MIN_SECRET_CHARS and digits and _bits(token) >= MIN_SECRET_BITS:
+        return True
+    return len(token) >= MIN_IDENTIFIER_CHARS and digits >= MIN_IDENTIFIER_DIGITS
+
+
+def _bits(token: str) -> float:
+    """Shannon entropy per character."""
+    return -sum(n / len(token) * math.log2(n / len(token)) for n in Counter(token).values())

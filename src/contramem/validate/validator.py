@@ -1,0 +1,73 @@
+"""One validator for every author: what a card, a delta or a patch must pass before it changes a bank."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from contramem.bank.card import FunctionCard, SkillCard
+from contramem.bank.patch import Patch
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet
+from contramem.validate.case import Case, Check
+from contramem.validate.closure import closure
+from contramem.validate.evidence import evidence
+from contramem.validate.poison import poison
+from contramem.validate.privacy import Privacy
+from contramem.validate.schema import schema
+from contramem.validate.verdict import Refusal
+
+if TYPE_CHECKING:
+    from contramem.build.author import Candidate
+
+
+class Validator:
+    """Checks by name, in the order in which they complain. Without arguments all of them; give others to compose."""
+
+    def __init__(self, closed: Collection[str] = (), **checks: Check) -> None:
+        """`closed` are the words of closed vocabularies, which may stand in a card though they stand in traces."""
+        self._checks: dict[str, Check] = checks or {
+            "schema": schema,
+            "evidence": evidence,
+            "closure": closure,
+            "privacy": Privacy(frozenset(closed)),
+            "poison": poison,
+        }
+
+    def card(
+        self, card: FunctionCard, observations: Sequence[Observation], packets: Sequence[Packet] = ()
+    ) -> list[Refusal]:
+        """A Function Card, held against the calls it was built from, and the values of the packets they stand in."""
+        return self._judge(Case(card, packets=tuple(packets), observations=observations))
+
+    def candidate(self, candidate: Candidate, packet: Packet, known_functions: Collection[str] = ()) -> list[Refusal]:
+        """A delta, held against its packet."""
+        functions = frozenset(known_functions)
+        return self._judge(Case(candidate.delta, packets=(packet,), cites=candidate.cites, functions=functions))
+
+    def patch(
+        self,
+        patch: Patch,
+        candidate: Candidate,
+        targets: Sequence[SkillCard],
+        function_cards: Sequence[FunctionCard] = (),
+        packet: Packet | None = None,
+    ) -> list[Refusal]:
+        """A decision on a delta, held against all that it may draw on. `targets` are the cards that it names."""
+        missing = set(patch.target_card_ids) - {card.card_id for card in targets}
+        if missing:
+            return [Refusal("schema", f"The patch names {', '.join(sorted(missing))}, which it was not given.")]
+        if patch.new_or_updated_card is None:
+            return []
+        functions = frozenset(function for card in targets for function in card.functions_used)
+        return self._judge(
+            Case(
+                patch.new_or_updated_card,
+                packets=(packet,) if packet is not None else (),
+                functions=functions | {card.tool for card in function_cards} | set(candidate.delta.functions_used),
+                sources=(candidate.delta, *targets, *function_cards),
+            )
+        )
+
+    def _judge(self, case: Case) -> list[Refusal]:
+        return [Refusal(name, reason) for name, check in self._checks.items() for reason in check(case)]
