@@ -491,3 +491,15 @@ def test_cards_stay_short(built):
         assert max(map(len, lines(card))) <= 600
         assert len(card.usage_rules) <= 6
         assert len(card.common_mistakes) <= 6
+
+
+def test_the_shipped_runs_show_that_a_refused_call_works_after_signing_in():
+    with Pool(read_traces([EXAMPLES])) as pool:
+        runs = list(pool)
+    vocabulary = Vocabulary(runs)
+    name = "TicketAPI.get_user_tickets"
+    card = build_function_card(name, by_function(packet_of(task, vocabulary) for task in runs)[name], None, vocabulary)
+    assert any(
+        line.startswith('"User not authenticated." in ') and "the same call worked after `ticket_login`" in line
+        for line in card.common_mistakes
+    )
