@@ -74,3 +74,11 @@ def test_observations_know_the_fix_that_worked_after_an_error() -> None:
     assert (first.error, first.fix) == ("Error: bad id", ("id",))
     assert (second.error, second.repeated, third.repeated) == ("", False, True)
     assert second.forms == {"id": "identifier"}
+
+
+def test_what_a_tool_complains_about_stays_readable() -> None:
+    refused = call(
+        "Car.start", {}, {"error": "The brake pedal must be pressed."}, error="The brake pedal must be pressed."
+    )
+    made = packet(run("a", False, refused, "The brake pedal must be pressed."))
+    assert made.runs[0].actions[0].error == "The brake pedal must be pressed."

@@ -13,6 +13,7 @@ from contramem.monitor.guard import Guard, parse_guard
 READ = call("Mail.read", {"id": "m-1"}, [{"id": "m-1234"}])
 WRITE = call("Mail.delete", {"id": "m-1234"})
 GUESS = call("Mail.delete", {"id": "m-9876"})
+REFUSED_WRITE = call("Mail.delete", {"id": "m-1234"}, "Error: locked", error="Error: locked")
 REFUSED = call("Mail.read", {"id": "m-1"}, "Error: no", error="Error: no")
 
 
@@ -31,6 +32,8 @@ REFUSED = call("Mail.read", {"id": "m-1"}, "Error: no", error="Error: no")
         ("precedence(Mail.read, Mail.delete)", [WRITE, READ], "broken"),
         ("precedence(Mail.read, Mail.delete)", [REFUSED, WRITE], "broken"),
         ("precedence(Mail.read, Mail.delete)", [READ], "vacuous"),
+        ("precedence(Mail.read, Mail.delete)", [REFUSED_WRITE, READ, WRITE], "holds"),
+        ("precedence(Mail.read, Mail.delete)", [REFUSED_WRITE, READ], "broken"),
         ("response(Mail.read, Mail.delete)", [READ, WRITE], "holds"),
         ("response(Mail.read, Mail.delete)", [WRITE, READ], "broken"),
         ("response(Mail.read, Mail.delete)", [WRITE], "vacuous"),

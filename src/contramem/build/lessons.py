@@ -329,9 +329,9 @@ def _recovery(packet: Packet, function: str, error: str, better: str, worse: str
         skill=Skill(
             core_rule=f"When {bare(function)} answers “{error}”, {advice}.",
             completion=(f"the last {bare(function)} error was followed by a call that worked",),
-            success_failure_contrast=f"{len({r.letter for r, _ in by_reaction[better]})} runs got past it this way; "
-            f"{len({r.letter for r, _ in by_reaction[worse]})} {worse} and failed.",
-            recovery=f"{advice.capitalize()}.",
+            success_failure_contrast=f"{_runs(by_reaction[better])} got past it this way; "
+            f"{_runs(by_reaction[worse])} {worse} and failed.",
+            recovery=f"{advice[0].upper()}{advice[1:]}.",
         ),
         evidence=Evidence(
             transition=f"after “{error}”", good_example=path(passed, functions), bad_example=path(failed, functions)
@@ -340,6 +340,11 @@ def _recovery(packet: Packet, function: str, error: str, better: str, worse: str
     )
     cites = [Cite(run.letter, step.position) for run, step in [*by_reaction[better][:3], *by_reaction[worse][:3]]]
     return Candidate(delta, tuple(cites))
+
+
+def _runs(cases: Sequence[tuple[PacketRun, Step]]) -> str:
+    count = len({run.letter for run, _ in cases})
+    return f"{count} run" if count == 1 else f"{count} runs"
 
 
 def _advice(reaction: str) -> str:

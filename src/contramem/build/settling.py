@@ -92,7 +92,7 @@ def _called(packet: Packet, letter: str) -> set[str]:
 def _narrowed(one: Known, condition: str) -> SkillDelta:
     card = one.card
     guard = guards_of(card.guards)[0]._replace(when=condition)
-    trigger = f"{card.applies_when.rstrip('.')}, in a task that also takes {bare(condition)}."
+    trigger = f"{card.applies_when.rstrip('.')}, in a task that also needs {bare(condition)}."
     return rewritten(
         card,
         applies_when=trigger,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from contramem.contrast.form import is_field, parse
-from contramem.contrast.spans import OPENERS, Span, spans
+from contramem.contrast.spans import OPENERS, spans
 from contramem.contrast.values import NUMERIC, PRIORITY, ROLES, ValueKind, kind_of_number, kind_of_text
 from contramem.contrast.vocabulary import Vocabulary, scalars
 from contramem.traces.effects import LEXICON, words
@@ -43,6 +43,15 @@ class _Key(NamedTuple):
     numeric: ValueKind | None
 
 
+class _Found(NamedTuple):
+    """A span of a text, and its key; None for dates and for what opens a sentence."""
+
+    start: int
+    end: int
+    kind: str
+    key: _Key | None
+
+
 class Placeholders:
     """The placeholders of one task. Made from all its runs at once, in a fixed order, so numbers are reproducible."""
 
@@ -58,8 +67,8 @@ class Placeholders:
         """The words of all texts. Proper nouns are not written in lower case; a capitalised word that is, is none."""
         self._interface: set[str] = set()
         """Names of functions, arguments and fields."""
-        self._scanned: set[tuple[str, str]] = set()
-        self._spans: dict[str, list[Span]] = {}
+        self._scanned: set[tuple[str, ...]] = set()
+        self._found: dict[str, list[_Found]] = {}
         self._redacted: dict[str, str] = {}
         for run in runs:
             self._see_text(run.task)
@@ -122,9 +131,10 @@ class Placeholders:
         assert event.result is not None
         content, error = event.result.content, event.result.error
         if error:
+            # A complaint is the tool's own wording, not a value of the task: only what it names is replaced.
             self._see_text(error)
+            return
         if isinstance(content, str):
-            # Runs of one task mostly see the same results; each is looked at once.
             if (event.function, content) in self._scanned:
                 return
             self._scanned.add((event.function, content))
@@ -136,6 +146,10 @@ class Placeholders:
             self._see_text(parsed.prose)
 
     def _see_value(self, function: str, role: str, value: object, returned: bool = False) -> None:
+        if type(value) is str:  # runs of one task mostly see the same values; each is looked at once
+            if (function, role, value) in self._scanned:
+                return
+            self._scanned.add((function, role, value))
         if self._vocabulary.keeps(function, role, value):
             return
         key, kind = _classified(value, role)
@@ -147,15 +161,14 @@ class Placeholders:
 
     def _see_text(self, text: str) -> None:
         text = _composed(text)
-        if not text or text in self._spans:
+        if not text or text in self._found:
             return
         self._tokens.update(text.split())
-        for start, end, kind in self._spans_of(text):
-            if kind == "OPENING":
+        for start, end, kind, key in self._found_in(text):
+            if key is not None:
+                self._note(key, kind, text[start:end])  # type: ignore[arg-type]
+            elif kind == "OPENING":
                 self._openings[text[start:end]] = None
-            elif kind != "TIME":
-                found = text[start:end]
-                self._note(_span_key(found, kind), kind, found)  # type: ignore[arg-type]
 
     def _see_opening(self, name: str) -> None:
         rest = name[self._name_start(name) :]
@@ -177,10 +190,13 @@ class Placeholders:
             or f"{word}," in tokens
         )
 
-    def _spans_of(self, text: str) -> list[Span]:
-        known = self._spans.get(text)
+    def _found_in(self, text: str) -> list[_Found]:
+        known = self._found.get(text)
         if known is None:
-            known = self._spans[text] = spans(text)
+            known = self._found[text] = [
+                _Found(start, end, kind, None if kind in _KEYLESS else _span_key(text[start:end], kind))
+                for start, end, kind in spans(text)
+            ]
         return known
 
     def _note(self, key: _Key, kind: ValueKind, original: str) -> None:
@@ -238,7 +254,7 @@ class Placeholders:
     def _redact(self, text: str) -> str:
         """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself."""
         found = self._known_values(text)
-        for span in self._spans_of(text):
+        for span in self._found_in(text):
             if (replaced := self._replacement(text, span)) is not None:
                 found.append(replaced)
         if not found:
@@ -262,7 +278,7 @@ class Placeholders:
     def _known_values(self, text: str) -> list[tuple[int, int, str]]:
         matcher, known = self._matcher
         found = []
-        for index, start, end in matcher.find_matches_as_indexes(_folded(text)):
+        for index, start, end in matcher.find_matches_as_indexes(_searchable(text)):
             key, name = known[index]
             if _stands_alone(text, start, end) and self._is_meant(text, start, end, key.text, name):
                 found.append((start, end, name))
@@ -286,21 +302,20 @@ class Placeholders:
         identifier = text[before.start() : after.end()]
         return identifier in self._interface or any(name.endswith(f".{identifier}") for name in self._interface)
 
-    def _replacement(self, text: str, span: Span) -> tuple[int, int, str] | None:
+    def _replacement(self, text: str, span: _Found) -> tuple[int, int, str] | None:
         """What stands for a span. None: it is no value of this task, only capitalised."""
-        start, end, kind = span
-        if kind == "OPENING":
-            start, kind = start + self._name_start(text[start:end]), "NAME"
-        found = text[start:end]
+        start, end, kind, key = span
         if kind == "TIME":
-            return start, end, found
-        if kind == "NAME":
-            named = self._names.get(_span_key(found, "NAME"))
-            return None if named is None else (start, end, named)
-        if kind in _WITH_DIGITS and (digits := _digits(found)):
-            return start, end, self._name_of_number(found, kind, digits)
-        named = self._names.get(_span_key(found, kind))  # type: ignore[arg-type]
-        return start, end, named or f"<{kind}>"
+            return start, end, text[start:end]
+        if kind in _WITH_DIGITS and (digits := _digits(text[start:end])):
+            return start, end, self._name_of_number(text[start:end], kind, digits)
+        if kind == "OPENING":
+            start += self._name_start(text[start:end])
+            kind, key = "NAME", _span_key(text[start:end], "NAME")
+        named = self._names.get(key)  # type: ignore[arg-type]
+        if named is None:
+            return None if kind == "NAME" else (start, end, f"<{kind}>")
+        return start, end, named
 
     def _name_of_number(self, found: str, kind: str, digits: str) -> str:
         if len(digits.strip("-")) < 2 and kind != "AMOUNT":
@@ -318,6 +333,7 @@ class Placeholders:
 _MARKS = frozenset("'\"`‘’“”*#«»")
 _IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
 _IDENTIFIER_AFTER = re.compile(r"\w*")
+_KEYLESS = frozenset({"TIME", "OPENING"})
 _WITH_DIGITS = frozenset({"ID", "AMOUNT", "NUMBER", "PHONE", "ACCOUNT"})
 
 
@@ -350,10 +366,10 @@ def _classify_text(value: str, role: str) -> tuple[_Key | None, ValueKind]:
 _classified_text = lru_cache(maxsize=1 << 14)(_classify_text)  # runs of one task share most of their values
 
 
-def _span_key(found: str, kind: ValueKind) -> _Key:
+def _span_key(found: str, kind: str) -> _Key:
     if kind in NUMERIC:
         if digits := _digits(found):
-            return _Key(digits if kind == "ID" else _plain(digits), kind)
+            return _Key(digits if kind == "ID" else _plain(digits), kind)  # type: ignore[arg-type]
     elif kind == "PHONE" or kind == "ACCOUNT":
         return _Key("".join(filter(str.isalnum, found)).lower(), None)
     return _Key(_folded(" ".join(found.split())), None)
@@ -389,16 +405,19 @@ def _composed(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Lower case without changing the length, and any white space as a blank: positions in it hold in the original."""
-    if text.isascii():
-        return text.lower().translate(_BLANKS)
+    """Lower case without changing the length: positions in it hold in the original."""
     lowered = text.lower()
+    if lowered.isascii():
+        return lowered
     if len(lowered) != len(text):  # a few letters become two, such as İ
         lowered = "".join([char if len(lower := char.lower()) > 1 else lower for char in text])
-    return lowered.translate(_BLANKS)
+    return lowered.replace("ς", "σ")
 
 
-_BLANKS = {**dict.fromkeys(map(ord, "\t\n\r\v\f\u00a0\u2007\u2009\u202f"), " "), ord("ς"): "σ"}
+def _searchable(text: str) -> str:
+    """Folded, and any white space as a blank: a value may be broken over two lines."""
+    folded = _folded(text).replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    return folded if folded.isascii() else folded.replace("\u00a0", " ").replace("\u202f", " ")
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -53,7 +53,8 @@ _CAPITALISED = rf"{_UPPER}(?<!\w.)(?:['’]?{_UPPER})?{_LOWER}(?:[^\W\d_]|['’\
 _PARTICLE = r"(?:(?:van|von|der|den|de|da|di|du|del|la|le|bin|ibn|al)[ ]){0,2}"
 _NAME = re.compile(rf"{_CAPITALISED}(?:[ ]{_PARTICLE}(?:{_CAPITALISED}|[A-Z]\.))*+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:\n|>])[\s*_#>\-•\"'“‘(\d.)]*\Z")
-_BEFORE_NAME = re.compile(r"[\w,;:][ ][\"'(“‘*`]?\Z")
+_OPENING_MARKS = frozenset("\"'(“‘*`")
+_INNER_MARKS = frozenset(",;:")
 _ACRONYM = re.compile(r"[A-Z]{2,}s")
 
 # Words that open a sentence or a greeting, and words of the calendar: a capital makes them no name.
@@ -76,17 +77,28 @@ def _names(text: str) -> list[Span]:
     found = []
     for match in _NAME.finditer(text):
         first, last = match.span()
-        start, end = _without_openers(text, first, last)
-        if start == end:
+        if " " not in match.group():
+            if _is_inside_sentence(text, first) and not _is_no_name(match.group()):
+                found.append(Span(first, last, "NAME"))
             continue
-        if " " in text[start:end]:
-            opens = start == first and _SENTENCE_START.search(text, max(0, start - 12), start)
+        start, end = _without_openers(text, first, last)
+        if start < end:
+            opens = (
+                start == first and " " in text[start:end] and _SENTENCE_START.search(text, max(0, start - 12), start)
+            )
             found.append(Span(start, end, "OPENING" if opens else "NAME"))
-        elif (start > first or _BEFORE_NAME.search(text, max(0, start - 3), start)) and not _ACRONYM.fullmatch(
-            text, start, end
-        ):
-            found.append(Span(start, end, "NAME"))
     return found
+
+
+def _is_inside_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - 3) : start]
+    if before[-1:] in _OPENING_MARKS:
+        before = before[:-1]
+    return before[-1:] == " " and (before[-2:-1].isalnum() or before[-2:-1] in _INNER_MARKS)
+
+
+def _is_no_name(word: str) -> bool:
+    return word.lower() in OPENERS or _ACRONYM.fullmatch(word) is not None
 
 
 def _without_openers(text: str, start: int, end: int) -> tuple[int, int]:

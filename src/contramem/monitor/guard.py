@@ -7,7 +7,8 @@
     response(A, B)          after the last A that worked, B is called and works
     known_value(F.arg)      F gets for `arg` only values that had been seen before the call
 
-Any of them may end in `when F`: it then speaks only about runs in which F is called. Functions are `App.function`.
+Any of them may end in `when F`: it then speaks only about runs in which F is called. Functions are `App.function`. A call
+that failed and was tried again later is a try, not a deed: `precedence` does not hold it against the run.
 """
 
 from __future__ import annotations
@@ -103,12 +104,12 @@ def _at_most_once(guard: Guard, calls: list[Step]) -> Verdict:
 
 
 def _precedence(guard: Guard, calls: list[Step]) -> Verdict:
-    for step in calls:
-        if step.function == guard.then:
-            return "broken"
-        if _works(step, guard.function):
-            return "holds" if any(later.function == guard.then for later in calls) else "vacuous"
-    return "vacuous"
+    done = [index for index, step in enumerate(calls) if _works(step, guard.then)]
+    tried = [index for index, step in enumerate(calls) if step.function == guard.then]
+    if not tried:
+        return "vacuous"
+    first = min(done, default=tried[-1])
+    return "holds" if any(_works(step, guard.function) for step in calls[:first]) else "broken"
 
 
 def _response(guard: Guard, calls: list[Step]) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -11,8 +10,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.validate.case import Case
-
-_COUNT = re.compile(r"(?<![\w.])(\d+)\s+(?:out\s+)?of\s+(?:the\s+|all\s+)?(\d+)(?![\w.])")
+from contramem.validate.known import counts_in
 
 
 def evidence(case: Case) -> Iterator[str]:
@@ -72,35 +70,14 @@ def _share_broken(guard: Guard, runs: Sequence[PacketRun]) -> float:
 
 
 def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
-    written = [(field.name, pair) for field in case.fields for pair in counts(field.text)]
+    written = [(field.name, pair) for field in case.fields for pair in counts_in(field.text)]
     if not written:
         return
-    true = {pair for packet in case.packets for pair in (*_true_counts(packet), *_guard_counts(packet, delta.guards))}
+    true = {pair for packet in case.packets for pair in _guard_counts(packet, delta.guards)}
+    true = true.union(*(known.counts for known in case.known))
     for name, (some, whole) in written:
         if (some, whole) not in true:
             yield f"{name} says {some} of {whole}, which nothing in the packet counts to."
-
-
-def counts(text: str) -> list[tuple[int, int]]:
-    """What a text counts: `3 of 5 runs` is (3, 5)."""
-    return [(int(some), int(whole)) for some, whole in _COUNT.findall(text)]
-
-
-def _true_counts(packet: Packet) -> Iterator[tuple[int, int]]:
-    """What a signal states, and how many runs of each side call each function."""
-    passing, failing = packet.passing, packet.failing
-    for signal in packet.signals:
-        yield from counts(signal.statement)
-        yield len(signal.passing), len(passing)
-        yield len(signal.failing), len(failing)
-        yield len(signal.passing) + len(signal.failing), len(passing) + len(failing)
-    functions = {step.function for run in packet.runs for step in run.actions if step.function}
-    calling = {run.letter: {step.function for step in run.actions} for run in packet.runs}
-    for side in (passing, failing, (*passing, *failing)):
-        for function in functions:
-            number = sum(function in calling[run.letter] for run in side)
-            yield number, len(side)
-            yield len(side) - number, len(side)
 
 
 def _guard_counts(packet: Packet, guards: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -121,6 +98,6 @@ def _call_counts(case: Case) -> Iterator[str]:
     assert isinstance(case.text, FunctionCard)
     calls = sum(observation.function == case.text.tool for observation in case.observations)
     for field in case.fields if calls else ():
-        for some, whole in counts(field.text):
+        for some, whole in counts_in(field.text):
             if not some <= whole <= calls:
                 yield f"{field.name} says {some} of {whole}, but {calls} calls were observed."

@@ -50,7 +50,24 @@ class Known:
         self.steps = {(run.letter, step.position): step for run in packet.runs for step in run.steps}
         self.called = {run.letter: {step.function for step in run.actions if step.function} for run in packet.runs}
         self._sources = sorted({provenance.source for provenance in packet.provenance.values()})
+        self._sides = tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing)
+        self._signals = packet.signals
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
+
+    @cached_property
+    def counts(self) -> frozenset[tuple[int, int]]:
+        """What can truly be counted: what signals state, and how many runs of each side call each function."""
+        passing, failing = self._sides
+        found = {pair for signal in self._signals for pair in counts_in(signal.statement)}
+        for signal in self._signals:
+            found.add((len(signal.passing), len(passing)))
+            found.add((len(signal.failing), len(failing)))
+            found.add((len(signal.passing) + len(signal.failing), len(passing) + len(failing)))
+        for side in (passing, failing, (*passing, *failing)):
+            for function in self.functions:
+                number = sum(function in self.called[letter] for letter in side)
+                found |= {(number, len(side)), (len(side) - number, len(side))}
+        return frozenset(found)
 
     @cached_property
     def functions(self) -> frozenset[str]:
@@ -168,6 +185,14 @@ def _patterns(value: str) -> Iterator[str]:
             piece = " ".join(piece.split()).strip(" .,;:!?'\"")
             if len(piece) >= MIN_PIECE_CHARS and piece.count(" ") >= MIN_PIECE_WORDS - 1:
                 yield piece
+
+
+_COUNT = re.compile(r"(?<![\w.])(\d+)\s+(?:out\s+)?of\s+(?:the\s+|all\s+)?(\d+)(?![\w.])")
+
+
+def counts_in(text: str) -> list[tuple[int, int]]:
+    """What a text counts: `3 of 5 runs` is (3, 5)."""
+    return [(int(some), int(whole)) for some, whole in _COUNT.findall(text)]
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
