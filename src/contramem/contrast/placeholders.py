@@ -369,7 +369,7 @@ _classified_text = lru_cache(maxsize=1 << 14)(_classify_text)  # runs of one tas
 def _span_key(found: str, kind: str) -> _Key:
     if kind in NUMERIC:
         if digits := _digits(found):
-            return _Key(digits if kind == "ID" else _plain(digits), kind)  # type: ignore[arg-type]
+            return _Key(digits if kind == "ID" else _plain(digits), kind)
     elif kind == "PHONE" or kind == "ACCOUNT":
         return _Key("".join(filter(str.isalnum, found)).lower(), None)
     return _Key(_folded(" ".join(found.split())), None)

@@ -120,10 +120,12 @@ def _without_openers(text: str, start: int, end: int) -> tuple[int, int]:
 # Everything else
 
 # Whatever is no name and no plain word has one of these in it; most words of a text do not.
-_SPECIAL_TOKEN = re.compile(r"(?<!\S)[^\s\d@/#$€£¥₹<+.]*+(?:[\d@/#$€£¥₹<+]|\.+[^\s.])\S*")
+_SPECIAL = re.compile(r"[\d@/#$€£¥₹<+]|\.(?=[^\s.])")
+_SPECIAL_TO_END = re.compile(rf"(?:{_SPECIAL.pattern})\S*+")
 _STEP = re.compile(r"\w+[^\w$€£¥₹+(#<~/.\s]*|\W")
+_PLACEHOLDER = re.compile(r"(?P<PLACEHOLDER><[A-Z|_\d]+>)")
 _FROM_LETTER = re.compile(
-    rf"(?P<PLACEHOLDER><[A-Z|_\d]+>)|(?P<EMAIL>{EMAIL_PATTERN})|(?P<URL>{URL_PATTERN})"
+    rf"(?P<EMAIL>{EMAIL_PATTERN})|(?P<URL>{URL_PATTERN})"
     rf"|(?P<ACCOUNT>{IBAN_PATTERN})|(?P<FILE>{FILE_PATTERN})|(?P<ID>{ID_PATTERN})"
 )
 _NO_PHONE = (
@@ -147,11 +149,12 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 def _specials(text: str) -> list[Span]:
     found = []
     done = 0
-    for token in _SPECIAL_TOKEN.finditer(text):
+    for token in _SPECIAL_TO_END.finditer(text):
         position, end = token.span()
-        if position < done:
-            position = done
-        while position < end:
+        while position > done and not text[position - 1].isspace():  # the token began before
+            position -= 1
+        position = max(position, done)
+        while position < end and _SPECIAL.search(text, position, end):
             span = _special_at(text, position)
             if span is None:
                 position = _STEP.match(text, position).end()  # type: ignore[union-attr]  # it matches any character
@@ -168,10 +171,12 @@ def _special_at(text: str, position: int) -> Span | None:
         if (date := _date_after_month(text, position)) is not None:
             return date
         match = _FROM_DIGIT.match(text, position)
+    elif char.isalpha() or char in "#_./~":
+        match = _FROM_LETTER.match(text, position)
     elif char in "$€£¥₹+(-":
         match = _FROM_DIGIT.match(text, position)
-    elif char.isalpha() or char in "#<_./~":
-        match = _FROM_LETTER.match(text, position)
+    elif char == "<":
+        match = _PLACEHOLDER.match(text, position)
     else:
         return None
     return None if match is None else _told_apart(text, match)

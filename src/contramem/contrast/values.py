@@ -82,7 +82,7 @@ _EXTENSIONS = (
 )
 _DOMAINS = r"(?:com|org|net|edu|gov|io|ai|app|dev|info|biz|co|eu|uk|de|fr|ch|at|nl|es|it|pl|ru|cn|jp|in|br|au|ca|us)"
 _URL_END = r"[^\s<>\"'`)\]]*[^\s<>\"'`)\].,;:!?*_]"
-EMAIL_PATTERN = r"[\w.%+\-]+(?:'[\w.%+\-]+)?@[\w\-]+(?:\.[\w\-]+)+"
+EMAIL_PATTERN = r"[\w.%+\-]++(?:'[\w.%+\-]++)?@[\w\-]+(?:\.[\w\-]+)+"
 URL_PATTERN = (
     rf"(?:https?|ftp)://{_URL_END}|\bwww\.[\w\-]+(?:\.[\w\-]+)+(?:[/?#]{_URL_END})?"
     rf"|\b[\w\-]+(?:\.[\w\-]+)*\.{_DOMAINS}\b(?![\w@\-]|\.\w)(?:/{_URL_END})?"

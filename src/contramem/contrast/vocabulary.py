@@ -54,11 +54,12 @@ class Vocabulary:
         """Does `value` stay as it is when it fills the argument or field `role` of `function`?"""
         if value is None or isinstance(value, bool):
             return True
-        return value in self._words.get((function.partition(".")[0], role), ())
+        by_app = self._words.get(role)
+        return by_app is not None and value in by_app.get(function.partition(".")[0], ())
 
     def words(self, function: str, role: str) -> frozenset[object]:
         """The closed vocabulary of an argument or field; empty when it has none."""
-        return self._words.get((function.partition(".")[0], role), frozenset())
+        return self._words.get(role, {}).get(function.partition(".")[0], frozenset())
 
     @property
     def closed(self) -> frozenset[str]:
@@ -100,19 +101,20 @@ class Vocabulary:
         if len(values) > MAX_WORDS * 2:
             self._seen[slot] = None
 
-    def _settled(self) -> dict[tuple[str, str], frozenset[object]]:
-        """By app and role: functions of one app share their words, so a word stays one in all of them."""
-        settled: dict[tuple[str, str], frozenset[object]] = defaultdict(frozenset)
+    def _settled(self) -> dict[str, dict[str, frozenset[object]]]:
+        """By role and app: functions of one app share their words, so a word stays one in all of them."""
+        settled: dict[str, dict[str, frozenset[object]]] = defaultdict(lambda: defaultdict(frozenset))
         for (function, role), enum in self._enums.items():
-            settled[function.partition(".")[0], role] |= enum
+            settled[role][function.partition(".")[0]] |= enum
         for (function, role), values in self._seen.items():
             if values is None or len(self._tasks[function, role]) < MIN_TASKS:
                 continue
             recurring = {value for value, tasks in values.items() if len(tasks) >= MIN_TASKS_PER_WORD}
             # One odd value does not open a vocabulary, but mostly odd ones do.
             if len(recurring) <= MAX_WORDS and len(values) <= 2 * len(recurring):
-                settled[function.partition(".")[0], role] |= {value for value in recurring if is_word(value, role)}
-        return dict(settled)
+                kept = {value for value in recurring if is_word(value, role)}
+                settled[role][function.partition(".")[0]] |= kept
+        return {role: dict(by_app) for role, by_app in settled.items()}
 
 
 def is_word(value: object, role: str) -> bool:

@@ -26,6 +26,8 @@ QUOTED_WORDS = 6
 """So many words in a row are a quotation."""
 
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
+# A source is told by more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word.
+_TELLING_SOURCE = re.compile(r"\w[\-_./]+\w|\d")
 
 
 class Names(NamedTuple):
@@ -49,7 +51,8 @@ class Known:
         self._originals = packet.placeholders.originals()
         self.steps = {(run.letter, step.position): step for run in packet.runs for step in run.steps}
         self.called = {run.letter: {step.function for step in run.actions if step.function} for run in packet.runs}
-        self._sources = sorted({provenance.source for provenance in packet.provenance.values()})
+        ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
+        self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
         self._sides = tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing)
         self._signals = packet.signals
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
@@ -84,12 +87,6 @@ class Known:
         shown = (str(value) for step in self.steps.values() for _, value in scalars(step.arguments))
         return frozenset(value.lower() for value in shown if not _PLACEHOLDER.search(value))
 
-    @cached_property
-    def sources(self) -> re.Pattern[str] | None:
-        """Finds who ran. A source is told by more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word."""
-        telling = [re.escape(source) for source in self._sources if re.search(r"\w[\d\-_./]+\w|\d", source)]
-        return re.compile(rf"(?<!\w)(?:{'|'.join(telling)})(?!\w)", re.IGNORECASE) if telling else None
-
     def copied(self, text: str) -> Iterator[tuple[str, str, int]]:
         """(placeholder, words, position) wherever `text` repeats a value of the traces, or a sentence of one.
 
@@ -123,6 +120,11 @@ class Known:
         shown = {text for step in self.steps.values() for text in (step.returned, step.error) if text}
         shown |= {step.text for step in self.steps.values() if step.actor not in ("agent", "user") and step.text}
         return frozenset(quotable for text in sorted(shown) for p in read(text).passages for quotable in shingles(p))
+
+
+def stands_in(value: str, text: str) -> bool:
+    """Is `value` anywhere in `text`, not inside a longer word?"""
+    return any(_stands_alone(text, found.start(), found.end()) for found in re.finditer(re.escape(value), text))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

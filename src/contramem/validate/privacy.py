@@ -12,7 +12,7 @@ from itertools import accumulate
 from contramem.contrast.instructions import folded
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
 from contramem.validate.case import Case
-from contramem.validate.known import Known, Names, shingles
+from contramem.validate.known import Known, Names, shingles, stands_in
 from contramem.validate.lexicon import FUNCTION_WORDS, content_words
 
 MIN_IDENTIFIER_CHARS = 9
@@ -51,6 +51,9 @@ _SECRET = re.compile(
     r"|\bhf_[A-Za-z0-9]{20,}|\beyJ[\w\-]{10,}\.[\w\-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY"
     r"|\b(?:password|passwd|secret|token|api[_-]?key)\s*[=:]\s*['\"]?(?=[^\s'\"<>]*\d)[^\s'\"<>]{6,}"
 )
+_FAMILIES = (
+    "gpt claude gemini gemma llama mixtral mistral command-r qwen deepseek grok phi- o1- o3- o4- sonnet haiku".split()
+)
 _MODEL = re.compile(
     r"\b(?:chatgpt|gpt-?[345o][\w.\-]*|claude(?:-[\w.\-]+)?|gemini-[\w.\-]+|gemma-?\d[\w.\-]*|llama-?\d[\w.\-]*|mixtral[\w.\-]*"
     r"|mistral-[\w.\-]+|command-r[\w.\-]*|qwen[\d.\-][\w.\-]*|deepseek[\w.\-]*|grok-\d[\w.\-]*|phi-\d[\w.\-]*|o[134]-(?:mini|"
@@ -84,8 +87,8 @@ class Privacy:
         for known in case.known:
             for placeholder, value, position in known.copied("\n".join(lines)):
                 name = case.fields[bisect(starts, position) - 1].name
-                if (name, placeholder) not in told and not self._ordinary(value, case.names, known):
-                    told.add((name, placeholder))
+                if (name, value) not in told and not self._ordinary(value, case.names, known):
+                    told.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
     def _ordinary(self, value: str, names: Names, known: Known) -> bool:
@@ -112,13 +115,12 @@ def _by_form(case: Case, texts: list[str]) -> Iterator[str]:
 
 
 def _by_source(case: Case, texts: list[str]) -> Iterator[str]:
-    patterns = [_MODEL, *(known.sources for known in case.known if known.sources is not None)]
-    whole = "\n".join(texts)
-    for pattern in dict.fromkeys(patterns):
-        if pattern.search(whole):
-            named = next(field for field, text in zip(case.fields, texts, strict=True) if pattern.search(text))
-            yield f"{named.name} names a model or agent that ran; a lesson holds whoever runs."
-            return
+    whole = "\n".join(texts).lower()
+    sources = {source for known in case.known for source in known.sources if source in whole}
+    families = any(family in whole for family in _FAMILIES)
+    for field, text in zip(case.fields, texts, strict=True) if sources or families else ():
+        if _MODEL.search(text) or any(stands_in(source, text.lower()) for source in sources):
+            yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
 
 
 def personal(text: str) -> Iterator[str]:
