@@ -82,3 +82,8 @@ def test_what_a_tool_complains_about_stays_readable() -> None:
     )
     made = packet(run("a", False, refused, "The brake pedal must be pressed."))
     assert made.runs[0].actions[0].error == "The brake pedal must be pressed."
+
+
+def test_a_run_in_which_nothing_happened_has_its_place_in_the_packet() -> None:
+    empty = msgspec.structs.replace(run("b", False), events=())
+    assert packet(run("a", True, DELETE, "Done."), empty).runs[1].steps == ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -174,7 +175,7 @@ def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders) -> Pac
 def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
     flow = Flow(run.task)
     tainted = tainted_calls(run)
-    for event, following in zip(run.events, [*run.events[1:], None], strict=True):
+    for event, following in zip_longest(run.events, run.events[1:]):
         if event.function:
             yield _call_step(event, placeholders, flow, event.position in tainted)
         else:
@@ -215,8 +216,9 @@ _LONG_QUOTE = re.compile(r"(['\"`])[^'\"`]{40,}\1")
 
 def error_template(redacted: str) -> str:
     """The error without what was particular to the call, so that the same complaint is the same text everywhere."""
-    first_line = next((line for line in redacted.splitlines() if line.strip()), "")
-    return _LONG_QUOTE.sub("<TEXT>", _NUMBERED.sub(r"<\1>", " ".join(first_line.split())))[:200]
+    lines = [" ".join(line.split()) for line in redacted.splitlines() if line.strip()]
+    # Validators name the field and the complaint on the lines below their title; tracebacks go on and on.
+    return _LONG_QUOTE.sub("<TEXT>", _NUMBERED.sub(r"<\1>", " / ".join(lines[:3])))[:200]
 
 
 def contrastive(packets: Iterable[Packet]) -> Iterator[Packet]:

@@ -7,8 +7,8 @@
     response(A, B)          after the last A that worked, B is called and works
     known_value(F.arg)      F gets for `arg` only values that had been seen before the call
 
-Any of them may end in `when F`: it then speaks only about runs in which F is called. Functions are `App.function`. A call
-that failed and was tried again later is a try, not a deed: `precedence` does not mind it.
+Any of them may end in `when F`: it then speaks only about runs in which F is called. Functions are `App.function`.
+A call that failed and was tried again later is a try, not a deed: `precedence` does not mind it.
 """
 
 from __future__ import annotations

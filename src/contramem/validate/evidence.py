@@ -28,13 +28,15 @@ def _cites(case: Case) -> Iterator[str]:
     assert case.cites is not None
     if not case.cites:
         yield "The lesson cites no event of any run."
-    steps = {place for known in case.known for place in known.steps}
+    steps = {place: step for known in case.known for place, step in known.steps.items()}
     letters = {letter for letter, _ in steps}
     for run, position in case.cites:
         if run not in letters:
             yield f"The lesson cites run {run}, which is not in the packet."
         elif (run, position) not in steps:
             yield f"The lesson cites event {position} of run {run}, which has no such event."
+        elif steps[run, position].tainted:
+            yield f"Event {position} of run {run} follows from text planted in an observation, and teaches nothing."
 
 
 def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
@@ -66,7 +68,7 @@ def _guards(case: Case, delta: SkillDelta) -> Iterator[str]:
 
 
 def _share_broken(guard: Guard, runs: Sequence[PacketRun]) -> float:
-    return sum(guard.check(run.steps) == "broken" for run in runs) / len(runs) if runs else 0.0
+    return sum(guard.check(run.actions) == "broken" for run in runs) / len(runs) if runs else 0.0
 
 
 def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
@@ -88,7 +90,7 @@ def _guard_counts(packet: Packet, guards: Sequence[str]) -> Iterator[tuple[int, 
         except GuardError:
             continue
         for side in (packet.passing, packet.failing):
-            verdicts = Counter(guard.check(run.steps) for run in side)
+            verdicts = Counter(guard.check(run.actions) for run in side)
             for number in (verdicts["holds"], verdicts["broken"], verdicts["holds"] + verdicts["vacuous"]):
                 yield number, len(side)
                 yield number, verdicts["holds"] + verdicts["broken"]

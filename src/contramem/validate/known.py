@@ -50,7 +50,11 @@ class Known:
         # Not the packet itself: the cache must not keep alive what it is keyed by.
         self._originals = packet.placeholders.originals()
         self.steps = {(run.letter, step.position): step for run in packet.runs for step in run.steps}
-        self.called = {run.letter: {step.function for step in run.actions if step.function} for run in packet.runs}
+        self.called = {
+            run.letter: {step.function for step in run.steps if step.function and not step.tainted}
+            for run in packet.runs
+        }
+        """What each run calls, on its agent's or its user's side; not what planted text made it call."""
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
         self._sides = tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing)
