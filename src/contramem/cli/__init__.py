@@ -18,6 +18,7 @@ COMMANDS = {
     "build": "contramem.cli.build:build",
     "bank": "contramem.cli.bank:bank",
     "guide": "contramem.cli.guide:guide",
+    "injections": "contramem.cli.injections:injections",
     "evaluate": "contramem.cli.evaluate:evaluate",
 }
 

@@ -29,6 +29,8 @@ class Guidance:
     encoding: str
     card_ids: tuple[str, ...]
     """The cards in the text, in its order."""
+    card_tokens: tuple[int, ...] = ()
+    """What each of them takes; the policy and headings around them take the rest of `tokens`."""
     shortened: tuple[str, ...] = ()
     """Those of them that lost fields to the budget."""
     left_out: tuple[str, ...] = ()
@@ -112,6 +114,7 @@ def _guidance(prompt: Prompt, texts: Sequence[CardText], kept: Sequence[int]) ->
         tokens=count_tokens(shown),
         encoding=ENCODING,
         card_ids=tuple(text.card_id for text, lines in pairs if lines),
+        card_tokens=tuple(text.upto[lines].tokens for text, lines in pairs if lines),
         shortened=tuple(text.card_id for text, lines in pairs if 0 < lines < len(text.lines)),
         left_out=tuple(text.card_id for text, lines in pairs if not lines),
         prompt=prompt.digest,

@@ -7,41 +7,73 @@ prompt = f"{run.guidance.text}\\n\\n{task}"        # and run.before_call(functio
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 from contramem.bank.card import FunctionCard
-from contramem.bank.frozen import FrozenBank, load_frozen
+from contramem.bank.frozen import FrozenBank
+from contramem.errors import UsageError
 from contramem.inject.guidance import Guidance, Writer, nothing
+from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
+from contramem.inject.served import BankFile, Served
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
-from contramem.traces.trajectory import Event, Tool
+from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 OFF = "CONTRAMEM_OFF"
 """The kill switch: set to 1, runs that start from then on get no guidance at all."""
 
 
 class Memory:
-    """A frozen bank, ready to guide any number of runs at once. It does not change, and threads may share it."""
+    """A frozen bank, ready to guide any number of runs at once. Threads may share it."""
 
-    def __init__(self, bank: FrozenBank) -> None:
-        self.bank = bank
-        self.retriever = Retriever(
-            bank.skills,
-            bank.functions,
-            taught_by={card.card_id: card.taught_by for card in bank.skills},
-            scopes={card.card_id: card.scope for card in bank.skills if card.scope},
-        )
-        self.writer = Writer()
+    def __init__(self, bank: FrozenBank, *, log: str | Path | InjectLog | None = None, holdout: float = 0.0) -> None:
+        """`log` is where to note what was shown and how runs ended. `holdout` is the share of runs that get nothing, as
+        a control group: the same run id is always on the same side."""
+        if not 0 <= holdout < 1:
+            raise UsageError(f"holdout is a share of the runs, from 0 up to but not including 1; it is {holdout}.")
+        self.log = InjectLog(log) if isinstance(log, str | Path) else log
+        self.holdout = holdout
+        self._served = Served.of(bank)
+        self._file: BankFile | None = None
 
     @classmethod
-    def load(cls, path: str | Path) -> Memory:
-        """Read the frozen bank at `path`. Nothing is read after that; the index is made by the first `start`."""
-        return cls(load_frozen(Path(path)))
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        log: str | Path | InjectLog | None = None,
+        reload: bool = False,
+        holdout: float = 0.0,
+    ) -> Memory:
+        """Read the frozen bank at `path`; the index is made by the first `start`.
+
+        Nothing is read after that unless `reload` is set: then each `start` looks whether the file has changed, and
+        reads it if so. Runs that have begun keep the bank they began with.
+        """
+        file = BankFile(Path(path))
+        memory = cls(file.read(), log=log, holdout=holdout)
+        if reload:
+            memory._file = file
+        return memory
+
+    @property
+    def bank(self) -> FrozenBank:
+        return self._served.bank
+
+    @property
+    def retriever(self) -> Retriever:
+        return self._served.retriever
+
+    @property
+    def writer(self) -> Writer:
+        return self._served.writer
 
     def start(
         self,
@@ -59,11 +91,14 @@ class Memory:
 
         `apps` are those the task is about; left out, its words tell. `tools` are the functions the agent has: it is
         shown cards of no others. With `task_id` or `scenario_id`, no card comes back that was learned from that task,
-        its text or that scenario. The profile is the bank's own unless one is given.
+        its text or that scenario. The profile is the bank's own unless one is given. A run without `run_id` gets one.
         """
-        chosen = self._profile(profile)
-        if _switched_off():
-            return Run(self, task, chosen, run_id, None)
+        if self._file and (changed := self._file.changed()):
+            self._served = Served.of(changed)
+        served = self._served
+        chosen = profile if isinstance(profile, Profile) else profile_named(profile or served.bank.header.profile)
+        run_id = run_id or uuid4().hex
+        withheld = self._withheld(run_id)
         query = Query(
             task,
             ability=ability,
@@ -72,30 +107,45 @@ class Memory:
             task_id=task_id,
             scenario_id=scenario_id,
         )
-        return Run(self, task, chosen, run_id, self.retriever.retrieve(query, chosen))
+        retrieval = None if withheld else served.retriever.retrieve(query, chosen)
+        return Run(served, query, chosen, run_id, retrieval, withheld, self.log)
 
-    def _profile(self, profile: str | Profile | None) -> Profile:
-        if isinstance(profile, Profile):
-            return profile
-        return profile_named(profile or self.bank.header.profile)
+    def _withheld(self, run_id: str) -> Withheld:
+        if _switched_off():
+            return "off"
+        return "holdout" if self.holdout and _lot(run_id) < self.holdout else ""
 
 
 class Run:
     """One attempt of an agent at one task. Its state is its own; calls may come from any thread."""
 
     def __init__(
-        self, memory: Memory, task: str, profile: Profile, run_id: str | None, retrieval: Retrieval | None
+        self,
+        served: Served,
+        query: Query,
+        profile: Profile,
+        run_id: str,
+        retrieval: Retrieval | None,
+        withheld: Withheld = "",
+        log: InjectLog | None = None,
     ) -> None:
-        self.task, self.profile, self.run_id, self.retrieval = task, profile, run_id, retrieval
-        self._writer, self._find = memory.writer, memory.retriever.names.find
+        """`withheld` says why a run without `retrieval` gets nothing."""
+        self.task, self.profile, self.run_id, self.retrieval = query.task, profile, run_id, retrieval
+        self.withheld = withheld
+        self._writer, self._find = served.writer, served.retriever.names.find
+        self._log, self._bank = log, served.bank.header.content_sha256[:12]
+        self._task_name = (query.task_id or digest(query.task)) if log else ""
         self._shown: set[str] = set()
         self._failed: set[str] = set()
         self._reminded = False
         self._lock = Lock()
         self.guidance: Guidance = (
-            nothing(f"{OFF} is set") if retrieval is None else self._writer.at_start(retrieval, profile)
+            nothing("this run is held out" if withheld == "holdout" else f"{OFF} is set")
+            if retrieval is None
+            else self._writer.at_start(retrieval, profile)
         )
         """What to show before the first step."""
+        self._note("start", self.guidance)
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call; None when there is nothing, or it was shown already.
@@ -105,7 +155,7 @@ class Run:
         through for required ones that are missing.
         """
         card = self._find(function)
-        if card is None or self.retrieval is None or not _wanted(card, self.profile):
+        if card is None or self.retrieval is None or not wanted(card, self.profile):
             return None
         with self._lock:
             failed = card.card_id in self._failed
@@ -113,7 +163,11 @@ class Run:
                 return None
             self._shown.add(card.card_id)
             self._failed.discard(card.card_id)
-        return self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments)) or None
+        guidance = self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
+        if not guidance:
+            return None
+        self._note("before_call", guidance)
+        return guidance
 
     def before_final(self) -> Guidance | None:
         """The finalization card, once, where the profile repeats it. Call this when the last timer is about to end."""
@@ -122,7 +176,11 @@ class Run:
             if final is None or self._reminded:
                 return None
             self._reminded = True
-        return self._writer.before_final(final.card, self.profile) or None
+        guidance = self._writer.before_final(final.card, self.profile)
+        if not guidance:
+            return None
+        self._note("final", guidance)
+        return guidance
 
     def observe(self, event: Event) -> None:
         """Tell what happened. A call that failed brings its card back before the next call of that function."""
@@ -130,8 +188,34 @@ class Run:
             with self._lock:
                 self._failed.add(card.card_id)
 
+    def finish(self, outcome: bool | Outcome | None = None) -> None:
+        """Tell how the run ended: passed or not, an `Outcome`, or None when nobody knows (yet). It may be told again;
+        the last that is known counts."""
+        known = outcome if isinstance(outcome, Outcome) else Outcome(passed=outcome)
+        self._note("finish", None, known)
 
-def _wanted(card: FunctionCard, profile: Profile) -> bool:
+    def _note(self, where: Where, guidance: Guidance | None, outcome: Outcome | None = None) -> None:
+        if self._log is None:
+            return
+        line = Line(
+            FORMAT,
+            time=self._log.now(),
+            run=self.run_id,
+            task=self._task_name,
+            where=where,
+            cards=dict(zip(guidance.card_ids, guidance.card_tokens, strict=True)) if guidance else {},
+            tokens=guidance.tokens if guidance else 0,
+            withheld=self.withheld,
+            passed=outcome.passed if outcome else None,
+            reward=outcome.reward if outcome else None,
+            bank=self._bank,
+            profile=self.profile.name,
+        )
+        self._log.append(line)
+
+
+def wanted(card: FunctionCard, profile: Profile) -> bool:
+    """Does the profile show this card before a call?"""
     if profile.before_call == "risky":
         return bool(card.side_effects or card.common_mistakes)
     return profile.before_call == "always"
@@ -146,6 +230,12 @@ def _missing(card: FunctionCard, arguments: Mapping[str, Any] | None) -> tuple[s
 
 def _name(tool: str | Tool) -> str:
     return tool if isinstance(tool, str) else tool.function
+
+
+def _lot(run_id: str) -> float:
+    """A number from 0 to 1 that depends on the run id alone, so that every process draws the same."""
+    drawn = hashlib.sha256(b"holdout\0" + run_id.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(drawn[:8], "big") / 2**64
 
 
 def _switched_off() -> bool:

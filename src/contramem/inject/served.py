@@ -1,0 +1,78 @@
+"""The bank that is served now, and the file it came from: a changed file is taken over whole, or not at all."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TypeAlias
+
+from contramem.bank.frozen import FrozenBank, load_frozen
+from contramem.errors import BankFileError
+from contramem.inject.guidance import Writer
+from contramem.retrieve.retriever import Retriever
+
+Stamp: TypeAlias = tuple[int, int, int]
+"""Time of the last change in nanoseconds, size, and file number: what one look at a file tells."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Served:
+    """One version of a bank with all that is made from it. A run keeps the version it started with."""
+
+    bank: FrozenBank
+    retriever: Retriever
+    writer: Writer
+
+    @classmethod
+    def of(cls, bank: FrozenBank) -> Served:
+        retriever = Retriever(
+            bank.skills,
+            bank.functions,
+            taught_by={card.card_id: card.taught_by for card in bank.skills},
+            scopes={card.card_id: card.scope for card in bank.skills if card.scope},
+        )
+        return cls(bank, retriever, Writer())
+
+
+class BankFile:
+    """A frozen bank on disk that may be replaced while agents run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+        self._seen: Stamp | None = None
+
+    def read(self) -> FrozenBank:
+        self._seen = self._stamp()
+        return load_frozen(self.path)
+
+    def changed(self) -> FrozenBank | None:
+        """The bank now in the file if that is another than before, else None. Threads do not wait for each other: one
+        reads, the others go on with what they have. A file that cannot be read is reported once and passed over."""
+        stamp = self._stamp()
+        if stamp == self._seen or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            if stamp == self._seen:
+                return None
+            # Looked at before it is read: what is written meanwhile shows in the next look.
+            self._seen = stamp
+            bank = load_frozen(self.path)
+            _logger.info("%s has changed: %d cards are served now", self.path, len(bank.cards))
+            return bank
+        except BankFileError as error:
+            _logger.warning("the changed bank is not served, the one before still is: %s", error)
+            return None
+        finally:
+            self._lock.release()
+
+    def _stamp(self) -> Stamp | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
