@@ -14,6 +14,7 @@ from contramem.bank.footing import Footing
 from contramem.bank.patch import Add, Amend, Merge, Noop, Patch
 from contramem.build.lessons import MAX_TAGS
 from contramem.build.mining import replay
+from contramem.build.phrases import bare, listed
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import guards_of
 
@@ -126,9 +127,10 @@ def _broken_by(card: SkillCard, packet: Packet) -> set[str]:
 
 def _joined(kept: SkillCard, joined: SkillCard) -> SkillDelta:
     """One card that says what both said, and nothing else."""
+    guards = tuple(dict.fromkeys([*kept.guards, *joined.guards]))
     skill = kept.skill.model_copy(
         update={
-            "core_rule": f"{kept.skill.core_rule} {joined.skill.core_rule}",
+            "core_rule": _joined_rule(guards) or f"{kept.skill.core_rule} {joined.skill.core_rule}",
             "completion": tuple(dict.fromkeys([*kept.skill.completion, *joined.skill.completion])),
         }
     )
@@ -137,8 +139,17 @@ def _joined(kept: SkillCard, joined: SkillCard) -> SkillDelta:
         skill=skill,
         tags=tuple(dict.fromkeys([*kept.tags, *joined.tags]))[:MAX_TAGS],
         functions_used=tuple(dict.fromkeys([*kept.functions_used, *joined.functions_used])),
-        guards=tuple(dict.fromkeys([*kept.guards, *joined.guards])),
+        guards=guards,
     )
+
+
+def _joined_rule(guards: Sequence[str]) -> str:
+    """Several places to stop too early, in one sentence; empty for other rules."""
+    parsed = guards_of(guards)
+    if any(guard.template != "response" for guard in parsed) or len({guard.then for guard in parsed}) > 1:
+        return ""
+    places = listed([bare(guard.function) for guard in parsed])
+    return f"Do not finish on {places}: go on to {bare(parsed[0].then)} and look at its result first."
 
 
 def rewritten(card: SkillCard, **changes: object) -> SkillDelta:

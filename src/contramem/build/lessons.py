@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
 from contramem.build.author import MAX_DELTAS, Candidate
-from contramem.build.mining import Replay, mine
-from contramem.build.phrases import bare, counted, deed, listed, path, trigger_words
+from contramem.build.mining import MIN_BROKEN, Replay, mine
+from contramem.build.phrases import bare, counted, deed, listed, path, plain, trigger_words
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import Packet, PacketRun, Step
@@ -64,12 +64,13 @@ def _cites(packet: Packet, found: Replay) -> tuple[Cite, ...]:
 
 def _response(packet: Packet, found: Replay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
-    writes = _effect(packet, then) == "write"
-    doing = "finding is not doing" if writes else "the answer is not in what it returned"
+    doing = "the answer is not in what it returned"
+    if _effect(packet, then) == "write":
+        doing = "it is one part of the work" if _effect(packet, first) == "write" else "finding is not doing"
     return _delta(
         packet,
         found,
-        title=f"{deed(then).capitalize()} after {deed(first)}, before the final answer",
+        title=f"Go on from {plain(first)} to {plain(then)}",
         applies_when=f"A task about {_about(packet, then)}: {bare(first)} has answered, {bare(then)} is still to do.",
         solves=f"Runs that stop after {bare(first)} and report as if {bare(then)} had been called.",
         core_rule=f"Do not finish on {bare(first)}: {doing}. Go on to {bare(then)} and look at its result first.",
@@ -86,7 +87,7 @@ def _precedence(packet: Packet, found: Replay) -> SkillDelta:
     return _delta(
         packet,
         found,
-        title=f"{deed(first).capitalize()} before {deed(then)}",
+        title=f"{plain(first)} before {plain(then)}",
         applies_when=f"A task about {_about(packet, then)}, before the first call of {bare(then)}.",
         solves=f"Calls of {bare(then)} made before {bare(first)} has been called.",
         core_rule=f"Call {bare(first)} and see it work before {bare(then)}.{because}",
@@ -104,7 +105,7 @@ def _known_value(packet: Packet, found: Replay, alike: Sequence[Replay]) -> Skil
     delta = _delta(
         packet,
         found,
-        title=f"Look up {listed(names)} before {deed(function)}",
+        title=f"Look up {listed(names)} before {plain(function)}",
         applies_when=f"A task about {_about(packet, function)}, when {shown} of {bare(function)} is not known.",
         solves=f"Values of {shown} that were made up instead of read.",
         core_rule=f"Give {bare(function)} only {shown} as read in {where}. If not seen yet, look first.",
@@ -120,7 +121,7 @@ def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
     return _delta(
         packet,
         found,
-        title=f"{deed(function).capitalize()} once for each thing asked",
+        title=f"{plain(function)} once for each thing asked",
         applies_when=f"A task about {_about(packet, function)}, when {bare(function)} has already worked.",
         solves=f"The same {bare(function)} made twice.",
         core_rule=f"Call {bare(function)} once for each thing asked, and never again with the same arguments: "
@@ -142,7 +143,7 @@ def _absence(packet: Packet, found: Replay) -> SkillDelta:
     return _delta(
         packet,
         found,
-        title=f"Do not {deed(function)} unasked",
+        title=f"No {plain(function)} unless asked",
         applies_when=f"A task about {_about(packet, *instead[:1])} that does not ask to {deed(function)}.",
         solves=f"A {bare(function)} nobody asked for.",
         core_rule=f"Leave {bare(function)} alone unless the task asks for it in words. {other}",
@@ -163,7 +164,7 @@ def _existence(packet: Packet, found: Replay) -> SkillDelta:
     return _delta(
         packet,
         found,
-        title=f"Do not leave out {deed(function)}",
+        title=f"Do not skip {plain(function)}",
         applies_when=f"A task about {_about(packet, function)}, and {bare(function)} has not been called yet.",
         solves=solves,
         core_rule=rule,
@@ -257,18 +258,18 @@ def _every_item(packet: Packet) -> Iterator[Candidate]:
     for function in sorted({s.function for run in packet.passing for s in run.actions if _wrote(s)}):
         least = min(_times(run, function) for run in packet.passing)
         fewer = [run for run in packet.failing if 0 < _times(run, function) < least]
-        if least < 2 or not fewer:
+        if least < 2 or not fewer or len(fewer) < MIN_BROKEN * len(packet.failing):
             continue
         good = packet.passing[0]
         delta = SkillDelta(
-            title=f"{deed(function).capitalize()} for every item, not just the first"[:120],
+            title=f"{plain(function)} for every item, not just the first"[:120],
             applies_when=f"A task about {_about(packet, function)} that covers several items.",
             solves=f"Runs that call {bare(function)} for some of the items and report all of them done.",
             tags=_tags(packet, (function,)),
             skill=Skill(
                 core_rule=f"List the items, then call {bare(function)} once for each, and count before answering.",
                 completion=(f"{bare(function)} worked once for each item that was found",),
-                success_failure_contrast=f"All {len(packet.passing)} passing runs call {bare(function)} for each item; "
+                success_failure_contrast=f"{counted(packet.passing, packet.passing)} passing runs do it for each item; "
                 f"{counted([r.letter for r in fewer], packet.failing)} failing runs stop before the last.",
             ),
             evidence=Evidence(good_example=path(good, [function]), bad_example=path(fewer[0], [function])),
@@ -320,9 +321,9 @@ def _recovery(packet: Packet, function: str, error: str, better: str, worse: str
     turned = [better.rpartition(" ")[2]] if "turned to call" in better else []
     functions = (function, *turned)
     delta = SkillDelta(
-        title=f"Recover when {deed(function)} fails"[:120]
-        if not turned
-        else f"From failed {deed(function)} to {deed(turned[0])}",
+        title=f"From failed {plain(function)} to {plain(turned[0])}"
+        if turned
+        else f"Recover when {plain(function)} fails",
         applies_when=f"{bare(function)} has answered “{error}”.",
         solves=f"Runs that {'give up' if worse == GAVE_UP else 'repeat the same call'} after that error.",
         tags=_tags(packet, functions),
@@ -365,7 +366,7 @@ def _diagnoses(packet: Packet) -> Iterator[Candidate]:
         if {run.letter for run, _ in cases} != {run.letter for run in packet.failing} or not quotable(error):
             continue
         delta = SkillDelta(
-            title=f"Known trap: {deed(function)}"[:120],
+            title=f"Known trap in {plain(function)}"[:120],
             applies_when=f"A task about {_about(packet, function)}, and {bare(function)} answers “{error}”.",
             solves="An error that every observed run met without getting past it.",
             tags=_tags(packet, (function,)),
@@ -390,19 +391,20 @@ def _detours(packet: Packet) -> Iterator[Candidate]:
     runs = sorted(packet.passing, key=lambda run: (len(run.actions), run.letter))
     short, long = runs[0], runs[-1]
     needed = {step.function for step in short.actions}
-    extra = sorted({step.function for step in long.actions if step.function} - needed)
+    called = [{step.function for step in run.actions} for run in runs]
+    extra = sorted(f for f in called[-1] - needed if f and sum(f in one for one in called) * 2 < len(runs))
     if len(long.actions) < 2 * len(short.actions) or not extra or not needed - {""}:
         return
     enough = [step.function for step in short.actions if step.function]
     functions = tuple(dict.fromkeys([*enough, *extra[:2]]))
     delta = SkillDelta(
-        title=f"{deed(enough[-1]).capitalize()} without detours"[:120],
+        title=f"{plain(enough[-1])} without detours"[:120],
         applies_when=f"A task about {_about(packet, *enough[-1:])}.",
         solves=f"Calls of {listed([bare(name) for name in extra[:2]])} that change nothing.",
         tags=_tags(packet, functions),
         skill=Skill(
-            core_rule=f"{listed([bare(name) for name in dict.fromkeys(enough)])} is enough here; "
-            f"skip {listed([bare(name) for name in extra[:2]])}.",
+            core_rule=f"Make do with {listed([bare(name) for name in dict.fromkeys(enough)])}; "
+            f"most passing runs never call {listed([bare(name) for name in extra[:2]])}.",
             completion=(f"{bare(enough[-1])} returned what the task asks for",),
             efficiency=f"The shortest run takes {len(short.actions)} actions, the longest {len(long.actions)}.",
         ),

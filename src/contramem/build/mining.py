@@ -6,7 +6,6 @@ contradicts is kept. Evidence is paired within the task, so that a hard task doe
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -85,11 +84,11 @@ def _candidates(passing: Sequence[PacketRun], failing: Sequence[PacketRun]) -> I
     good = {step.function for run in passing for step in _worked(run)}
     bad = {step.function for run in failing for step in _calls(run)}
     for function in good:
-        before = _called_before(passing, function)
-        if before is None:
-            yield Guard("existence", function)
-        else:
-            yield Guard("response", before, function)
+        for last in _stopped_after(failing, function):
+            if last:
+                yield Guard("response", last, function)
+            elif _comes_first(passing, function):
+                yield Guard("existence", function)
         for earlier in sorted(good & _always_before(passing, function)) if function in bad else ():
             if _depends((*passing, *failing), earlier, function):
                 yield Guard("precedence", earlier, function)
@@ -112,16 +111,23 @@ def _worked(run: PacketRun) -> list[Step]:
     return [step for step in _calls(run) if not step.error]
 
 
-def _called_before(runs: Sequence[PacketRun], function: str) -> str | None:
-    """What mostly works right before `function` does; None when it mostly comes first."""
-    before: Counter[str] = Counter()
-    for run in runs:
+def _stopped_after(failing: Sequence[PacketRun], function: str) -> set[str]:
+    """The last thing that worked in each failing run that never got to `function`; empty when nothing had worked.
+
+    That is where such a run decided to stop, and where a passing one decided to go on.
+    """
+    stops = set()
+    for run in failing:
         names = [step.function for step in _worked(run)]
-        if function in names:
-            index = names.index(function)
-            before[names[index - 1] if index else ""] += 1
-    commonest = min(before, key=lambda name: (-before[name], name), default="")
-    return commonest or None
+        if function not in names:
+            stops.add(names[-1] if names else "")
+    return stops
+
+
+def _comes_first(passing: Sequence[PacketRun], function: str) -> bool:
+    """Is it what most passing runs begin with? Only then is it what a run that called nothing left out."""
+    begun = [_worked(run)[0].function for run in passing if _worked(run)]
+    return 2 * begun.count(function) > len(begun)
 
 
 def _always_before(runs: Sequence[PacketRun], function: str) -> set[str]:

@@ -24,6 +24,11 @@ def bare(function: str) -> str:
     return f"`{function.rpartition('.')[2]}`"
 
 
+def plain(function: str) -> str:
+    """`search_emails`, without marks, for a title."""
+    return function.rpartition(".")[2]
+
+
 def deed(function: str) -> str:
     """`workspace.create_calendar_event` as "create calendar event"."""
     return " ".join(words(function.rpartition(".")[2])) or function.rpartition(".")[2]
@@ -84,6 +89,6 @@ def listed(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
-def counted(letters: Sequence[str], of: Sequence[object]) -> str:
+def counted(letters: Sequence[object], of: Sequence[object]) -> str:
     """`3 of 5`."""
     return f"{len(letters)} of {len(of)}"

@@ -26,21 +26,26 @@ class Standing(NamedTuple):
     narrowed: SkillDelta | None
     """The text that says where it holds, when passing runs contradict the wider one and such a place was found."""
     refuted: bool
-    """Contradicted in at least as many tasks as it was shown in, with no place found where it holds."""
+    """Contradicted in too many tasks, beside those that show it, for a narrower rule to be more than a coincidence."""
+
+
+MAX_CONTRADICTED = 1 / 3
+"""Of the tasks that show a rule. With fewer against it and no narrower place, it stays, and its counts say so."""
+MIN_CONTRADICTING = 0.25
+"""The share of passing runs that must do otherwise before a task speaks against a rule: one odd run does not."""
 
 
 def stand(one: Known, packets: Sequence[Packet]) -> Standing:
     """Replay a card's guards on every packet they speak about."""
     replays = [(packet, found) for packet in packets for found in _replays(one, packet)]
-    against = [(packet, found) for packet, found in replays if found.contradicted]
     footing = one.footing + _footing(replays)
-    if not against:
+    shown, contradicted = set(footing.tasks) - set(footing.contradicted_by), set(footing.contradicted_by)
+    if not contradicted:
         return Standing(footing, None, refuted=False)
     condition = _condition(one, replays)
-    if condition is not None:
+    if condition is not None and len(contradicted) <= len(shown):
         return Standing(footing, _narrowed(one, condition), refuted=False)
-    shown, contradicted = set(footing.tasks) - set(footing.contradicted_by), set(footing.contradicted_by)
-    return Standing(footing, None, refuted=len(contradicted) >= len(shown))
+    return Standing(footing, None, refuted=len(contradicted) > MAX_CONTRADICTED * len(shown))
 
 
 def _replays(one: Known, packet: Packet) -> Iterable[Replay]:
@@ -64,10 +69,15 @@ def _footing(replays: Sequence[tuple[Packet, Replay]]) -> Footing:
         footing += Footing(
             tasks=(packet.task_key,) if found.supports else (),
             sources=tuple(sources) if found.supports else (),
-            contradicted_by=(packet.task_key,) if found.contradicted else (),
+            contradicted_by=(packet.task_key,) if _speaks_against(found) else (),
             support={str(found.guard): counts},
         )
     return footing
+
+
+def _speaks_against(found: Replay) -> bool:
+    met = len(found.held) + len(found.contradicted)
+    return bool(found.contradicted) and len(found.contradicted) >= MIN_CONTRADICTING * met
 
 
 def _condition(one: Known, replays: Sequence[tuple[Packet, Replay]]) -> str | None:

@@ -246,7 +246,7 @@ class Placeholders:
         # Searched a few hundred times at most, so the kind that is quickest to build is the quickest.
         matcher = AhoCorasick(
             [key.text for key, _ in found],
-            matchkind=MatchKind.LeftmostLongest,
+            matchkind=MatchKind.Standard,
             implementation=Implementation.NoncontiguousNFA,
         )
         return matcher, found
@@ -278,7 +278,7 @@ class Placeholders:
     def _known_values(self, text: str) -> list[tuple[int, int, str]]:
         matcher, known = self._matcher
         found = []
-        for index, start, end in matcher.find_matches_as_indexes(_searchable(text)):
+        for index, start, end in matcher.find_matches_as_indexes(_searchable(text), overlapping=True):
             key, name = known[index]
             if _stands_alone(text, start, end) and self._is_meant(text, start, end, key.text, name):
                 found.append((start, end, name))
@@ -297,7 +297,8 @@ class Placeholders:
         return value not in _COMMON_WORDS
 
     def _is_interface(self, text: str, start: int, end: int) -> bool:
-        before, after = _IDENTIFIER_BEFORE.search(text, 0, start), _IDENTIFIER_AFTER.match(text, end)
+        before = _IDENTIFIER_BEFORE.search(text, max(0, start - 80), start)
+        after = _IDENTIFIER_AFTER.match(text, end)
         assert before is not None and after is not None, "both patterns match the empty text"
         identifier = text[before.start() : after.end()]
         return identifier in self._interface or any(name.endswith(f".{identifier}") for name in self._interface)
@@ -332,7 +333,7 @@ class Placeholders:
 
 _MARKS = frozenset("'\"`‘’“”*#«»")
 _IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
-_IDENTIFIER_AFTER = re.compile(r"\w*")
+_IDENTIFIER_AFTER = re.compile(r"\w{0,80}")
 _KEYLESS = frozenset({"TIME", "OPENING"})
 _WITH_DIGITS = frozenset({"ID", "AMOUNT", "NUMBER", "PHONE", "ACCOUNT"})
 

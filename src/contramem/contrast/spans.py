@@ -143,7 +143,7 @@ _REST_OF_DATE = re.compile(
 )
 # A card or telephone number, too, is said to be `ending in 2024`.
 _YEAR_BEFORE = re.compile(r"(?i:\b(?:(?<!ending )(?<!ends )in|since|until|year|during|early|late|mid))\s\Z")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:19|20)\d\d(?!\w|[\-/:.,]\d)")
 
 
 def _specials(text: str) -> list[Span]:

@@ -19,6 +19,7 @@ from contramem.traces.trajectory import Event, Trajectory
 
 MIN_VALUE_CHARS = 3
 """Shorter values stand in any text by chance."""
+MIN_DISTINCTIVE_CHARS = 6
 
 
 def tainted_calls(run: Trajectory) -> frozenset[int]:
@@ -106,9 +107,12 @@ class _Seen:
     def _asked_for(self, call: Event, given: list[str]) -> bool:
         if call.function in self._called or not any(_names(passage, call.function) for passage in self._planted):
             return False
-        if not any(_names(asked, call.function) for asked in self._asked):
+        if any(_in_any(value, self._planted) and not _in_any(value, self._asked) for value in given):
             return True
-        return any(_in_any(value, self._planted) and not _in_any(value, self._asked) for value in given)
+        if any(_names(asked, call.function) for asked in self._asked):
+            return False
+        # The task may want such a call too, in other words: then it has the task's own addresses and numbers.
+        return not any(_is_distinctive(value) and self._known(value) for value in given)
 
     def _known(self, value: str) -> bool:
         return _in_any(value, self._asked) or _in_any(value, self._trusted)
@@ -138,6 +142,10 @@ def _values_in(passage: str) -> Iterator[str]:
     found = [passage[span.start : span.end] for span in spans(passage) if span.kind != "TIME"]
     found += [match.group(2) for match in _QUOTED.finditer(passage)]
     yield from {value for text in found if len(value := _value(text)) >= MIN_VALUE_CHARS}
+
+
+def _is_distinctive(value: str) -> bool:
+    return len(value) >= MIN_DISTINCTIVE_CHARS and any(char.isdigit() or char == "@" for char in value)
 
 
 def _in_any(value: str, texts: list[str]) -> bool:

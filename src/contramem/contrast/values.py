@@ -59,6 +59,7 @@ TIME_ROLES = frozenset(
 # Answers and switches: no task owns them.
 PLAIN_ANSWERS = frozenset("yes no on off true false none null n/a na ok okay unknown".split())
 
+# Repetitions are bounded: these run over untrusted text, at every place where a value could start.
 MONTH_PATTERN = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.?"
 _FULL_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thurs?|fri|sat(?:ur)?|sun)day"
@@ -82,21 +83,21 @@ _EXTENSIONS = (
 )
 _DOMAINS = r"(?:com|org|net|edu|gov|io|ai|app|dev|info|biz|co|eu|uk|de|fr|ch|at|nl|es|it|pl|ru|cn|jp|in|br|au|ca|us)"
 _URL_END = r"[^\s<>\"'`)\]]*[^\s<>\"'`)\].,;:!?*_]"
-EMAIL_PATTERN = r"[\w.%+\-]++(?:'[\w.%+\-]++)?@[\w\-]+(?:\.[\w\-]+)+"
+EMAIL_PATTERN = r"[\w.%+\-]{1,64}+(?:'[\w.%+\-]{1,64}+)?@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}"
 URL_PATTERN = (
     rf"(?:https?|ftp)://{_URL_END}|\bwww\.[\w\-]+(?:\.[\w\-]+)+(?:[/?#]{_URL_END})?"
-    rf"|\b[\w\-]+(?:\.[\w\-]+)*\.{_DOMAINS}\b(?![\w@\-]|\.\w)(?:/{_URL_END})?"
+    rf"|\b[\w\-]{{1,63}}(?:\.[\w\-]{{1,63}}){{0,4}}\.{_DOMAINS}\b(?![\w@\-]|\.\w)(?:/{_URL_END})?"
 )
 PHONE_PATTERN = (
     r"(?<![\w.])(?:\+\d{7,15}|(?:\+\d{1,3}[ .\-]?)?(?:\(\d{1,5}\)[ .\-]?)?\d{2,5}(?:[ .\-]\d{2,8}){1,4})(?!\w)"
 )
 IBAN_PATTERN = r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b"
 ID_PATTERN = (
-    r"#?\b(?=[A-Za-z_\-]*\d)(?=[\d_\-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_\-]{3,}\b"
-    r"|#(?=[A-Za-z\-]*\d)[A-Za-z0-9\-]{2,}\b|\b\d+(?:\.\d+){2,}\b"
+    r"#?\b(?=[A-Za-z_\-]{0,64}\d)(?=[\d_\-]{0,64}[A-Za-z])[A-Za-z0-9][A-Za-z0-9_\-]{3,}\b"
+    r"|#(?=[A-Za-z\-]{0,64}\d)[A-Za-z0-9\-]{2,}\b|\b\d+(?:\.\d+){2,}\b"
 )
 FILE_PATTERN = (
-    rf"(?<![\w/])(?:(?:~|\.{{1,2}})?/)?(?:[\w\-.]+/)*[\w\-.]*[\w\-]\.{_EXTENSIONS}\b(?![\w@\-])"
+    rf"(?<![\w/])(?:(?:~|\.{{1,2}})?/)?(?:[\w\-.]{{1,80}}/){{0,12}}[\w\-.]{{0,80}}[\w\-]\.{_EXTENSIONS}\b(?![\w@\-])"
     r"|(?<![\w/.])(?:~|\.{1,2})/[\w\-./]*\w|(?<![\w/.<])/[\w\-.]+(?:/[\w\-.]+)+"
 )
 _NUMERAL = r"\d+(?:,\d{3})*(?:\.\d+)?"
@@ -111,7 +112,7 @@ _STREETS = (
     r"|hwy|parkway|pkwy|circle|alley)"
 )
 ADDRESS_PATTERN = (
-    rf"\b\d+[A-Za-z]?\s(?:[^\W\d_][\w'’.]*\s){{1,4}}?(?i:{_STREETS})\b\.?"
+    rf"\b\d+[A-Za-z]?\s(?:[^\W\d_][\w'’.]{{0,30}}\s){{1,4}}?(?i:{_STREETS})\b\.?"
     r"(?:,?\s(?i:suite|apt|apartment|unit|floor)\.?\s#?\w+)?"
 )
 

@@ -1,86 +1,150 @@
-"""Guards: instances of DECLARE templates (process mining, LTL on finite traces) over the calls of a run.
+"""Guards: instances of DECLARE templates (process mining, LTL on finite traces) over what an agent does in a run.
 
     existence(F)            F is called, and works
     absence(F)              F is not called
-    at_most_once(F)         F is not called twice with the same arguments
+    at_most_once(F)         F does not work twice with the same arguments; at_most_once(F by arg): with the same `arg`
     precedence(A, B)        B is called only after A has worked
     response(A, B)          after the last A that worked, B is called and works
+    not_succession(A, B)    once A has worked, B does not work any more
+    last(F)                 F is the last call, and works
     known_value(F.arg)      F gets for `arg` only values that had been seen before the call
+    covers(A.field, F.arg)  every value that A returned under `field` is given to an F that works
 
-Any of them may end in `when F`: it then speaks only about runs in which F is called. Functions are `App.function`.
-A call that failed and was tried again later is a try, not a deed: `precedence` does not mind it.
+Functions are `App.function`, may have conditions on their arguments, and may be classes: pattern.py says how they are
+written. Any guard may end in `when F`: it then speaks only about runs in which F is called. A call that failed and was
+tried again later is a try, not a deed: `precedence` does not mind it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Step
-from contramem.contrast.signals import same_call
 from contramem.errors import GuardError
+from contramem.monitor.deed import Deed, deeds_of_steps
+from contramem.monitor.pattern import Pattern, parse_pattern
 
-Template: TypeAlias = Literal["existence", "absence", "at_most_once", "precedence", "response", "known_value"]
+Template: TypeAlias = Literal[
+    "existence",
+    "absence",
+    "at_most_once",
+    "precedence",
+    "response",
+    "not_succession",
+    "last",
+    "known_value",
+    "covers",
+]
 Verdict: TypeAlias = Literal["holds", "broken", "vacuous"]
 """Vacuous: nothing the guard speaks about happened, so that it holds without having been tried."""
 
-_TWO = ("precedence", "response")
-_TEXT = re.compile(r"(\w+)\(\s*([^(),\s]+)\s*(?:,\s*([^(),\s]+)\s*)?\)(?:\s+when\s+(\S+))?\s*")
+_TWO = ("precedence", "response", "not_succession", "covers")
+_WITH_ARGUMENT = ("known_value", "covers")
 
 
 class Guard(NamedTuple):
-    """One checkable condition."""
+    """One checkable condition. Functions are patterns in their text form."""
 
     template: Template
     function: str
     """What it is about; the first of two."""
     then: str = ""
-    """The second function of `precedence` and `response`."""
+    """The second of two."""
     argument: str = ""
-    """Of `known_value`."""
+    """Of `known_value` and `covers`; of `at_most_once`, what makes two calls the same."""
     when: str = ""
+    field: str = ""
+    """Of `covers`: where the values stand in what the first function returns."""
 
     def __str__(self) -> str:
-        inside = f"{self.function}.{self.argument}" if self.argument else self.function
-        inside = f"{inside}, {self.then}" if self.then else inside
+        first, second = self.function, self.then
+        if self.template == "covers":
+            first, second = f"{first}.{self.field}", f"{second}.{self.argument}"
+        elif self.template == "known_value":
+            first = f"{first}.{self.argument}"
+        elif self.argument:
+            first = f"{first} by {self.argument}"
+        inside = f"{first}, {second}" if second else first
         return f"{self.template}({inside})" + (f" when {self.when}" if self.when else "")
 
     @property
     def target(self) -> str:
-        """The call that it asks for, forbids or guards."""
-        return self.then or self.function
+        """The call that it asks for, forbids or guards: `App.function`, or the class as it is written."""
+        pattern = parse_pattern(self.then or self.function)
+        return pattern.function or str(pattern)
 
     @property
     def functions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for name in (self.function, self.then, self.when) if name))
+        """The functions it names. Classes name none."""
+        return tuple(dict.fromkeys(pattern.function for pattern in self.patterns if pattern.function))
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        return tuple(parse_pattern(text) for text in (self.function, self.then, self.when) if text)
+
+    @property
+    def sentence(self) -> str:
+        """For the completion ledger: what must hold, in plain words."""
+        first = parse_pattern(self.function).in_words()
+        then = parse_pattern(self.then).in_words() if self.then else ""
+        said = _SENTENCES[self.template].format(
+            first=first, then=then, argument=f"`{self.argument}`", field=f"`{self.field}`"
+        )
+        if self.template == "at_most_once" and self.argument:
+            said = f"no two {first} that work have the same `{self.argument}`"
+        said = said if not self.when else f"{said}, in a run with {parse_pattern(self.when).in_words()}"
+        return f"{said[0].upper()}{said[1:]}."
 
     def check(self, steps: Sequence[Step]) -> Verdict:
-        """How a finished run fared: `steps` are all its steps, or its actions."""
-        calls = [step for step in steps if step.function and step.actor == "agent"]
-        if self.when and not any(step.function == self.when for step in calls):
-            return "vacuous"
-        return _CHECKS[self.template](self, calls)
+        """How a finished run of a packet fared: `steps` are all its steps, or its actions."""
+        return self.replay(deeds_of_steps(steps))
+
+    def replay(self, deeds: Iterable[Deed]) -> Verdict:
+        """How a finished run fared that did this. `deeds_of` gives the deeds of a recorded run."""
+        from contramem.monitor.automaton import automaton  # which is made of guards
+
+        watching = automaton(self)
+        for deed in deeds:
+            watching.observe(deed)
+        return watching.verdict
+
+
+_SENTENCES: dict[Template, str] = {
+    "existence": "{first} happens, and works",
+    "absence": "{first} does not happen",
+    "at_most_once": "no two {first} that work have the same arguments",
+    "precedence": "{then} happens only after {first} has worked",
+    "response": "{first} is followed by {then} that works",
+    "not_succession": "after {first} has worked, {then} does not happen any more",
+    "last": "{first} comes last, and works",
+    "known_value": "every {argument} given to {first} had been seen before",
+    "covers": "every {field} that {first} returns is given as {argument} to {then} that works",
+}
+
+_BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 
 
 def parse_guard(text: str) -> Guard:
     """The guard that `text` writes. Raises GuardError with what is wrong."""
-    match = _TEXT.fullmatch(text.strip())
-    if match is None:
-        raise GuardError(f"{text!r} is no guard. Write, for example, precedence(App.search, App.delete).")
-    template, first, second, when = match.groups()
+    template, inside, rest = _taken_apart(text)
     if template not in get_args(Template):
         raise GuardError(f"{text!r}: there is no template {template!r}. Templates are {', '.join(get_args(Template))}.")
-    if (second is not None) != (template in _TWO):
+    parts = _split(inside)
+    if len(parts) != (2 if template in _TWO else 1) or not all(parts):
         raise GuardError(f"{text!r}: {template} takes {'two functions' if template in _TWO else 'one function'}.")
-    argument = ""
-    if template == "known_value":
-        first, _, argument = first.rpartition(".")
-    for function in (first, second, when):
-        if function is not None and function.count(".") != 1:
-            raise GuardError(f"{text!r}: functions are written App.function; {function!r} is not.")
-    return Guard(cast(Template, template), first, second or "", argument, when or "")
+    fields = {"template": template, "function": parts[0], "then": "".join(parts[1:]), "when": _condition(text, rest)}
+    if template == "covers":
+        fields["function"], fields["field"] = _with_argument(text, parts[0])
+        fields["then"], fields["argument"] = _with_argument(text, parts[1])
+    elif template == "known_value":
+        fields["function"], fields["argument"] = _with_argument(text, parts[0])
+    elif template == "at_most_once" and (by := _BY.fullmatch(parts[0])):
+        fields["function"], fields["argument"] = by.groups()
+    for name in ("function", "then", "when"):
+        fields[name] = _normal(text, fields[name])
+    return Guard(**fields)  # type: ignore[arg-type]
 
 
 def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
@@ -88,57 +152,66 @@ def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
     return tuple(parse_guard(text) for text in texts)
 
 
-def _existence(guard: Guard, calls: list[Step]) -> Verdict:
-    return "holds" if any(_works(step, guard.function) for step in calls) else "broken"
+def _taken_apart(text: str) -> tuple[str, str, str]:
+    """Template, what is in its parentheses, and what follows them."""
+    match = re.match(r"\s*(\w+)\s*\(", text)
+    end = _closing(text, match.end()) if match else None
+    if match is None or end is None:
+        raise GuardError(f"{text!r} is no guard. Write, for example, precedence(App.search, App.delete).")
+    return match[1], text[match.end() : end], text[end + 1 :].strip()
 
 
-def _absence(guard: Guard, calls: list[Step]) -> Verdict:
-    return "broken" if any(step.function == guard.function for step in calls) else "holds"
+def _condition(text: str, rest: str) -> str:
+    word, _, when = rest.partition(" ")
+    if rest and (word != "when" or not when.strip()):
+        raise GuardError(f"{text!r}: after the guard may follow `when App.function`; {rest!r} is not that.")
+    return when.strip()
 
 
-def _at_most_once(guard: Guard, calls: list[Step]) -> Verdict:
-    made = [same_call(step) for step in calls if _works(step, guard.function)]
-    if not made:
-        return "vacuous"
-    return "holds" if len(made) == len(set(made)) else "broken"
+def _with_argument(text: str, part: str) -> tuple[str, str]:
+    """`App.function.argument` as (`App.function`, `argument`)."""
+    pieces = part.split(".", 2)
+    if len(pieces) != 3 or not all(piece.strip() for piece in pieces):
+        raise GuardError(
+            f"{text!r}: functions are written App.function, and an argument or field of one App.function.name; "
+            f"{part!r} is not."
+        )
+    return f"{pieces[0]}.{pieces[1]}", pieces[2]
 
 
-def _precedence(guard: Guard, calls: list[Step]) -> Verdict:
-    done = [index for index, step in enumerate(calls) if _works(step, guard.then)]
-    tried = [index for index, step in enumerate(calls) if step.function == guard.then]
-    if not tried:
-        return "vacuous"
-    first = min(done, default=tried[-1])
-    return "holds" if any(_works(step, guard.function) for step in calls[:first]) else "broken"
+def _normal(text: str, pattern: str) -> str:
+    try:
+        return str(parse_pattern(pattern)) if pattern else ""
+    except GuardError as error:
+        raise GuardError(f"{text!r}: {error}.") from None
 
 
-def _response(guard: Guard, calls: list[Step]) -> Verdict:
-    last = max((index for index, step in enumerate(calls) if _works(step, guard.function)), default=None)
-    if last is None:
-        return "vacuous"
-    return "holds" if any(_works(step, guard.then) for step in calls[last + 1 :]) else "broken"
+def _split(inside: str) -> list[str]:
+    """At commas that stand outside of brackets and quotes."""
+    parts, start = [], 0
+    for index, depth in _depths(inside):
+        if inside[index] == "," and depth == 0:
+            parts.append(inside[start:index].strip())
+            start = index + 1
+    return [*parts, inside[start:].strip()]
 
 
-def _known_value(guard: Guard, calls: list[Step]) -> Verdict:
-    origins = [step.origins[guard.argument] for step in calls if _gives(step, guard)]
-    if not origins:
-        return "vacuous"
-    return "broken" if NOWHERE in origins else "holds"
+def _closing(text: str, start: int) -> int | None:
+    """Where the parenthesis that was opened before `start` is closed."""
+    for index, depth in _depths(text[start:]):
+        if depth < 0:
+            return start + index
+    return None
 
 
-def _gives(step: Step, guard: Guard) -> bool:
-    return step.function == guard.function and guard.argument in step.origins
-
-
-def _works(step: Step, function: str) -> bool:
-    return step.function == function and not step.error
-
-
-_CHECKS = {
-    "existence": _existence,
-    "absence": _absence,
-    "at_most_once": _at_most_once,
-    "precedence": _precedence,
-    "response": _response,
-    "known_value": _known_value,
-}
+def _depths(text: str) -> Iterable[tuple[int, int]]:
+    """Each place outside of quotes, with how many brackets are open after it."""
+    depth, quoted, escaped = 0, False, False
+    for index, character in enumerate(text):
+        if quoted:
+            quoted = character != '"' or escaped
+            escaped = character == "\\" and not escaped
+            continue
+        quoted = character == '"'
+        depth += (character in "([") - (character in ")]")
+        yield index, depth

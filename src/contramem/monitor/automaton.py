@@ -1,0 +1,293 @@
+"""Automata: a guard as something that watches a run, deed by deed. Replay and live monitoring use the same ones.
+
+States are those of RV-LTL (Bauer, Leucker, Schallhart 2010), the four-valued reading of LTL on a trace that goes on:
+
+    satisfied   whatever follows, it holds            (true)
+    holding     it holds if the run stops now         (presumably true)
+    pending     it is broken if the run stops now, and can still be met: something is owed   (presumably false)
+    broken      whatever follows, it is broken        (false)
+
+Beside its state an automaton knows whether it was tried at all: a rule about deleting holds, vacuously, in a run that
+deletes nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Literal, TypeAlias
+
+from contramem.contrast.flow import NOWHERE
+from contramem.monitor.deed import Deed
+from contramem.monitor.guard import Guard, Verdict
+from contramem.monitor.pattern import parse_pattern
+
+State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
+
+
+class Automaton(ABC):
+    """One guard on one run. Feed it every deed in order, or at least those that it `hears`."""
+
+    def __init__(self, guard: Guard) -> None:
+        self.guard = guard
+        self._first = parse_pattern(guard.function)
+        self._then = parse_pattern(guard.then) if guard.then else self._first
+        self._when = parse_pattern(guard.when) if guard.when else None
+        self._in_scope = self._when is None
+        self._broken = False
+
+    @property
+    def hears(self) -> frozenset[str] | None:
+        """The functions whose calls can change its state. None: any deed can."""
+        patterns = [self._first, self._then, *([self._when] if self._when else [])]
+        return frozenset(p.function for p in patterns) if all(p.function for p in patterns) else None
+
+    def observe(self, deed: Deed) -> None:
+        """Take in what was done, result included."""
+        if not self._in_scope and self._when is not None and self._when.matches(deed):
+            self._in_scope = True
+        if not self._broken:
+            if self._breaks(deed):
+                self._broken = True
+            else:
+                self._note(deed)
+
+    def would_break(self, deed: Deed) -> bool:
+        """Would this deed, if it works, break the guard for good?"""
+        if self.state == "broken":
+            return False
+        in_scope = self._in_scope or (self._when is not None and self._when.matches(deed))
+        return in_scope and (self._broken or self._breaks(deed))
+
+    @property
+    def state(self) -> State:
+        inner: State = "broken" if self._broken else self._state()
+        if self._in_scope or inner == "satisfied":
+            return inner
+        return "holding"  # nothing is owed in a run that the guard does not speak about
+
+    @property
+    def vacuous(self) -> bool:
+        """Nothing the guard speaks about has happened yet."""
+        return not self._in_scope or not (self._broken or self._tried())
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the run fared, if it ends here."""
+        if not self._in_scope:
+            return "vacuous"
+        if self.state in ("broken", "pending"):
+            return "broken"
+        return "holds" if self._tried() else "vacuous"
+
+    @abstractmethod
+    def _breaks(self, deed: Deed) -> bool:
+        """Does this deed break the guard for good? Changes nothing."""
+
+    @abstractmethod
+    def _note(self, deed: Deed) -> None:
+        """Take in a deed that breaks nothing."""
+
+    @abstractmethod
+    def _state(self) -> State:
+        """Of the guard without its `when`, while it is not broken."""
+
+    def _tried(self) -> bool:
+        return True
+
+
+class _Existence(Automaton):
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._done = False
+
+    def _breaks(self, deed: Deed) -> bool:
+        return False
+
+    def _note(self, deed: Deed) -> None:
+        self._done = self._done or (deed.worked and self._first.matches(deed))
+
+    def _state(self) -> State:
+        return "satisfied" if self._done else "pending"
+
+
+class _Absence(Automaton):
+    def _breaks(self, deed: Deed) -> bool:
+        return self._first.matches(deed)
+
+    def _note(self, deed: Deed) -> None:
+        return
+
+    def _state(self) -> State:
+        return "holding"
+
+
+class _AtMostOnce(Automaton):
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._made: set[object] = set()
+
+    def _breaks(self, deed: Deed) -> bool:
+        return deed.worked and self._first.matches(deed) and self._key(deed) in self._made
+
+    def _note(self, deed: Deed) -> None:
+        if deed.worked and self._first.matches(deed):
+            self._made.add(self._key(deed))
+
+    def _key(self, deed: Deed) -> object:
+        by = self.guard.argument
+        return (deed.function, repr(deed.arguments.get(by)) if by else deed.key())
+
+    def _state(self) -> State:
+        return "holding"
+
+    def _tried(self) -> bool:
+        return bool(self._made)
+
+
+class _Precedence(Automaton):
+    """A call that failed and was tried again later is a try, not a deed; one that was left at that is what was done."""
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._prepared = self._tried_it = self._owed = False
+
+    def _breaks(self, deed: Deed) -> bool:
+        return not self._prepared and deed.worked and self._then.matches(deed)
+
+    def _note(self, deed: Deed) -> None:
+        if self._then.matches(deed):
+            self._tried_it = True
+            self._owed = not self._prepared
+        if deed.worked and self._first.matches(deed):
+            self._prepared = True
+
+    def _state(self) -> State:
+        if self._owed:
+            return "pending"
+        return "satisfied" if self._prepared else "holding"
+
+    def _tried(self) -> bool:
+        return self._tried_it
+
+
+class _Response(Automaton):
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._owed = self._asked = False
+
+    def _breaks(self, deed: Deed) -> bool:
+        return False
+
+    def _note(self, deed: Deed) -> None:
+        if deed.worked and self._first.matches(deed):
+            self._owed = self._asked = True
+        elif self._owed and deed.worked and self._then.matches(deed):
+            self._owed = False
+
+    def _state(self) -> State:
+        return "pending" if self._owed else "holding"
+
+    def _tried(self) -> bool:
+        return self._asked
+
+
+class _NotSuccession(Automaton):
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._done = False
+
+    def _breaks(self, deed: Deed) -> bool:
+        return self._done and deed.worked and self._then.matches(deed)
+
+    def _note(self, deed: Deed) -> None:
+        self._done = self._done or (deed.worked and self._first.matches(deed))
+
+    def _state(self) -> State:
+        return "holding"
+
+    def _tried(self) -> bool:
+        return self._done
+
+
+class _Last(Automaton):
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._is_last = False
+
+    @property
+    def hears(self) -> None:
+        return None
+
+    def _breaks(self, deed: Deed) -> bool:
+        return False
+
+    def _note(self, deed: Deed) -> None:
+        # The answer itself is no call: `last(Mail.send)` is about what was done before it.
+        if deed.kind == "call" or self._first.kind == "finalize" or self._first.kind == deed.kind:
+            self._is_last = deed.worked and self._first.matches(deed)
+
+    def _state(self) -> State:
+        return "holding" if self._is_last else "pending"
+
+
+class _KnownValue(Automaton):
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._given = False
+
+    def _breaks(self, deed: Deed) -> bool:
+        return self._first.matches(deed) and deed.origin(self.guard.argument) == NOWHERE
+
+    def _note(self, deed: Deed) -> None:
+        if self._first.matches(deed) and deed.origin(self.guard.argument) is not None:
+            self._given = True
+
+    def _state(self) -> State:
+        return "holding"
+
+    def _tried(self) -> bool:
+        return self._given
+
+
+class _Covers(Automaton):
+    """Redacted steps do not keep what a call returned; on them the guard has nothing to say, and is vacuous."""
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__(guard)
+        self._found: set[str] = set()
+        self._done: set[str] = set()
+
+    def _breaks(self, deed: Deed) -> bool:
+        return False
+
+    def _note(self, deed: Deed) -> None:
+        if deed.worked and self._then.matches(deed):
+            self._done |= deed.values(self.guard.argument)
+        if deed.worked and self._first.matches(deed):
+            self._found |= deed.found(self.guard.field) or frozenset()
+
+    def _state(self) -> State:
+        return "holding" if self._found <= self._done else "pending"
+
+    def _tried(self) -> bool:
+        return bool(self._found)
+
+
+_AUTOMATA: dict[str, type[Automaton]] = {
+    "existence": _Existence,
+    "absence": _Absence,
+    "at_most_once": _AtMostOnce,
+    "precedence": _Precedence,
+    "response": _Response,
+    "not_succession": _NotSuccession,
+    "last": _Last,
+    "known_value": _KnownValue,
+    "covers": _Covers,
+}
+
+
+def automaton(guard: Guard) -> Automaton:
+    """A fresh automaton for one run. Raises GuardError for a guard that was put together wrongly."""
+    return _AUTOMATA[guard.template](guard)
+
+

@@ -1,0 +1,147 @@
+"""Pattern: which deeds of an agent a guard speaks about. One function, or a class of them, and what its arguments are.
+
+    Mail.send                      calls of one function
+    Mail.send[folder = INBOX]      those with this value (of a closed vocabulary; upper and lower case are alike)
+    Mail.send[to is e-mail address]   those whose argument has this form
+    Mail.send[to from Contacts.find]  those whose value had last been seen there (`task`, `user`, `nowhere`, a function)
+    Mail.send[cc given]            those that give the argument; `missing`: those that do not
+    writes(Mail)  writes           anything that changes the app; anything that changes any app
+    ask                            asking the user
+    finalize                       the final answer, or a call that ends the run
+
+Conditions are joined by `and`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias, cast
+
+import msgspec
+
+from contramem.errors import GuardError
+from contramem.monitor.deed import Deed
+
+Kind: TypeAlias = Literal["function", "writes", "ask", "finalize"]
+Test: TypeAlias = Literal["=", "is", "from", "given", "missing"]
+
+
+class Condition(NamedTuple):
+    """What one argument of a call must be."""
+
+    argument: str
+    test: Test
+    value: str = ""
+
+    def __str__(self) -> str:
+        if self.test in ("given", "missing"):
+            return f"{self.argument} {self.test}"
+        value = self.value
+        if self.test == "=" and not _BARE.fullmatch(value):
+            value = msgspec.json.encode(value).decode()
+        return f"{self.argument} {self.test} {value}"
+
+    def holds(self, deed: Deed) -> bool:
+        if self.test in ("given", "missing"):
+            return (deed.arguments.get(self.argument) is not None) == (self.test == "given")
+        if self.argument not in deed.arguments:
+            return False
+        if self.test == "=":
+            return str(deed.arguments[self.argument]).casefold() == self.value.casefold()
+        if self.test == "is":
+            return deed.form(self.argument) == self.value
+        return deed.origin(self.argument) == self.value
+
+
+class Pattern(NamedTuple):
+    """A set of deeds."""
+
+    kind: Kind
+    name: str = ""
+    """`App.function`, or the app of `writes`; empty: of any app."""
+    conditions: tuple[Condition, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind != "function":
+            return f"{self.kind}({self.name})" if self.name else self.kind
+        inside = " and ".join(map(str, self.conditions))
+        return f"{self.name}[{inside}]" if inside else self.name
+
+    @property
+    def function(self) -> str:
+        """`App.function`; empty for a class of functions."""
+        return self.name if self.kind == "function" else ""
+
+    def matches(self, deed: Deed) -> bool:
+        if self.kind == "function":
+            if deed.function != self.name:
+                return False
+            return not self.conditions or all(condition.holds(deed) for condition in self.conditions)
+        if self.kind == "writes":
+            return deed.effect == "write" and (not self.name or deed.function.startswith(f"{self.name}."))
+        if self.kind == "finalize":
+            return deed.kind == "final" or deed.effect == "finalize"
+        return deed.kind == "ask"
+
+    def in_words(self) -> str:
+        """As it stands in a sentence."""
+        if self.kind == "writes":
+            return f"a call that changes {self.name}" if self.name else "a call that changes something"
+        if self.kind != "function":
+            return {"ask": "a question to the user", "finalize": "the final answer"}[self.kind]
+        name = f"`{self.name.rpartition('.')[2]}`"
+        return f"{name} {' and '.join(_in_words(condition) for condition in self.conditions)}".rstrip()
+
+
+_BARE = re.compile(r"[\w\-]+(?: [\w\-]+)*")
+_CLASS = re.compile(r"(writes)(?:\(\s*([^\s().\[\]]+)\s*\))?|(ask|finalize)")
+_CALL = re.compile(r"([^\s().,\[\]]+\.[^\s().,\[\]]+)\s*(?:\[(.*)\])?", re.DOTALL)
+_CONDITION = re.compile(r"(\S+)\s+(?:(given|missing)|(=|is|from)\s+(.+))", re.DOTALL)
+# An `and` inside a quoted value joins nothing.
+_AND = re.compile(r'\s+and\s+(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)')
+
+
+@lru_cache(maxsize=4096)
+def parse_pattern(text: str) -> Pattern:
+    """The pattern that `text` writes. Raises GuardError with what is wrong."""
+    text = text.strip()
+    if match := _CLASS.fullmatch(text):
+        return Pattern(cast(Kind, match[1] or match[3]), match[2] or "")
+    match = _CALL.fullmatch(text)
+    if match is None:
+        raise GuardError(
+            f"functions are written App.function; {text!r} is not, nor is it writes(App), writes, ask or finalize"
+        )
+    conditions = _AND.split(match[2]) if match[2] is not None else []
+    return Pattern("function", match[1], tuple(_condition(part.strip(), text) for part in conditions))
+
+
+def _condition(part: str, text: str) -> Condition:
+    match = _CONDITION.fullmatch(part)
+    if match is None:
+        raise GuardError(
+            f"{part!r} in {text!r} is no condition; write `arg = value`, `arg is form`, `arg from place`, `arg given` "
+            "or `arg missing`"
+        )
+    argument, alone, test, value = match.groups()
+    if alone:
+        return Condition(argument, cast(Test, alone))
+    if value.startswith('"'):
+        try:
+            value = msgspec.json.decode(value, type=str)
+        except msgspec.DecodeError:
+            raise GuardError(f"{value} in {text!r} is no quoted text") from None
+    return Condition(argument, cast(Test, test), value)
+
+
+def _in_words(condition: Condition) -> str:
+    argument = f"`{condition.argument}`"
+    if condition.test == "given":
+        return f"with {argument}"
+    if condition.test == "missing":
+        return f"without {argument}"
+    if condition.test == "from":
+        places = {"task": "from the task", "user": "from the user", "nowhere": "that was seen nowhere before"}
+        return f"with {argument} {places.get(condition.value, f'from `{condition.value}`')}"
+    return f"with {argument} {condition.value if condition.test == '=' else f'as {condition.value}'}"
