@@ -1,9 +1,10 @@
 """An independent search for values of traces in cards. It shares no code with the validator or the placeholders.
 
 What counts as a value: a scalar in an argument, a leaf of a structured result, and whatever has the form of an address,
-a link, a number or an identifier in any text of a run, if it is written in four or more characters. Not a value: a plain
-lower-case word (`pending`), a date or time, a field or function name, and a word of a closed vocabulary, which the caller
-gives. Structured results are what `json` and `ast` can read, and `key: value` lines.
+a link, a number or an identifier in any text of a run, if it is written in four or more characters. Not a value: a
+plain lower-case word (`pending`), a date or time, a name of a field or function, the error that a tool answered with,
+and a word of a closed vocabulary, which the caller gives. Values are looked for as they are written, letter by letter.
+Structured results are what `json` and `ast` can read, and `key: value` lines.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LIKE_A_VALUE = re.compile(
     r"|\b(?=\w*[A-Za-z])(?=\w*\d)\w{4,}\b|\b\d{4,}\b|\b\d+\.\d+\b"
 )
 _DATE_OR_TIME = re.compile(
-    r"\d{4}-\d{2}(-\d{2})?([T ]\d{2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?.*|\d{1,2}/\d{1,2}/\d{2,4}|(19|20)\d{2}"
+    r"\d{4}-\d{2}(-\d{2})?([T ]\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?.*|\d{1,2}/\d{1,2}/\d{2,4}|(19|20)\d{2}"
 )
 _KEY_LINE = re.compile(r"^[ -]*([A-Za-z_]\w*):[ ]+(\S.*)$", re.MULTILINE)
 
@@ -41,11 +42,12 @@ class Find(NamedTuple):
 def find_values(
     runs: Iterable[Trajectory], cards: Iterable[SkillDelta | FunctionCard], closed: Collection[str] = ()
 ) -> list[Find]:
-    """Every value of the runs that stands in a card, on its own and in whatever case."""
+    """Every value of the runs that stands in a card on its own."""
     runs = list(runs)
     names = set(_names(runs))
     allowed = {word.lower() for word in closed} | names | {part for name in names for part in re.split(r"[\W_]+", name)}
-    values = {value for run in runs for value in _values(run) if value not in allowed}
+    errors = {_plain(event.result.error) for run in runs for event in run.events if event.result and event.result.error}
+    values = {value for run in runs for value in _values(run) if value.lower() not in allowed and value not in errors}
     return [find for card in cards for find in _in_card(card, values)]
 
 
@@ -53,9 +55,9 @@ def _in_card(card: SkillDelta | FunctionCard, values: set[str]) -> Iterator[Find
     # What is left of a card without names and placeholders; then every stretch of up to twelve words is looked up.
     kept = {"card_id", "tool", "app", "function", "functions_used", "guards", "version", "ability"}
     for text in _texts(card.model_dump(exclude=kept)):
-        plain = " ".join(re.sub(r"<[A-Z_|\d]+>", " ", text).lower().split())
-        cuts = [match.start() for match in re.finditer(r"(?<![a-z0-9])(?=\S)", plain)]
-        ends = [match.start() for match in re.finditer(r"(?<=\S)(?![a-z0-9])", plain)]
+        plain = " ".join(re.sub(r"<[A-Z_|\d]+>", " ", text).split())
+        cuts = [match.start() for match in re.finditer(r"(?<![A-Za-z0-9])(?=\S)", plain)]
+        ends = [match.start() for match in re.finditer(r"(?<=\S)(?![A-Za-z0-9])", plain)]
         for start in cuts:
             for end in [end for end in ends if end > start][:40]:
                 if plain[start:end] in values:
@@ -113,10 +115,14 @@ def _values(run: Trajectory) -> Iterator[str]:
 
 def _worth_finding(values: Iterable[object]) -> Iterator[str]:
     for value in values:
-        text = " ".join(str(value).split())
+        text = _plain(str(value))
         plain_word = re.fullmatch(r"[a-z]+", text)
         if MIN_CHARS <= len(text) <= MAX_CHARS and not plain_word and not _DATE_OR_TIME.fullmatch(text):
-            yield text.lower().strip(" .,;:!?'\"")
+            yield text
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).strip(" .,;:!?'\"")
 
 
 def _scalars(value: Any) -> Iterator[object]:
