@@ -13,7 +13,8 @@ from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
-from contramem.traces.trajectory import Origin, Outcome, Trajectory
+from contramem.traces.readers.records import label
+from contramem.traces.trajectory import Origin, Outcome, Trajectory, digest
 
 
 class AgentDojoReader:
@@ -31,7 +32,7 @@ class AgentDojoReader:
 
 
 def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory:
-    suite = run["suite_name"]
+    suite = label(run["suite_name"], "suite") or "agentdojo"
     recorder = Recorder(options.naming(suite))
     task = ""
     for message in run["messages"]:
@@ -39,11 +40,11 @@ def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
         if role == "assistant":
             recorder.message("agent", text_of(message["content"]))
             for call in message.get("tool_calls") or ():
-                recorder.call(call["function"], call["args"], call.get("id"))
+                recorder.call(call["function"], call["args"], label(call.get("id"), "call id"))
         elif role == "tool":
             # The message names its call; the id alone is null for models without native tool calls.
-            call_id = message.get("tool_call_id") or (message.get("tool_call") or {}).get("id")
-            recorder.result(text_of(message["content"]), call_id, error=message.get("error") or False)
+            call_id = label(message.get("tool_call_id") or (message.get("tool_call") or {}).get("id"), "call id")
+            recorder.result(text_of(message["content"]), call_id, error=text_of(message.get("error")) or False)
         elif role == "user":
             text = text_of(message["content"])
             task = task or text
@@ -54,13 +55,13 @@ def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
     injection = run.get("injection_task_id")
     return Trajectory(
         environment=f"agentdojo/{suite}",
-        task_id=run["user_task_id"],
-        source=_model(file) or run.get("pipeline_name") or "unknown",
+        task_id=label(run["user_task_id"], "task id") or digest(task),
+        source=_model(file) or label(run.get("pipeline_name"), "pipeline name") or "unknown",
         origin=Origin(file.origin),
         events=recorder.events(),
         outcome=Outcome(
             passed=passed if isinstance(passed, bool) else None,
-            feedback=run.get("error") or "",
+            feedback=text_of(run.get("error")),
             ended="interrupted" if run.get("error") else "complete",
         ),
         run=f"{run['attack_type']}-{injection}" if injection else "0",
