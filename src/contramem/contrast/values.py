@@ -56,8 +56,8 @@ TIME_ROLES = frozenset(
     seconds weeks months years ms""".split()
 )
 
-# Answers and switches: no task owns them.
-PLAIN_ANSWERS = frozenset("yes no on off true false none null n/a na ok okay unknown".split())
+# Answers, switches and pronouns: no task owns them.
+PLAIN_ANSWERS = frozenset("yes no on off true false none null n/a na ok okay unknown me you all any self".split())
 
 # Repetitions are bounded: these run over untrusted text, at every place where a value could start.
 MONTH_PATTERN = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.?"
