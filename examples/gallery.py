@@ -26,9 +26,9 @@ SKILLS, FUNCTIONS = 8, 2
 KINDS = ("precedence", "known_value", "recovery", "response", "every item", "at_most_once")
 HEAD = """# Gallery
 
-Ten cards that `contramem build examples/runs` makes from the runs that ship, by rules and without a model, with the runs
-behind them: of each kind of rule those with the most evidence. The runs are of scripted agents, really executed in BFCL's
-tool backends ([examples](../examples/README.md)). Made by `python examples/gallery.py`.
+Ten cards that `contramem build examples/runs` makes from the runs that ship, by rules and without a model, with the
+runs behind them: of each kind of rule those with the most evidence. The runs are of scripted agents, really executed in
+BFCL's tool backends ([examples](../examples/README.md)). Made by `python examples/gallery.py`.
 """
 
 
