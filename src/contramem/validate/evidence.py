@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.packet import Packet
 from contramem.errors import GuardError
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.guard import Verdict, parse_guard
 from contramem.validate.case import Case
-from contramem.validate.known import counts_in
+from contramem.validate.known import Replay, counts_in, known_of
 
 
 def evidence(case: Case) -> Iterator[str]:
@@ -57,26 +58,40 @@ def _guards(case: Case, delta: SkillDelta) -> Iterator[str]:
     """A guard is replayed on the runs that are said to show it."""
     for text in delta.guards:
         try:
-            guard = parse_guard(text)
+            parse_guard(text)
         except GuardError as error:
             yield str(error)
-            continue
-        for packet in case.packets:
-            kept, broken = _share_broken(guard, packet.passing), _share_broken(guard, packet.failing)
-            if packet.is_contrastive and kept >= broken:
+    for packet in case.packets:
+        for text, (passing, failing) in _replayed(packet, delta.guards).items():
+            if packet.is_contrastive and _share_broken(passing) >= _share_broken(failing):
                 yield f"The guard {text} is broken by passing runs as often as by failing ones."
 
 
-def _share_broken(guard: Guard, runs: Sequence[PacketRun]) -> float:
-    return sum(guard.check(run.actions) == "broken" for run in runs) / len(runs) if runs else 0.0
+def _share_broken(verdicts: Counter[Verdict]) -> float:
+    return verdicts["broken"] / verdicts.total() if verdicts else 0.0
+
+
+def _replayed(packet: Packet, guards: Sequence[str]) -> dict[str, Replay]:
+    """How passing and failing runs fare with each guard. Replayed once per packet, however often it is asked."""
+    replays = known_of(packet).replays
+    for text in guards:
+        if text not in replays:
+            with suppress(GuardError):
+                guard = parse_guard(text)
+                sides = packet.passing, packet.failing
+                passing, failing = (Counter(guard.check(run.actions) for run in side) for side in sides)
+                replays[text] = passing, failing
+    return {text: replays[text] for text in guards if text in replays}
 
 
 def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
     written = [(field.name, pair) for field in case.fields for pair in counts_in(field.text)]
     if not written:
         return
-    true = {pair for packet in case.packets for pair in _guard_counts(packet, delta.guards)}
-    true = true.union(*(known.counts for known in case.known))
+    true = frozenset().union(*(known.counts for known in case.known))
+    if all(pair in true for _, pair in written):
+        return
+    true = true.union(*(_guard_counts(packet, delta.guards) for packet in case.packets))
     for name, (some, whole) in written:
         if (some, whole) not in true:
             yield f"{name} says {some} of {whole}, which nothing in the packet counts to."
@@ -84,16 +99,12 @@ def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
 
 def _guard_counts(packet: Packet, guards: Sequence[str]) -> Iterator[tuple[int, int]]:
     """How many runs of each side keep and break each guard; of all, and of those that it speaks about."""
-    for text in guards:
-        try:
-            guard = parse_guard(text)
-        except GuardError:
-            continue
-        for side in (packet.passing, packet.failing):
-            verdicts = Counter(guard.check(run.actions) for run in side)
-            for number in (verdicts["holds"], verdicts["broken"], verdicts["holds"] + verdicts["vacuous"]):
-                yield number, len(side)
-                yield number, verdicts["holds"] + verdicts["broken"]
+    for sides in _replayed(packet, guards).values():
+        for verdicts in sides:
+            held, broken, vacuous = verdicts["holds"], verdicts["broken"], verdicts["vacuous"]
+            for number in (held, broken, held + vacuous):
+                yield number, verdicts.total()
+                yield number, held + broken
 
 
 def _call_counts(case: Case) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
@@ -15,6 +16,7 @@ from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet, Step
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.vocabulary import scalars
+from contramem.monitor.guard import Verdict
 from contramem.traces.effects import words
 
 MIN_VALUE_CHARS = 3
@@ -28,6 +30,10 @@ QUOTED_WORDS = 6
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 # A source is told by more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word.
 _TELLING_SOURCE = re.compile(r"\w[\-_./]+\w|\d")
+
+
+Replay: TypeAlias = tuple[Counter[Verdict], Counter[Verdict]]
+"""How passing and how failing runs fared with a guard."""
 
 
 class Names(NamedTuple):
@@ -57,6 +63,8 @@ class Known:
         """What each run calls, on its agent's or its user's side; not what planted text made it call."""
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
+        self.replays: dict[str, Replay] = {}
+        """Guards that were tried on this packet."""
         self._sides = tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing)
         self._signals = packet.signals
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
