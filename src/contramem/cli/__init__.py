@@ -19,6 +19,8 @@ COMMANDS = {
     "bank": "contramem.cli.bank:bank",
     "guide": "contramem.cli.guide:guide",
     "injections": "contramem.cli.injections:injections",
+    "hook": "contramem.cli.hook:hook",
+    "mcp": "contramem.cli.mcp:mcp",
     "evaluate": "contramem.cli.evaluate:evaluate",
 }
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contramem.bank.frozen import freeze, parse_frozen
-from contramem.bank.locate import kind_of, load_bank
 from contramem.inject.run import Memory, Run
+from contramem.inject.served import bank_at
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import PROFILES
 
@@ -47,7 +46,7 @@ def guide(
     as_json: bool,
 ) -> None:
     """Show the guidance an agent gets at the start of TASK (`-` reads the task from standard input)."""
-    memory = _memory(bank)
+    memory = Memory(bank_at(bank))
     text = sys.stdin.read() if task == "-" else task
     named = None if apps is None else [app.strip() for app in apps.split(",") if app.strip()]
     start = partial(memory.start, text, ability=ability, apps=named, task_id=exclude_task)
@@ -61,13 +60,6 @@ def guide(
     if explain:
         own = run.profile
         _explain(run, start(profile=replace(own, skills=own.skills + MORE, functions=own.functions + MORE, floor=0.0)))
-
-
-def _memory(where: str) -> Memory:
-    if kind_of(where) == "frozen":
-        return Memory.load(where)
-    bank, _ = load_bank(where)
-    return Memory(parse_frozen(freeze(bank), where))
 
 
 def _as_json(run: Run) -> str:

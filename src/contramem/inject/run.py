@@ -8,7 +8,6 @@ prompt = f"{run.guidance.text}\\n\\n{task}"        # and run.before_call(functio
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
@@ -21,13 +20,11 @@ from contramem.errors import UsageError
 from contramem.inject.guidance import Guidance, Writer, nothing
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.served import BankFile, Served
+from contramem.inject.switch import OFF, switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
-
-OFF = "CONTRAMEM_OFF"
-"""The kill switch: set to 1, runs that start from then on get no guidance at all."""
 
 
 class Memory:
@@ -111,7 +108,7 @@ class Memory:
         return Run(served, query, chosen, run_id, retrieval, withheld, self.log)
 
     def _withheld(self, run_id: str) -> Withheld:
-        if _switched_off():
+        if switched_off():
             return "off"
         return "holdout" if self.holdout and _lot(run_id) < self.holdout else ""
 
@@ -236,7 +233,3 @@ def _lot(run_id: str) -> float:
     """A number from 0 to 1 that depends on the run id alone, so that every process draws the same."""
     drawn = hashlib.sha256(b"holdout\0" + run_id.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(drawn[:8], "big") / 2**64
-
-
-def _switched_off() -> bool:
-    return os.environ.get(OFF, "").strip().lower() not in ("", "0", "false", "no", "off")

@@ -8,7 +8,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
-from contramem.bank.frozen import FrozenBank, load_frozen
+from contramem.bank.frozen import FrozenBank, freeze, load_frozen, parse_frozen
+from contramem.bank.locate import kind_of, load_bank
 from contramem.errors import BankFileError
 from contramem.inject.guidance import Writer
 from contramem.retrieve.retriever import Retriever
@@ -17,6 +18,14 @@ Stamp: TypeAlias = tuple[int, int, int]
 """Time of the last change in nanoseconds, size, and file number: what one look at a file tells."""
 
 _logger = logging.getLogger(__name__)
+
+
+def bank_at(where: str) -> FrozenBank:
+    """The bank at `where`: a frozen file as it is, a store as it would be frozen now."""
+    if kind_of(where) == "frozen":
+        return load_frozen(Path(where))
+    bank, _ = load_bank(where)
+    return parse_frozen(freeze(bank), where)
 
 
 @dataclass(frozen=True)

@@ -23,3 +23,7 @@ class FunctionNames:
     def find(self, name: str) -> FunctionCard | None:
         """The card of the function called `name`; None when the bank has none, or several apps share the bare name."""
         return self._cards.get(name)
+
+    def spelled(self) -> Iterable[tuple[str, FunctionCard]]:
+        """Every spelling with its card."""
+        return self._cards.items()

@@ -1,0 +1,23 @@
+"""`contramem mcp`: a bank as an MCP server."""
+
+from __future__ import annotations
+
+import click
+
+from contramem.errors import UsageError
+
+
+@click.command()
+@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store as it would be frozen now.")
+@click.option("--profile", metavar="P", help="Settings to use; by default the bank's own.")
+@click.option("--log", metavar="FILE", help="Write what was shown to this inject log.")
+def mcp(bank: str, profile: str | None, log: str | None) -> None:
+    """Serve BANK to an MCP client over standard input and output: guidance for a task, cards of functions."""
+    try:
+        from contramem.inject.mcp_server import server
+    except ImportError as error:
+        raise UsageError("the MCP server needs the mcp package: pip install 'contramem[mcp]'.") from error
+    from contramem.inject.run import Memory
+    from contramem.inject.served import bank_at
+
+    server(Memory(bank_at(bank), log=log), profile).run()

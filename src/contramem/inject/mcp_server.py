@@ -1,0 +1,62 @@
+"""A bank as an MCP server: tools, resources and a prompt, for clients that speak MCP and nothing of contramem.
+
+The server cannot see the calls of other servers' tools: it gives cards when it is asked, and its instructions say when
+to ask.
+"""
+
+from __future__ import annotations
+
+from mcp.server.mcpserver import MCPServer
+
+from contramem.errors import UsageError
+from contramem.inject.run import Memory
+from contramem.retrieve.profiles import profile_named
+
+INSTRUCTIONS = (
+    "Notes that earlier runs at similar tasks left. Call get_guidance with the task before the first step, and "
+    "get_function_card with the name of a tool before its first call, and again after it failed. The notes are soft "
+    "guidance: what you observe is the truth, and nothing is to be copied from them."
+)
+
+
+def server(memory: Memory, profile: str | None = None) -> MCPServer:
+    """The server, ready to run. Every guidance asked for is a run of its own: MCP does not say where a task ends."""
+    serves = MCPServer("contramem", instructions=INSTRUCTIONS, log_level="WARNING")
+    chosen = profile_named(profile or memory.bank.header.profile)
+
+    def card_of(name: str) -> str:
+        card = memory.retriever.names.find(name)
+        return memory.writer.before_call(card, chosen).text if card else ""
+
+    @serves.tool()
+    def get_guidance(task: str, ability: str | None = None, apps: list[str] | None = None) -> str:
+        """Rules from earlier runs at tasks like this one. Call it once, with the whole task, before the first step."""
+        run = memory.start(task, ability=ability, apps=apps, profile=chosen)
+        return run.guidance.text or f"Nothing is known that fits this task ({run.guidance.note})."
+
+    @serves.tool()
+    def get_function_card(function: str) -> str:
+        """What earlier calls of a function showed: arguments, mistakes to avoid, what it changes. Call it before the
+        first call of that function."""
+        return card_of(function) or f"Nothing is known about {function}."
+
+    @serves.resource("contramem://functions/{name}", mime_type="text/markdown")
+    def function_card(name: str) -> str:
+        """The card of one function."""
+        text = card_of(name)
+        if not text:
+            raise UsageError(f"the bank has no card of {name!r}.")
+        return text
+
+    @serves.resource("contramem://functions", mime_type="text/plain")
+    def functions() -> str:
+        """The functions that have a card, one a line."""
+        return "\n".join(sorted(card.tool for card in memory.bank.functions))
+
+    @serves.prompt()
+    def start_task(task: str) -> str:
+        """The task, with what earlier runs showed about tasks like it."""
+        run = memory.start(task, profile=chosen)
+        return f"{run.guidance.text}\n\n{task}" if run.guidance else task
+
+    return serves

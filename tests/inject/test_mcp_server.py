@@ -1,0 +1,103 @@
+import asyncio
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from contramem.cli.mcp import mcp as mcp_command
+from contramem.errors import UsageError
+from contramem.inject.run import Memory
+
+mcp = pytest.importorskip("mcp", reason="the MCP server is an extra: pip install 'contramem[mcp]'")
+
+TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
+
+
+@pytest.fixture(autouse=True)
+def switched_on(monkeypatch):
+    monkeypatch.delenv("CONTRAMEM_OFF", raising=False)
+
+
+@pytest.fixture
+def ask(memory):
+    """A client of the server, in memory."""
+    from contramem.inject.mcp_server import server
+
+    def ask(question, memory=memory):
+        async def asked():
+            async with mcp.Client(server(memory)) as client:
+                return await question(client)
+
+        return asyncio.run(asked())
+
+    return ask
+
+
+def test_guidance_is_the_guidance_of_a_run(ask, memory):
+    found = ask(lambda client: client.call_tool("get_guidance", {"task": TASK, "ability": "ambiguity"}))
+    assert found.content[0].text == memory.start(TASK, ability="ambiguity").guidance.text
+    nothing = ask(lambda client: client.call_tool("get_guidance", {"task": "Compose a sonnet about zeppelins"}))
+    assert nothing.content[0].text.startswith("Nothing is known that fits this task")
+
+
+@pytest.mark.parametrize("name", ["EmailClient.delete_email", "delete_email", "mcp__EmailClient__delete_email"])
+def test_a_function_card_is_found_by_any_name(ask, name):
+    found = ask(lambda client: client.call_tool("get_function_card", {"function": name}))
+    assert "### EmailClient.delete_email" in found.content[0].text
+    assert "soft guidance" in found.content[0].text
+
+
+def test_an_unknown_function_is_said_to_be_unknown(ask):
+    found = ask(lambda client: client.call_tool("get_function_card", {"function": "Unheard.of"}))
+    assert not found.is_error
+    assert found.content[0].text == "Nothing is known about Unheard.of."
+
+
+def test_cards_are_resources(ask):
+    card = ask(lambda client: client.read_resource("contramem://functions/EmailClient.delete_email"))
+    assert "### EmailClient.delete_email" in card.contents[0].text
+    names = ask(lambda client: client.read_resource("contramem://functions"))
+    assert "Cab.order_ride" in names.contents[0].text.splitlines()
+
+
+def test_a_prompt_starts_a_task_and_says_nothing_where_nothing_fits(ask):
+    found = ask(lambda client: client.get_prompt("start_task", {"task": TASK}))
+    text = found.messages[0].content.text
+    assert text.startswith("## Notes from earlier runs")
+    assert text.endswith(TASK)
+    bare = ask(lambda client: client.get_prompt("start_task", {"task": "Compose a sonnet"}))
+    assert bare.messages[0].content.text == "Compose a sonnet"
+
+
+def test_instructions_say_when_to_ask(ask):
+    async def told(client):
+        return client.instructions, [tool.name for tool in (await client.list_tools()).tools]
+
+    instructions, tools = ask(told)
+    assert all(tool in instructions for tool in tools)
+    assert tools == ["get_guidance", "get_function_card"]
+
+
+def test_what_is_given_is_logged(ask, bank_path, tmp_path):
+    logged = Memory.load(bank_path, log=tmp_path / "inject.jsonl")
+    ask(lambda client: client.call_tool("get_guidance", {"task": TASK}), logged)
+    assert '"where":"start"' in (tmp_path / "inject.jsonl").read_text()
+
+
+def test_the_command_needs_a_bank(tmp_path):
+    with pytest.raises(UsageError, match="there is no bank here"):
+        CliRunner().invoke(mcp_command, ["--bank", str(tmp_path / "none")], catch_exceptions=False)
+
+
+@pytest.mark.slow
+def test_the_command_serves_over_standard_input_and_output(bank_path):
+    from mcp.client.stdio import StdioServerParameters
+
+    code = "from contramem.cli import main; main()"
+    server = StdioServerParameters(command=sys.executable, args=["-c", code, "mcp", "--bank", str(bank_path)])
+
+    async def asked():
+        async with mcp.Client(server) as client:
+            return await client.call_tool("get_function_card", {"function": "delete_email"})
+
+    assert "### EmailClient.delete_email" in asyncio.run(asked()).content[0].text
