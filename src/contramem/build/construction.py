@@ -12,14 +12,14 @@ from typing import Protocol
 
 import msgspec
 
-from contramem.bank.bank import Bank, Change
+from contramem.bank.bank import Bank, Change, Holding
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.footing import Footing
 from contramem.bank.ledger import Act, Attribution, Decision, Operation, RunRef
 from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
 from contramem.build.author import Author, Candidate
-from contramem.build.curation import Known, known
+from contramem.build.curation import Known, known, same_rule
 from contramem.build.settling import stand
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
@@ -113,7 +113,10 @@ class Construction:
         held = self._bank.holdings.get(card.card_id)
         if held is not None and not set(held.footing.tasks) <= tasks:
             return self._decision("NOOP", card, f"The card rests on {len(held.footing.tasks)} tasks, not all seen now.")
-        changes = self._bank.plan_function(card, Footing(tasks=tuple(tasks)))
+        try:
+            changes = self._bank.plan_function(card, Footing(tasks=tuple(tasks)))
+        except PatchError as error:  # a person has pinned or rejected the card
+            return self._refused(None, card, [Refusal("bank", str(error))])
         calls = f"{len(observations)} calls in {len(tasks)} tasks"
         if not changes:
             return self._decision("NOOP", card, f"{calls} show nothing that the card does not say.")
@@ -149,10 +152,9 @@ class Construction:
         refusals = self._refusals(patch, candidate, packet)
         if refusals:
             return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
-        footing = self._bank.footing(patch.target_card_ids) + taught_by(packet, candidate.cites)
         try:
-            changes = self._bank.plan(patch, packet.ability, footing)
-        except PatchError as error:  # a person has pinned the card
+            changes = self._changes(patch, packet, candidate.cites)
+        except PatchError as error:  # a person has pinned or rejected the card
             refusals = [Refusal("bank", str(error))]
             return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
         return self._decision(
@@ -166,6 +168,33 @@ class Construction:
                 delta_index=index, new_or_updated_card=candidate.delta, reason="Append-only: every delta is kept."
             )
         return self._author.curate(index, candidate, packet, self._bank)
+
+    def _changes(self, patch: Patch, packet: Packet, cites: Sequence[Cite]) -> tuple[Change, ...]:
+        footing = self._bank.footing(patch.target_card_ids) + taught_by(packet, cites)
+        if isinstance(patch, Add) and not self._append_only:
+            retired = self._retired(packet.ability, patch.new_or_updated_card)
+            self._respect_people(retired)
+            if retired:
+                return (_taken_up_again(retired[0], patch.new_or_updated_card, footing),)
+        return self._bank.plan(patch, packet.ability, footing)
+
+    def _retired(self, ability: str, text: SkillDelta) -> list[Holding]:
+        """Cards out of service that say what `text` says; the one that began with its very words comes first."""
+        first = self._bank.first_made_from(ability, text)
+        found = [
+            held
+            for held in self._bank.holdings.values()
+            if held.status == "retired" and isinstance(held.card, SkillCard) and held.card.ability == ability
+            if held is first or same_rule(held.card, text)
+        ]
+        return sorted(found, key=lambda held: (held is not first, held.card.card_id))
+
+    def _respect_people(self, retired: Sequence[Holding]) -> None:
+        for card_id in (held.card.card_id for held in retired):
+            changed = [e for e in self._store.ledger(card_id) if any(c.card_id == card_id for c in e.decision.changes)]
+            last = changed[-1].decision
+            if last.by.kind == "person":
+                raise PatchError(f"{last.by} took {card_id}, which says this, out of service ({last.reason}).")
 
     def _refusals(self, patch: Patch, candidate: Candidate, packet: Packet) -> list[Refusal]:
         held = [
@@ -278,6 +307,13 @@ class Construction:
             if decision.accepted and decision.operation:
                 counts = self.report.decisions if decision.ability else self.report.functions
                 counts[decision.operation] += 1
+
+
+def _taken_up_again(held: Holding, text: SkillDelta, footing: Footing) -> Change:
+    """A lesson that runs had turned against comes back as the card it was, with all that speaks for and against it, to
+    be settled anew."""
+    after = held.rewritten(text, held.footing + footing)
+    return Change(before=held, after=after.model_copy(update={"status": "active", "reviewed": False}))
 
 
 def taught_by(packet: Packet, cites: Sequence[Cite]) -> Footing:

@@ -43,7 +43,7 @@ def known(bank: Bank, ability: str) -> list[Known]:
 def curate(index: int, delta: SkillDelta, packet: Packet, bank: Bank) -> Patch:
     """The smallest edit: nothing new, more evidence, two cards that are one, or a new card."""
     cards = known(bank, packet.ability)
-    same = next((one for one in cards if _same_rule(one.card, delta)), None)
+    same = next((one for one in cards if same_rule(one.card, delta)), None)
     if same is not None:
         return _more_of(index, same, delta, packet, cards)
     wider = next((one for one in cards if _says_already(one.card, delta)), None)
@@ -57,7 +57,8 @@ def _noop(index: int, one: Known, reason: str) -> Noop:
     return Noop(delta_index=index, target_card_ids=(card_id,), retained_card_id=card_id, reason=reason)
 
 
-def _same_rule(card: SkillCard, delta: SkillDelta) -> bool:
+def same_rule(card: SkillCard, delta: SkillDelta) -> bool:
+    """Does the card ask for what the delta asks for, perhaps in fewer places?"""
     if card.guards or delta.guards:
         return bool(delta.guards) and set(delta.guards) <= {guard.partition(" when ")[0] for guard in card.guards}
     return (card.title, card.functions_used) == (delta.title, delta.functions_used)

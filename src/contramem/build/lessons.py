@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
 from contramem.build.author import MAX_DELTAS, Candidate
+from contramem.build.function_errors import generalized, is_quotable
 from contramem.build.mining import MIN_BROKEN, Replay, mine
 from contramem.build.phrases import bare, counted, deed, listed, path, plain, trigger_words
 from contramem.contrast.flow import NOWHERE, TASK, USER
@@ -19,7 +20,6 @@ from contramem.contrast.signals import GAVE_UP, REPEATED, Cite, Reactions, react
 from contramem.traces.effects import words
 
 MAX_TAGS = 12
-MAX_QUOTED_CHARS = 120
 
 
 def lessons(packet: Packet) -> list[Candidate]:
@@ -227,12 +227,13 @@ def _effect(packet: Packet, function: str) -> str:
 def _refusal(packet: Packet, letters: Sequence[str], function: str) -> str:
     """The error that `function` gave in those runs, where it is fit to be quoted."""
     steps = (s for run in packet.runs if run.letter in letters for s in run.actions if s.function == function)
-    return next((step.error for step in steps if quotable(step.error)), "")
+    return next((quoted for step in steps if step.error and (quoted := quotation(step.error))), "")
 
 
-def quotable(error: str) -> bool:
-    """Short, and a program's complaint rather than somebody's instruction to the agent."""
-    return 0 < len(error) <= MAX_QUOTED_CHARS and not instructs(error)
+def quotation(error: str) -> str:
+    """What a card may repeat of an error: its first sentence, when that describes and instructs nobody; else nothing."""
+    general = generalized(error)
+    return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""
 
 
 def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, arguments: Sequence[str]) -> str:
@@ -299,9 +300,8 @@ def _recoveries(packet: Packet) -> Iterator[Candidate]:
     for (function, error), by_reaction in reactions([*packet.passing, *packet.failing]).items():
         better = _passed_after(by_reaction)
         worse = [name for name in (GAVE_UP, REPEATED) if _all_failed(by_reaction.get(name, []))]
-        if better is None or not worse or not quotable(error):
-            continue
-        yield _recovery(packet, function, error, better, worse[0], by_reaction)
+        if better is not None and worse and (quoted := quotation(error)):
+            yield _recovery(packet, function, quoted, better, worse[0], by_reaction)
 
 
 def _passed_after(by_reaction: Reactions) -> str | None:
@@ -363,15 +363,16 @@ def _diagnoses(packet: Packet) -> Iterator[Candidate]:
         return
     for (function, error), by_reaction in reactions(packet.failing).items():
         cases = [case for group in by_reaction.values() for case in group]
-        if {run.letter for run, _ in cases} != {run.letter for run in packet.failing} or not quotable(error):
+        quoted = quotation(error)
+        if {run.letter for run, _ in cases} != {run.letter for run in packet.failing} or not quoted:
             continue
         delta = SkillDelta(
             title=f"Known trap in {plain(function)}"[:120],
-            applies_when=f"A task about {_about(packet, function)}, and {bare(function)} answers “{error}”.",
+            applies_when=f"A task about {_about(packet, function)}, and {bare(function)} answers “{quoted}”.",
             solves="An error that every observed run met without getting past it.",
             tags=_tags(packet, (function,)),
             skill=Skill(
-                core_rule=f"Expect {bare(function)} to answer “{error}”; check its preconditions before the call.",
+                core_rule=f"Expect {bare(function)} to answer “{quoted}”; check its preconditions before the call.",
                 completion=(f"{bare(function)} returned no error, or the user was told that it did",),
                 recovery=f"What the observed runs tried after it did not help: {listed(sorted(by_reaction)[:3])}.",
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -62,12 +62,25 @@ def show_packet(packet: Packet, console: Console) -> None:
     console.print(
         "[dim]● done   ◐ done with other arguments   ✗ done, and failed   · not done   ◀ part from passing runs[/]\n"
     )
-    for signal in packet.signals[:MAX_SIGNALS]:
+    telling = _telling(packet.signals)
+    for signal in telling:
         console.print(_signal(signal))
-    if len(packet.signals) > MAX_SIGNALS:
-        console.print(f"[dim]... and {len(packet.signals) - MAX_SIGNALS} more signals in --json.[/]")
+    if len(packet.signals) > len(telling):
+        console.print(f"[dim]... and {len(packet.signals) - len(telling)} more signals in --json.[/]")
     if not packet.signals:
         console.print("Nothing separates these runs.")
+
+
+def _telling(signals: Sequence[Signal]) -> list[Signal]:
+    """The clearest ones, one for each thing that was done, and at least one of each axis."""
+    by_matter: dict[tuple[str, ...], Signal] = {}
+    for signal in signals:
+        by_matter.setdefault((signal.axis, *signal.functions), signal)
+    clearest = list(by_matter.values())
+    first_of_axis = {signal.axis: signal for signal in reversed(clearest)}.values()
+    rest = [signal for signal in clearest if signal not in first_of_axis]
+    chosen = [*first_of_axis, *rest[: MAX_SIGNALS - len(first_of_axis)]]
+    return sorted(chosen, key=clearest.index)
 
 
 def _legend(packet: Packet) -> Text:

@@ -63,8 +63,11 @@ class Vocabulary:
 
     @property
     def closed(self) -> frozenset[str]:
-        """Every word of every closed vocabulary."""
-        return frozenset(word for words in self._words.values() for word in words if isinstance(word, str))
+        """Every word of every closed vocabulary, as a card would print it."""
+        found = [word for by_app in self._words.values() for words in by_app.values() for word in words]
+        return frozenset(
+            str(form) for word in found for form in ((word, float(word)) if type(word) is int else (word,))
+        )
 
     def _learn(self, runs: list[Trajectory]) -> None:
         for number, run in enumerate(runs):
