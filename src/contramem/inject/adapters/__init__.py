@@ -1,0 +1,7 @@
+"""Adapters: contramem in other people's agents, one thin file a framework. Each imports its framework only when it is
+imported itself, and needs the extra of that name.
+
+    wrapper.py            hand-written loops: tools in a dict, or one callable
+    pydantic_ai.py        a capability of an agent
+    langchain.py          middleware of an agent; the same for a ToolNode in a LangGraph graph
+"""

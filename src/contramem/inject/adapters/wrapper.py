@@ -1,0 +1,135 @@
+"""Hand-written loops: wrap the tools of one run, all of them or one, and call them as before.
+
+tools = GuidedTools(memory.start(task), {"delete_email": delete_email})
+tools["delete_email"](email_id="m7")        # the first time a `Held` text, the second time the result
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, cast
+
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.run import Run
+
+ToolCallable: TypeAlias = Callable[..., Any]
+_Tool = TypeVar("_Tool", bound=ToolCallable)
+CurrentRun: TypeAlias = Callable[[], Run | None]
+
+
+class Held(str):
+    """The answer to a call that was not made. It is text for the model; `isinstance` tells it from a result."""
+
+    __slots__ = ()
+
+
+class GuidedTools(Mapping[str, ToolCallable]):
+    """The tools of one run by name. The first call of a function that has a card is held and gives the card."""
+
+    def __init__(self, run: Run, tools: Mapping[str, ToolCallable]) -> None:
+        self._guided = GuidedRun(run)
+        self._turn: int | None = None
+        self._tools = {name: _wrap(tool, name, self._run, lambda: self._turn) for name, tool in tools.items()}
+
+    def new_turn(self) -> None:
+        """Say that a reply of the model arrived. Of several calls of one function in a reply, all are held: the model
+        had not read the card when it made the second. Loops that make one call a reply need not say so."""
+        self._turn = (self._turn or 0) + 1
+
+    def _run(self) -> GuidedRun:
+        return self._guided
+
+    def __getitem__(self, name: str) -> ToolCallable:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+
+def guided(run: Run | CurrentRun, name: str | None = None) -> Callable[[_Tool], _Tool]:
+    """Decorate one tool, sync or async. `name` is what its card calls it; left out, the name of the function.
+
+    For a tool that is made once and serves many runs, `run` is a function that gives the run of the moment, such as
+    the `get` of a `ContextVar`; when it gives None the call is made as if there were no memory.
+    """
+    own = GuidedRun(run) if isinstance(run, Run) else None
+
+    def decorate(tool: _Tool) -> _Tool:
+        return cast(_Tool, _wrap(tool, name or _name(tool), lambda: own or _of(cast(CurrentRun, run)()), _no_turn))
+
+    return decorate
+
+
+def _name(tool: ToolCallable) -> str:
+    return str(getattr(tool, "__name__", type(tool).__name__))
+
+
+def _of(run: Run | None) -> GuidedRun | None:
+    return None if run is None else GuidedRun(run)
+
+
+def _no_turn() -> None:
+    return None
+
+
+def _wrap(
+    tool: ToolCallable, name: str, guided_run: Callable[[], GuidedRun | None], turn: Callable[[], Hashable]
+) -> ToolCallable:
+    if _is_async(tool):
+
+        @wraps(tool)
+        async def call_async(*args: Any, **kwargs: Any) -> Any:
+            run, arguments = guided_run(), _named(tool, args, kwargs)
+            if held := run and run.hold(name, arguments, turn=turn()):
+                return Held(held)
+            try:
+                result = await cast(Awaitable[Any], tool(*args, **kwargs))
+            except Exception as error:
+                _tell(run, name, arguments, error=error)
+                raise
+            _tell(run, name, arguments, content=result)
+            return result
+
+        return call_async
+
+    @wraps(tool)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        run, arguments = guided_run(), _named(tool, args, kwargs)
+        if held := run and run.hold(name, arguments, turn=turn()):
+            return Held(held)
+        try:
+            result = tool(*args, **kwargs)
+        except Exception as error:
+            _tell(run, name, arguments, error=error)
+            raise
+        _tell(run, name, arguments, content=result)
+        return result
+
+    return call
+
+
+def _tell(run: GuidedRun | None, name: str, arguments: Mapping[str, Any], **came_back: object) -> None:
+    if run is not None:
+        run.tell(name, arguments, **came_back)
+
+
+def _is_async(tool: ToolCallable) -> bool:
+    return inspect.iscoroutinefunction(tool) or inspect.iscoroutinefunction(getattr(tool, "__call__", None))  # noqa: B004
+
+
+def _named(tool: ToolCallable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name, as far as the tool's signature tells."""
+    try:
+        signature = inspect.signature(tool)
+        bound = signature.bind_partial(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # a call that does not fit fails in the tool; a built-in has no signature
+        return dict(kwargs)
+    extra = [name for name, parameter in signature.parameters.items() if parameter.kind is parameter.VAR_KEYWORD]
+    for name in extra:
+        bound |= bound.pop(name, {})
+    return bound
