@@ -8,6 +8,7 @@ import io
 import lzma
 import math
 import os
+import stat
 import sys
 import tarfile
 import tempfile
@@ -154,7 +155,7 @@ class TraceFile:
 
 
 def decode(content: bytes) -> Any:
-    """JSON, leniently: `NaN` and `Infinity`, which Python writes, are read as null."""
+    """JSON, leniently: `NaN` and `Infinity`, which Python writes, and numbers beyond all bounds are read as null."""
     try:
         return _decode(content)
     except RecursionError:
@@ -167,7 +168,7 @@ def _decode_leniently(content: bytes, error: Exception) -> Any:
     import json  # only files that the fast decoder refuses pay for it
 
     try:
-        value = json.loads(content, parse_constant=lambda name: None)
+        value = json.loads(content, parse_constant=lambda name: None, parse_float=number)
         # Halves of surrogate pairs, which JSON can spell and UTF-8 cannot, become question marks on the way out.
         return _decode(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
@@ -240,6 +241,9 @@ def _unpack_zip(path: Path, root: Path) -> Iterator[str]:
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             if info.is_dir():
+                continue
+            if stat.S_ISLNK(info.external_attr >> 16):  # Unix writes the kind of a file there
+                yield f"{info.filename!r} is a link, and was left out"
                 continue
             if (target := _inside(root, info.filename)) is None:
                 yield f"{info.filename!r} points outside the archive, and was left out"

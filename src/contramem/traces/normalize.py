@@ -160,7 +160,7 @@ def _text_of_part(part: object) -> str:
 
 
 _ERROR_OPENING = re.compile(
-    r"\s*(?:<?(?:tool_)?error>?\b|exception\b|traceback \(most recent|\w{0,40}(?:Error|Exception):"
+    r"\s*(?:<?(?:tool_)?error>?\b|exception\b|traceback \(most recent|(?-i:\w{0,40}(?:Error|Exception)):"
     r"|execution failed\b|failed to\b|invalid \w+\b.{0,80}:)",
     re.IGNORECASE,
 )
@@ -178,7 +178,9 @@ def error_in(content: object) -> str | None:
                 return None
     if isinstance(content, dict):
         error = content.get("error")
-        if error and not isinstance(error, bool):
+        if error is True:
+            error = content.get("message") or "failed"
+        if error:
             return error if isinstance(error, str) else text_of(error) or str(error)[:2000]
     return None
 

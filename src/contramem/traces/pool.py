@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from tempfile import SpooledTemporaryFile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +26,24 @@ def content_digest(trajectory: Trajectory) -> bytes:
 
 
 def _encoded(trajectory: Trajectory) -> bytes:
-    return _encode(msgspec.structs.replace(trajectory, origin=_NOWHERE))
+    placeless = msgspec.structs.replace(trajectory, origin=_NOWHERE)
+    try:
+        return _encode(placeless)
+    except (UnicodeEncodeError, OverflowError):
+        return _encode(_storable(msgspec.to_builtins(placeless)))
+
+
+def _storable(value: Any) -> Any:
+    """What JSON can spell and the pool's format cannot: a half of a surrogate pair, an integer beyond 64 bits."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value)
+    if isinstance(value, dict):
+        return {_storable(key): _storable(child) for key, child in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_storable(child) for child in value]
+    return value
 
 
 def _digest(row: bytes) -> bytes:
