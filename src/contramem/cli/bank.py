@@ -20,8 +20,10 @@ from contramem.bank.ledger import LedgerEntry
 from contramem.bank.locate import kind_of, load_bank, shown
 from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import Summary, summarize
+from contramem.cli.bank_checks import preview, validate
+from contramem.cli.export import export
 from contramem.cli.review import by_option, review
-from contramem.errors import BankFileError, UsageError
+from contramem.errors import UsageError
 from contramem.retrieve.profiles import PROFILES
 
 PIPED_WIDTH = 140
@@ -164,28 +166,9 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
         _print("\n".join(lines) or f"{file}: nothing in it differs from the store.")
 
 
-@bank.command()
-@bank_argument
-@click.argument("form", type=click.Choice(["json", "markdown"]))
-@click.argument("dest", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
-def export(where: str, form: str, dest: Path) -> None:
-    """Write the cards in service to DEST (`-`: standard output), without what only retrieval needs."""
-    cards = _load(where)[0].cards
-    if form == "json":
-        text = json.dumps([card.model_dump(mode="json") for card in cards], ensure_ascii=False, indent=2) + "\n"
-    else:
-        text = "\n".join(card_markdown(card) for card in cards)
-    if str(dest) == "-":
-        click.echo(text, nl=False)
-        return
-    try:
-        dest.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BankFileError(f"{dest}: cannot be written ({error.strerror}).") from error
-    click.echo(f"{dest}: {len(cards)} cards")
-
-
-bank.add_command(review)
+bank.add_command(export)
+for command in (review, validate, preview):
+    bank.add_command(command)
 
 
 def _load(where: str) -> tuple[Bank, FrozenBank | None]:

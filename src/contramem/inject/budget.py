@@ -84,7 +84,7 @@ def size(text: str) -> Size:
 def text_of(card: Card) -> CardText:
     """`card` in words. Its fields are made one line each, so no card can pass for two, or for a heading of ours."""
     kind, essential = ("function", 2) if isinstance(card, FunctionCard) else ("skill", 3)
-    lines = render(f"inject/prompts/{kind}_card.jinja", card=_in_lines(card.model_dump())).text.strip().split("\n")
+    lines = render(f"inject/prompts/{kind}_card.jinja", card=in_lines(card.model_dump())).text.strip().split("\n")
     upto = [Size(1, 0)]  # the blank line before the card
     for line in lines:
         # With its line break: the tokenizer never joins a break to what follows, so sizes of lines add up.
@@ -95,17 +95,18 @@ def text_of(card: Card) -> CardText:
 def one_line_of(card: FunctionCard) -> CardText:
     """The one thing to know before calling: a known mistake, else a rule, else what it changes or does."""
     say = next(filter(None, (*card.common_mistakes, *card.usage_rules, card.side_effects, card.what_it_does)))
-    line = _in_lines(say)
+    line = in_lines(say)
     return CardText(card.card_id, (line,), (Size(0, 0), size(line)), essential=1)
 
 
-def _in_lines(value: Any) -> Any:
+def in_lines(value: Any) -> Any:
+    """`value` with every text in it on one line, and without characters that cannot be seen."""
     if isinstance(value, str):
         return " ".join(_UNPRINTABLE.sub(" ", value).split())
     if isinstance(value, dict):
-        return {key: _in_lines(item) for key, item in value.items()}
+        return {key: in_lines(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
-        items = [_in_lines(item) for item in value]  # items are joined by semicolons, so their full stops go
+        items = [in_lines(item) for item in value]  # items are joined by semicolons, so their full stops go
         return [item.removesuffix(".") if isinstance(item, str) else item for item in items]
     return value
 
