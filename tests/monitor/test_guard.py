@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
+from contramem.monitor.deed import deeds_of
 from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.pattern import Condition, Pattern
 
 READ = call("Mail.read", {"id": "m-1"}, [{"id": "m-1234"}])
 WRITE = call("Mail.delete", {"id": "m-1234"})
@@ -40,6 +42,24 @@ REFUSED = call("Mail.read", {"id": "m-1"}, "Error: no", error="Error: no")
         ("known_value(Mail.delete.id)", [READ, WRITE], "holds"),
         ("known_value(Mail.delete.id)", [READ, GUESS], "broken"),
         ("known_value(Mail.delete.id)", [READ], "vacuous"),
+        ("not_succession(Mail.delete, Mail.read)", [READ, WRITE], "holds"),
+        ("not_succession(Mail.delete, Mail.read)", [WRITE, READ], "broken"),
+        ("not_succession(Mail.delete, Mail.read)", [READ], "vacuous"),
+        ("last(Mail.delete)", [READ, WRITE], "holds"),
+        ("last(Mail.delete)", [WRITE, READ], "broken"),
+        ("last(finalize)", [WRITE], "holds"),
+        ("at_most_once(Mail.delete by id)", [WRITE, WRITE], "broken"),
+        ("existence(writes(Mail))", [READ, WRITE], "holds"),
+        ("existence(writes(Mail))", [READ], "broken"),
+        ("absence(writes)", [READ], "holds"),
+        ("absence(ask)", [READ], "holds"),
+        ("precedence(Mail.read, writes)", [WRITE], "broken"),
+        ("existence(Mail.delete[id from Mail.read])", [READ, WRITE], "holds"),
+        ("existence(Mail.delete[id from Mail.read])", [READ, GUESS], "broken"),
+        ("absence(Mail.delete[id from nowhere])", [READ, GUESS], "broken"),
+        ("existence(Mail.delete[id given and to missing])", [WRITE], "holds"),
+        ("existence(Mail.delete) when Mail.read[id is identifier]", [READ], "broken"),
+        ("existence(Mail.delete) when Mail.read[id is boolean]", [READ], "vacuous"),
         ("existence(Mail.delete) when Mail.read", [READ], "broken"),
         ("existence(Mail.delete) when Mail.read", [GUESS], "vacuous"),
     ],
@@ -57,6 +77,11 @@ def test_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
         ("precedence(A.b)", "precedence takes two functions"),
         ("existence(A.b, A.c)", "existence takes one function"),
         ("existence(read)", "functions are written App.function"),
+        ("known_value(Mail.read)", "functions are written App.function, and an argument or field of one App.fun"),
+        ("existence(A.b) unless A.c", "after the guard may follow `when App.function`"),
+        ("existence(A.b[id])", "'id' in 'A.b\\[id\\]' is no condition"),
+        ("precedence(A.b, A.c", "is no guard"),
+        ("precedence(A.b, A.b)", "precedence needs two different functions"),
     ],
 )
 def test_what_is_no_guard_is_refused_with_what_is_wrong(text: str, complaint: str) -> None:
@@ -66,14 +91,81 @@ def test_what_is_no_guard_is_refused_with_what_is_wrong(text: str, complaint: st
 
 FUNCTIONS = st.from_regex(r"[A-Z][a-z]{1,5}\.[a-z_]{1,8}", fullmatch=True)
 NAMES = st.from_regex(r"[a-z_]{1,6}", fullmatch=True)
+VALUES = st.text(min_size=1, max_size=8).map(str.strip).filter(bool)
+FORMS, PLACES = ["e-mail address", "date YYYY-MM-DD", "integer"], ["task", "user", "nowhere", "Mail.read"]
+CONDITIONS = st.one_of(
+    st.tuples(NAMES, st.just("="), VALUES),
+    st.tuples(NAMES, st.just("is"), st.sampled_from(FORMS)),
+    st.tuples(NAMES, st.just("from"), st.sampled_from(PLACES)),
+    st.tuples(NAMES, st.sampled_from(["given", "missing"])),
+).map(lambda parts: Condition(*parts))  # type: ignore[arg-type]
+PATTERNS = st.one_of(
+    st.tuples(st.just("function"), FUNCTIONS, st.lists(CONDITIONS, max_size=2).map(tuple)),
+    st.tuples(st.just("writes"), st.just("") | NAMES),
+    st.tuples(st.sampled_from(["ask", "finalize"])),
+).map(lambda parts: str(Pattern(*parts)))  # type: ignore[arg-type]
+ONE, TWO = ["existence", "absence", "at_most_once", "last"], ["precedence", "response", "not_succession"]
 GUARDS = st.one_of(
-    st.tuples(st.sampled_from(["existence", "absence", "at_most_once"]), FUNCTIONS, st.just(""), st.just("")),
-    st.tuples(st.sampled_from(["precedence", "response"]), FUNCTIONS, FUNCTIONS, st.just("")),
+    st.tuples(st.sampled_from(ONE), PATTERNS),
+    st.tuples(st.just("at_most_once"), FUNCTIONS, st.just(""), NAMES),
+    st.tuples(st.sampled_from(TWO), PATTERNS, PATTERNS).filter(lambda parts: parts[1] != parts[2]),
     st.tuples(st.just("known_value"), FUNCTIONS, st.just(""), NAMES),
-)
+    st.tuples(st.just("covers"), FUNCTIONS, FUNCTIONS, NAMES, st.just(""), NAMES),
+).map(lambda parts: Guard(*parts))  # type: ignore[arg-type]
 
 
-@given(GUARDS, st.just("") | FUNCTIONS)
-def test_a_guard_reads_back_as_it_was_written(parts: tuple[str, str, str, str], when: str) -> None:
-    guard = Guard(*parts, when)  # type: ignore[arg-type]
+@given(GUARDS, st.just("") | PATTERNS)
+def test_a_guard_reads_back_as_it_was_written(guard: Guard, when: str) -> None:
+    guard = guard._replace(when=when)
     assert parse_guard(str(guard)) == guard
+
+
+@given(GUARDS, st.just("") | PATTERNS)
+def test_every_guard_is_a_sentence_too(guard: Guard, when: str) -> None:
+    sentence = guard._replace(when=when).sentence
+    assert sentence.endswith(".") and sentence[0] in "`ENAT"
+
+
+@pytest.mark.parametrize(
+    ("guard", "sentence"),
+    [
+        ("precedence(Mail.search, Mail.delete)", "`delete` happens only after `search` has worked."),
+        ("known_value(Mail.delete.id)", "Every `id` given to `delete` had been seen before."),
+        ("covers(Mail.search.id, Mail.delete.id)", "Every `id` that `search` returns is given as `id` to `delete` tha"),
+        ("absence(writes(Mail)) when ask", "A call that changes Mail does not happen, in a run with a question to"),
+    ],
+)
+def test_a_guard_in_plain_words(guard: str, sentence: str) -> None:
+    assert parse_guard(guard).sentence.startswith(sentence)
+
+
+def test_a_class_names_no_function_and_is_its_own_target() -> None:
+    guard = parse_guard("response(Mail.read[id given], writes(Mail)) when ask")
+    assert (guard.functions, guard.target) == (("Mail.read",), "writes(Mail)")
+
+
+def test_every_item_found_must_be_acted_on() -> None:
+    guard = parse_guard("covers(Mail.search.id, Mail.delete.id)")
+    search = call("Mail.search", {"q": "news"}, [{"id": "m-1"}, {"id": "m-2"}])
+    first, second = call("Mail.delete", {"id": "m-1"}), call("Mail.delete", {"id": "m-2"})
+    assert guard.replay(deeds_of(run("a", True, search, first, second, "Done."))) == "holds"
+    assert guard.replay(deeds_of(run("a", True, search, first, "Done."))) == "broken"
+    assert guard.replay(deeds_of(run("a", True, first, "Done."))) == "vacuous"
+
+
+RECORDED = [READ, WRITE, GUESS, REFUSED, REFUSED_WRITE, call("Mail.send", {"to": "ada@example.org"}), ("user", "Yes.")]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(RECORDED), max_size=6), GUARDS)
+def test_a_packet_and_the_run_it_was_made_of_get_the_same_verdict(
+    steps: list[Call | tuple[str, str]], made: Guard
+) -> None:
+    """All but `covers`, which looks at what a call returned: a packet does not keep that."""
+    recorded = run("a", True, *steps, "Done.")
+    actions = packet(recorded).runs[0].actions
+    texts = ["known_value(Mail.delete.id)", "precedence(Mail.read, writes)", "existence(ask)", "last(finalize)"]
+    texts += ["at_most_once(Mail.delete)", "absence(Mail.delete[id from nowhere])", str(made)]
+    for guard in map(parse_guard, texts):
+        if guard.template != "covers":
+            assert guard.check(actions) == guard.replay(deeds_of(recorded))

@@ -289,5 +289,3 @@ _AUTOMATA: dict[str, type[Automaton]] = {
 def automaton(guard: Guard) -> Automaton:
     """A fresh automaton for one run. Raises GuardError for a guard that was put together wrongly."""
     return _AUTOMATA[guard.template](guard)
-
-

@@ -144,6 +144,8 @@ def parse_guard(text: str) -> Guard:
         fields["function"], fields["argument"] = by.groups()
     for name in ("function", "then", "when"):
         fields[name] = _normal(text, fields[name])
+    if template in ("precedence", "response") and fields["function"] == fields["then"]:
+        raise GuardError(f"{text!r}: {template} needs two different functions; no run could keep this.")
     return Guard(**fields)  # type: ignore[arg-type]
 
 

@@ -1,0 +1,176 @@
+"""The automata say what the definitions say, at every step of any run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.monitor.definitions import can_be_met, verdict
+
+from contramem.contrast.flow import NOWHERE, TASK
+from contramem.monitor.automaton import automaton
+from contramem.monitor.deed import Deed
+from contramem.monitor.guard import parse_guard
+
+
+class MadeDeed(Deed):
+    """A deed with what a run would know about it written down."""
+
+    def __init__(self, function: str, value: str = "", *, worked: bool = True, items: str = "") -> None:
+        kind = {"ask": "ask", "final": "final"}.get(function, "call")
+        called = function if kind == "call" else ""
+        effect = "write" if function in ("Mail.send", "Mail.delete") else "read"
+        super().__init__(kind, called, {"id": value} if value else {}, effect, worked)  # type: ignore[arg-type]
+        self._items = items
+
+    def origin(self, argument: str) -> str | None:
+        value = self.arguments.get(argument)
+        return None if value is None else NOWHERE if value == "y" else TASK
+
+    def found(self, field: str) -> frozenset[str]:
+        return frozenset(self._items) if field == "id" else frozenset()
+
+    def __repr__(self) -> str:
+        failed = "" if self.worked else " failed"
+        return f"{self.function or self.kind}({self.arguments.get('id', '')}){failed} -> {self._items!r}"
+
+
+ALPHABET = [
+    MadeDeed("Mail.search", "x", items="xy"),
+    MadeDeed("Mail.search", "x", worked=False),
+    MadeDeed("Mail.send", "x"),
+    MadeDeed("Mail.send", "y"),
+    MadeDeed("Mail.send", "x", worked=False),
+    MadeDeed("Mail.delete", "y"),
+    MadeDeed("Files.list"),
+    MadeDeed("ask"),
+    MadeDeed("final"),
+]
+RUNS = st.lists(st.sampled_from(ALPHABET), max_size=8)
+WHATS = st.sampled_from(
+    """Mail.search|Mail.send|Mail.send[id = x]|Mail.send[id from nowhere]|Files.list[id missing]|writes(Mail)|writes|ask
+    |finalize""".split("|")
+)
+
+
+@st.composite
+def guards(draw: st.DrawFn) -> str:
+    one = draw(st.sampled_from(["existence", "absence", "at_most_once", "last"]))
+    two = draw(st.sampled_from(["precedence", "response", "not_succession"]))
+    text = draw(
+        st.one_of(
+            WHATS.map(lambda what: f"{one}({what})"),
+            st.tuples(WHATS, WHATS).filter(lambda w: w[0] != w[1]).map(lambda w: f"{two}({w[0]}, {w[1]})"),
+            st.sampled_from(
+                ["known_value(Mail.send.id)", "covers(Mail.search.id, Mail.send.id)", "at_most_once(Mail.send by id)"]
+            ),
+        )
+    )
+    return text + draw(st.just("") | WHATS.map(lambda what: f" when {what}"))
+
+
+@settings(max_examples=300)
+@given(guards(), RUNS)
+def test_the_verdict_is_that_of_the_definition_after_every_deed(text: str, run: list[MadeDeed]) -> None:
+    guard = parse_guard(text)
+    watching = automaton(guard)
+    assert watching.verdict == verdict(guard, [])
+    for length, deed in enumerate(run, 1):
+        watching.observe(deed)
+        assert watching.verdict == verdict(guard, run[:length])
+
+
+@settings(max_examples=80, deadline=None)
+@given(guards(), st.lists(st.sampled_from(ALPHABET), max_size=4))
+def test_the_state_is_true_of_every_way_in_which_a_run_can_go_on(text: str, run: list[MadeDeed]) -> None:
+    guard = parse_guard(text)
+    watching = automaton(guard)
+    for deed in run:
+        watching.observe(deed)
+    holds_now = verdict(guard, run) != "broken"
+    futures = can_be_met(guard, run, ALPHABET, depth=2)
+    assert (watching.state in ("satisfied", "holding")) == holds_now
+    assert watching.state != "satisfied" or futures == {True}
+    assert watching.state != "broken" or futures == {False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "existence(Mail.send)",
+        "absence(Mail.send)",
+        "precedence(Mail.search, Mail.send)",
+        "response(Mail.search, Mail.send)",
+        "not_succession(Mail.search, Mail.send)",
+        "last(Mail.send)",
+        "known_value(Mail.send.id)",
+        "at_most_once(Mail.send)",
+        "covers(Mail.search.id, Mail.send.id)",
+        "absence(Mail.send) when Files.list",
+    ],
+)
+def test_what_is_holding_so_far_can_still_be_broken_and_what_is_pending_can_still_be_met(text: str) -> None:
+    guard = parse_guard(text)
+    for run in ([], ALPHABET[:1], ALPHABET[2:3], ALPHABET[:3], ALPHABET[2:0:-1]):
+        watching = automaton(guard)
+        for deed in run:
+            watching.observe(deed)
+        futures = can_be_met(guard, run, ALPHABET, depth=2)
+        assert watching.state not in ("holding", "pending") or futures == {True, False}
+
+
+@settings(max_examples=150)
+@given(guards(), RUNS, st.sampled_from([deed for deed in ALPHABET if deed.worked]))
+def test_a_warning_comes_exactly_when_the_next_deed_breaks_the_guard_for_good(
+    text: str, run: list[MadeDeed], deed: MadeDeed
+) -> None:
+    watching = automaton(parse_guard(text))
+    for earlier in run:
+        watching.observe(earlier)
+    was_broken, warned = watching.state == "broken", watching.would_break(deed)
+    watching.observe(deed)
+    assert warned == (watching.state == "broken" and not was_broken)
+
+
+@settings(max_examples=200)
+@given(guards(), RUNS)
+def test_deeds_that_an_automaton_does_not_hear_change_nothing(text: str, run: list[MadeDeed]) -> None:
+    whole, heard = automaton(parse_guard(text)), automaton(parse_guard(text))
+    for deed in run:
+        whole.observe(deed)
+        if heard.hears is None or deed.function in heard.hears:
+            heard.observe(deed)
+    assert (heard.state, heard.verdict, heard.vacuous) == (whole.state, whole.verdict, whole.vacuous)
+
+
+def test_a_rule_that_was_never_tried_is_vacuous_and_one_that_was_is_not() -> None:
+    watching = automaton(parse_guard("response(Mail.search, Mail.send)"))
+    assert (watching.state, watching.vacuous) == ("holding", True)
+    watching.observe(ALPHABET[0])
+    assert (watching.state, watching.vacuous) == ("pending", False)
+    watching.observe(ALPHABET[2])
+    assert (watching.state, watching.vacuous) == ("holding", False)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from("ABC"), min_size=1, max_size=8))
+def test_declare4py_gives_the_same_verdicts_where_its_templates_coincide(names: list[str]) -> None:
+    pytest.importorskip("Declare4Py", reason="Declare4Py is not installed; it is not part of the dev extra")
+    from Declare4Py.ProcessModels.DeclareModel import DeclareModel
+    from Declare4Py.Utils.Declare.Checkers import ConstraintChecker
+
+    coinciding = {
+        "Existence1[A] | |": "existence(T.A)",
+        "Absence1[A] | |": "absence(T.A)",
+        "End[A] | |": "last(T.A)",
+        "Precedence[A, B] | | |": "precedence(T.A, T.B)",
+        "Response[A, B] | | |": "response(T.A, T.B)",
+        "Not Response[A, B] | | |": "not_succession(T.A, T.B)",
+    }
+    model = DeclareModel().parse_from_string("\n".join(["activity A", "activity B", "activity C", *coinciding]))
+    trace = [{"concept:name": name} for name in names]
+    results = ConstraintChecker().check_trace_conformance(trace, model, consider_vacuity=True)
+    run = [MadeDeed(f"T.{name}") for name in names]
+    ours = [parse_guard(text).replay(run) != "broken" for text in coinciding.values()]
+    assert ours == ["SATISFIED" in str(result.state) for result in results]
