@@ -18,6 +18,7 @@ COMMANDS = {
     "build": "contramem.cli.build:build",
     "bank": "contramem.cli.bank:bank",
     "guide": "contramem.cli.guide:guide",
+    "monitor": "contramem.cli.monitor:monitor",
     "injections": "contramem.cli.injections:injections",
     "hook": "contramem.cli.hook:hook",
     "mcp": "contramem.cli.mcp:mcp",

@@ -16,7 +16,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Literal, TypeAlias
 
-from contramem.contrast.flow import NOWHERE
 from contramem.monitor.deed import Deed
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.pattern import parse_pattern
@@ -41,8 +40,9 @@ class Automaton(ABC):
         patterns = [self._first, self._then, *([self._when] if self._when else [])]
         return frozenset(p.function for p in patterns) if all(p.function for p in patterns) else None
 
-    def observe(self, deed: Deed) -> None:
-        """Take in what was done, result included."""
+    def observe(self, deed: Deed) -> bool:
+        """Take in what was done, result included. True: this has broken the guard for good."""
+        was_broken = self._broken and self._in_scope
         if not self._in_scope and self._when is not None and self._when.matches(deed):
             self._in_scope = True
         if not self._broken:
@@ -50,6 +50,7 @@ class Automaton(ABC):
                 self._broken = True
             else:
                 self._note(deed)
+        return self._broken and self._in_scope and not was_broken
 
     def would_break(self, deed: Deed) -> bool:
         """Would this deed, if it works, break the guard for good?"""
@@ -236,7 +237,7 @@ class _KnownValue(Automaton):
         self._given = False
 
     def _breaks(self, deed: Deed) -> bool:
-        return self._first.matches(deed) and deed.origin(self.guard.argument) == NOWHERE
+        return self._first.matches(deed) and deed.origin(self.guard.argument) == "nowhere"
 
     def _note(self, deed: Deed) -> None:
         if self._first.matches(deed) and deed.origin(self.guard.argument) is not None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from contramem.contrast.flow import Flow
 from contramem.contrast.form import parse
-from contramem.contrast.packet import Step
-from contramem.contrast.signals import same_call
-from contramem.contrast.values import form_of_value
-from contramem.contrast.vocabulary import scalars
 from contramem.traces.trajectory import Effect, Event, Result, Trajectory
+
+if TYPE_CHECKING:
+    from contramem.contrast.flow import Flow
+    from contramem.contrast.packet import Step
+
+# What tells forms and origins of values is imported when a guard asks for them: most agents that only want to know what
+# they still owe need not wait for it.
 
 DeedKind: TypeAlias = Literal["call", "ask", "final"]
 
@@ -39,6 +41,8 @@ class Deed:
         return None
 
     def form(self, argument: str) -> str:
+        from contramem.contrast.values import form_of_value
+
         return form_of_value(self.arguments[argument], argument)
 
     def found(self, field: str) -> frozenset[str] | None:
@@ -47,6 +51,8 @@ class Deed:
 
     def values(self, argument: str) -> frozenset[str]:
         """The values given for an argument: one, or those of a list."""
+        from contramem.contrast.vocabulary import scalars
+
         return frozenset(_plain(scalar) for _, scalar in scalars(self.arguments.get(argument)) if scalar is not None)
 
     def key(self) -> object:
@@ -68,9 +74,6 @@ class StepDeed(Deed):
 
     def form(self, argument: str) -> str:
         return self._step.forms.get(argument, "")
-
-    def key(self) -> object:
-        return same_call(self._step)[1]
 
 
 class EventDeed(Deed):
@@ -96,13 +99,17 @@ class Seen:
     """What a run has seen, looked through only when somebody asks: most calls have no argument that is guarded."""
 
     def __init__(self, task: str) -> None:
-        self._flow = Flow(task)
+        self._task = task
+        self._flow: Flow | None = None
         self._waiting: list[Event] = []
 
     def add(self, event: Event) -> None:
         self._waiting.append(event)
 
     def origin(self, event: Event, argument: str) -> str | None:
+        from contramem.contrast.flow import Flow
+
+        self._flow = self._flow or Flow(self._task)
         for earlier in self._waiting:
             self._flow.observe(earlier)
         self._waiting.clear()

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
-from contramem.contrast.packet import Step
 from contramem.errors import GuardError
 from contramem.monitor.deed import Deed, deeds_of_steps
 from contramem.monitor.pattern import Pattern, parse_pattern
+
+if TYPE_CHECKING:
+    from contramem.contrast.packet import Step
 
 Template: TypeAlias = Literal[
     "existence",

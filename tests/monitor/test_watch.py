@@ -1,0 +1,154 @@
+"""Guards on a run that goes on: what is owed, what the next call would break, and at what cost."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.made_runs import TASK, call, run
+
+from contramem.bank.bank import Bank, Holding
+from contramem.bank.card import Skill, SkillCard
+from contramem.bank.frozen import write_frozen
+from contramem.cli import cli
+from contramem.errors import ContramemError
+from contramem.monitor.guard import parse_guard
+from contramem.monitor.replay import replay_run
+from contramem.monitor.watch import Watch
+from contramem.traces.trajectory import Event, Trajectory
+from contramem.traces.write import write_traces
+
+SEARCH = call("Mail.search", {"query": "newsletter"}, [{"id": "m-1234"}, {"id": "m-5678"}])
+DELETE = call("Mail.delete", {"id": "m-1234"})
+
+
+def card(title: str, *guards: str, ability: str = "execution") -> SkillCard:
+    return SkillCard(
+        title=title,
+        applies_when="A task that asks to delete a newsletter.",
+        solves="Runs that stop early.",
+        tags=("delete", "newsletter"),
+        skill=Skill(core_rule="Delete what was found.", completion=("it is gone",)),
+        guards=guards,
+        card_id=f"skill::{title.lower().replace(' ', '-')}",
+        ability=ability,
+    )
+
+
+FINISH = card("Finish the deletion", "response(Mail.search, Mail.delete)", "known_value(Mail.delete.id)")
+
+
+def events(*calls: object) -> tuple[Event, ...]:
+    return run("a", None, *calls).events  # type: ignore[arg-type]
+
+
+def test_what_is_owed_cites_its_card_until_it_is_done() -> None:
+    watch = Watch.of_cards([FINISH], TASK)
+    assert watch.pending() == ()
+    before, after = events(SEARCH, DELETE)[:2], events(SEARCH, DELETE)[2:]
+    for event in before:
+        watch.observe(event)
+    (owed,) = watch.pending()
+    assert (owed.card_id, owed.title) == ("skill::finish-the-deletion", "Finish the deletion")
+    assert owed.text == "`search` has worked; `delete` is still to come."
+    for event in after:
+        watch.observe(event)
+    assert watch.pending() == ()
+
+
+def test_a_call_that_would_break_a_guard_is_known_before_it_is_made() -> None:
+    watch = Watch.of_cards([FINISH], TASK)
+    for event in events(SEARCH):
+        watch.observe(event)
+    guess = Event(9, "agent", "call", function="Mail.delete", arguments={"id": "m-9999"})
+    found = Event(9, "agent", "call", function="Mail.delete", arguments={"id": "m-5678"})
+    assert [one.text for one in watch.would_break(guess)] == ["Every `id` given to `delete` had been seen before."]
+    assert watch.would_break(found) == ()
+
+
+def test_what_breaks_is_told_once() -> None:
+    watch = Watch.of_cards([FINISH], TASK)
+    guess = events(call("Mail.delete", {"id": "m-9999"}))[-1]
+    assert [str(one.guard) for one in watch.observe(guess)] == ["known_value(Mail.delete.id)"]
+    assert watch.observe(guess) == ()
+
+
+def test_a_guard_that_cannot_be_read_does_not_stop_a_run() -> None:
+    watch = Watch.of_cards([card("By hand", "delete it soon", "existence(Mail.delete)")], TASK)
+    assert [str(one.guard) for one in watch.pending()] == ["existence(Mail.delete)"]
+
+
+def test_an_agent_that_is_asked_back_has_asked() -> None:
+    watch = Watch([(parse_guard("existence(ask)"), "skill::x", "Ask")], TASK)
+    for event in run("a", None, "Which one?", ("user", "The first."), "Done.").events:
+        watch.observe(event)
+    assert watch.pending() == ()
+
+
+def test_a_replayed_run_shows_how_every_guard_stood_after_every_deed() -> None:
+    replayed = replay_run(run("a", False, SEARCH, "Done."), [FINISH])
+    assert [moment.states for moment in replayed.moments] == [("pending", "holding"), ("pending", "holding")]
+    assert [str(one.guard) for one in replayed.pending] == ["response(Mail.search, Mail.delete)"]
+
+
+def test_watching_thirty_guards_costs_microseconds_an_event(record_property: pytest.RecordProperty) -> None:
+    made = ["response(Mail.search, Mail.delete)", "precedence(Mail.search, Mail.delete)", "last(finalize)"]
+    made += ["existence(writes(Mail))", "known_value(Mail.delete.id)", "at_most_once(Mail.delete)"]
+    made += [f"response(Shop.find_{number}, Shop.buy_{number})" for number in range(12)]
+    made += [f"precedence(Shop.find_{number}, Shop.buy_{number})" for number in range(12)]
+    recorded = events(*[SEARCH, DELETE] * 50)
+    best = min(_seconds_per_event(made, recorded) for _ in range(5))
+    record_property("microseconds_per_event", round(best * 1e6, 1))
+    print(f"\n{best * 1e6:.1f} microseconds per event with {len(made)} guards")
+    assert best < 250e-6  # the aim is 50; a loaded machine must not fail the suite
+
+
+def _seconds_per_event(guards: list[str], recorded: tuple[Event, ...]) -> float:
+    watch = Watch([(parse_guard(text), "skill::x", "x") for text in guards], TASK)
+    start = time.perf_counter()
+    for event in recorded:
+        watch.observe(event)
+    return (time.perf_counter() - start) / len(recorded)
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> tuple[str, str]:
+    """Two runs, one of which stops before it has deleted anything, and a bank with one guarded card."""
+    stops: Trajectory = run("hasty", False, SEARCH, "All deleted.")
+    write_traces([stops, run("thorough", True, SEARCH, DELETE, "Done.")], tmp_path / "runs.jsonl")
+    write_frozen(tmp_path / "bank.jsonl", Bank({FINISH.card_id: Holding(card=FINISH)}))
+    return str(tmp_path / "runs.jsonl"), str(tmp_path / "bank.jsonl")
+
+
+def test_the_command_shows_what_was_open_when_a_run_stopped(watched: tuple[str, str]) -> None:
+    runs, bank = watched
+    shown = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "hasty"])
+    assert shown.exit_code == 0, shown.output
+    assert "still owed" in shown.output and "`delete` is still to come" in shown.output
+    assert (
+        "Nothing was owed" in CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "thorough"]).output
+    )
+
+
+def test_several_runs_are_listed_those_that_left_something_undone_first(watched: tuple[str, str]) -> None:
+    runs, bank = watched
+    listed = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank]).output
+    assert listed.index("hasty") < listed.index("thorough")
+
+
+def test_the_command_speaks_json(watched: tuple[str, str]) -> None:
+    runs, bank = watched
+    told = json.loads(CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--json"]).output)
+    assert {one["source"]: len(one["pending"]) for one in told} == {"hasty": 1, "thorough": 0}
+
+
+def test_a_bank_without_guards_has_nothing_to_watch(tmp_path: Path, watched: tuple[str, str]) -> None:
+    plain = card("Plain")
+    write_frozen(tmp_path / "plain.jsonl", Bank({plain.card_id: Holding(card=plain)}))
+    with pytest.raises(ContramemError, match="no card of this bank has a guard"):
+        CliRunner().invoke(
+            cli, ["monitor", watched[0], "--bank", str(tmp_path / "plain.jsonl")], catch_exceptions=False
+        )
