@@ -9,6 +9,8 @@ from contramem.inject.adapters.guided_run import GuidedRun, Runs, Starter, missi
 ADAPTERS = {
     "pydantic-ai": "pydantic_ai",
     "langchain": "langchain",
+    "openai-agents": "agents",
+    "inspect": "inspect_ai",
 }
 
 ABSENT = """

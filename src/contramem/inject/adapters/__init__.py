@@ -4,4 +4,6 @@ imported itself, and needs the extra of that name.
     wrapper.py            hand-written loops: tools in a dict, or one callable
     pydantic_ai.py        a capability of an agent
     langchain.py          middleware of an agent; the same for a ToolNode in a LangGraph graph
+    openai_agents.py      a guided copy of an agent, for one run
+    inspect_ai.py         a guided task: hooks and an approver
 """

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypedDict
+from typing import Any, Generic, TypedDict, TypeVar
 
 from contramem.inject.run import Memory, Run
 from contramem.prompts import render
@@ -16,6 +16,7 @@ from contramem.traces.trajectory import Event, Result, Tool
 
 HELD = "inject/adapters/prompts/held.jinja"
 _MANY = 10_000
+_Kept = TypeVar("_Kept")
 
 
 class StartOptions(TypedDict, total=False):
@@ -110,25 +111,24 @@ class Starter:
         return GuidedRun(run)
 
 
-class Runs:
-    """The runs that go on now, by the framework's name for them. Of very many the longest unused is forgotten, for not
-    every framework says when a run ends."""
+class Runs(Generic[_Kept]):
+    """What is kept of the runs that go on now, by the framework's name for them. Of very many the longest unused is
+    forgotten, for not every framework says when a run ends."""
 
     def __init__(self, many: int = _MANY) -> None:
         self._many = many
-        self._runs: OrderedDict[Hashable, GuidedRun] = OrderedDict()
+        self._runs: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: Hashable, start: Callable[[], GuidedRun]) -> GuidedRun:
-        """The run called `key`, started if there is none."""
+    def get(self, key: Hashable, start: Callable[[], _Kept]) -> _Kept:
+        """What is kept under `key`, made by `start` if there is nothing."""
         with self._lock:
-            run = self._runs.get(key)
-            if run is None:
-                run = self._runs[key] = start()
+            if key not in self._runs:
+                self._runs[key] = start()
                 if len(self._runs) > self._many:
                     self._runs.popitem(last=False)
             self._runs.move_to_end(key)
-            return run
+            return self._runs[key]
 
     def drop(self, key: Hashable) -> None:
         with self._lock:

@@ -49,7 +49,7 @@ class MemoryMiddleware(AgentMiddleware[GuidedState, Any, Any]):
         """`on_start` is told of each run that starts; `options` are those of `Memory.start`."""
         super().__init__()
         self._starter = Starter(memory, options, on_start)
-        self._runs = Runs()
+        self._runs: Runs[GuidedRun] = Runs()
 
     def before_agent(self, state: GuidedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Give the run its name. In a graph of your own this is the first node."""

@@ -1,0 +1,163 @@
+"""Inspect: `eval(guided(task, memory))`. Every attempt at a sample is a run; its score is how the run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Unpack
+
+from contramem.inject.adapters.guided_run import GuidedRun, Starter, StartOptions, missing
+from contramem.inject.run import Memory, Run
+from contramem.traces.trajectory import Outcome
+
+try:
+    from inspect_ai import Task, task_with
+    from inspect_ai.approval import Approval, ApprovalPolicy, Approver, approver, auto_approver
+    from inspect_ai.hooks import BeforeModelGenerate, Hooks, SampleAttemptEnd, SampleEnd, SampleScoring, hooks
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageTool
+    from inspect_ai.scorer import value_to_float
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+    from inspect_ai.tool import ToolCall, ToolCallView
+except ImportError as error:
+    raise missing(__name__, "inspect_ai", "inspect", error) from error
+
+
+def guided(
+    task: Task, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
+) -> Task:
+    """`task`, its samples guided by `memory`: guidance in every request of the agent, and the card of a function as
+    the answer to its first call. Like `task_with`, this changes the task and returns it.
+
+    The sample's id is the task id, so no card is shown that was learned from that very sample, unless `options` say
+    otherwise. Approval policies of the task come after ours; those given to `eval` itself would replace both.
+    """
+    starter = Starter(memory, options, on_start)
+
+    @solver(name="contramem/begin")
+    def begin() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            _ATTEMPTS[state.uuid] = attempt = _Attempt.at(state, starter)
+            _ATTEMPT.set(attempt)
+            return state
+
+        return solve
+
+    policies = task.approval or [ApprovalPolicy(auto_approver(), "*")]
+    return task_with(task, setup=[begin(), *_listed(task.setup)], approval=[ApprovalPolicy(_cards(), "*"), *policies])
+
+
+@dataclass
+class _Attempt:
+    """One attempt at one sample. It becomes a run with the agent's first request: only then its tools are known."""
+
+    starter: Starter
+    uuid: str
+    sample_id: str
+    task: str
+    asked: frozenset[str | None]
+    """Ids and texts of the user's messages: solvers change the text, and bridges to other frameworks the id."""
+    run: GuidedRun | None = None
+    told: set[str] = field(default_factory=set)
+    """Ids of the messages that were looked through for errors."""
+    scored: bool = False
+    """The agent is done: what is asked from now on is asked by scorers."""
+
+    @classmethod
+    def at(cls, state: TaskState, starter: Starter) -> _Attempt:
+        asked = [message for message in state.messages if message.role == "user"]
+        names = frozenset({message.id for message in asked} | {message.text for message in asked if message.text})
+        task = "\n\n".join(message.text for message in asked)
+        return cls(starter, state.uuid, str(state.sample_id), task, names)
+
+    def begun(self, tools: Sequence[str] | None = None) -> GuidedRun:
+        if self.run is None:
+            options: StartOptions = {"task_id": self.sample_id}
+            starter = replace(self.starter, options=options | self.starter.options)
+            self.run = starter.start(self.task, run_id=self.uuid, tools=tools)
+        return self.run
+
+    def is_of_agent(self, messages: Sequence[ChatMessage]) -> bool:
+        """Graders, simulated users and sub-agents have conversations of their own, without the sample's input."""
+        users = [message for message in messages if message.role == "user"]
+        return not self.scored and any(message.id in self.asked or message.text in self.asked for message in users)
+
+    def look_through(self, history: Sequence[ChatMessage]) -> None:
+        """Tell what came of the calls since the last look."""
+        for message in history:
+            if isinstance(message, ChatMessageTool) and message.id and message.id not in self.told:
+                self.told.add(message.id)
+                if message.error is None or message.error.type != "approval":  # what was not approved was not made
+                    failed = message.error and (message.error.message or message.error.type)
+                    self.begun().tell(message.function or "", content=message.text, error=failed)
+
+
+_ATTEMPT: ContextVar[_Attempt | None] = ContextVar("contramem_attempt", default=None)
+_ATTEMPTS: dict[str, _Attempt] = {}
+"""Those that are going on, for the hooks that are called from outside of a sample."""
+
+
+@approver(name="contramem/cards")
+def _cards() -> Approver:
+    async def approve(message: str, call: ToolCall, view: ToolCallView, history: list[ChatMessage]) -> Approval:
+        attempt = _ATTEMPT.get()
+        if attempt is not None:
+            attempt.look_through(history)
+            held = attempt.begun().hold(call.function, call.arguments, turn=_turn(history), call=call.id)
+            if held is not None:
+                return Approval(decision="reject", explanation=held, metadata={"contramem": "held"})
+        return Approval(decision="escalate")
+
+    return approve
+
+
+@hooks(name="contramem", description="Shows agents what earlier runs teach.")
+class _MemoryHooks(Hooks):
+    """One object for the whole process, as Inspect wants it; samples that no `guided` task began are left alone."""
+
+    def enabled(self) -> bool:
+        return bool(_ATTEMPTS)
+
+    async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
+        attempt = _ATTEMPT.get()
+        if attempt is None or not attempt.is_of_agent(data.input):
+            return
+        text = attempt.begun([tool.name for tool in data.tools]).guidance
+        leading = next((place for place, message in enumerate(data.input) if message.role != "system"), 0)
+        # A request that is tried again comes with what was inserted the first time.
+        if text and not any(message.text == text for message in data.input[:leading]):
+            data.input.insert(leading, ChatMessageSystem(content=text))
+
+    async def on_sample_scoring(self, data: SampleScoring) -> None:
+        if data.sample_id in _ATTEMPTS:
+            _ATTEMPTS[data.sample_id].scored = True
+
+    async def on_sample_attempt_end(self, data: SampleAttemptEnd) -> None:
+        if data.will_retry:
+            _ATTEMPTS.pop(data.sample_id, None)
+
+    async def on_sample_end(self, data: SampleEnd) -> None:
+        attempt = _ATTEMPTS.pop(data.sample_id, None)
+        if attempt is not None and attempt.run is not None:
+            attempt.run.run.finish(_outcome(data.sample))
+
+
+def _outcome(sample: EvalSample) -> Outcome:
+    """By the first scorer; a score of several parts is unknown."""
+    score = next(iter((sample.scores or {}).values()), None)
+    if score is None or not isinstance(score.value, str | int | float):
+        return Outcome()
+    reward = value_to_float()(score.value)
+    return Outcome(passed=reward >= 1, reward=reward)
+
+
+def _turn(history: Sequence[ChatMessage]) -> str | None:
+    """The reply that the calls of this moment are from."""
+    return next((message.id for message in reversed(history) if isinstance(message, ChatMessageAssistant)), None)
+
+
+def _listed(setup: Any) -> list[Solver]:
+    if setup is None:
+        return []
+    return list(setup) if isinstance(setup, Sequence) else [setup]

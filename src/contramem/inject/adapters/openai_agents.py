@@ -1,0 +1,108 @@
+"""OpenAI Agents SDK: `Runner.run(guided(agent, run), task)`. The guided copy of an agent is for one run."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import msgspec
+
+from contramem.inject.adapters.guided_run import GuidedRun, missing
+from contramem.inject.run import Run
+
+try:
+    from agents import (
+        Agent,
+        FunctionTool,
+        Handoff,
+        RunContextWrapper,
+        Tool,
+        ToolGuardrailFunctionOutput,
+        ToolInputGuardrail,
+        ToolInputGuardrailData,
+        ToolOutputGuardrail,
+        ToolOutputGuardrailData,
+    )
+except ImportError as error:
+    raise missing(__name__, "agents", "openai-agents", error) from error
+
+_Context = TypeVar("_Context")
+_FAILED = ("An error occurred while running the tool", "Tool '")
+"""How the SDK words the failures that it hands to the model: an exception, a time-out."""
+
+
+def guided(agent: Agent[_Context], run: Run) -> Agent[_Context]:
+    """A copy of `agent`, and of the agents it may hand off to, with guidance in its instructions and tools whose first
+    call is answered with the card. Make one for each run; the agent itself stays as it is.
+
+    Tools of MCP servers belong to the server, not to the agent: they are not held.
+    """
+    return _Guide(run).agent(agent)
+
+
+class _Guide:
+    """Makes the copies for one run, and knows which turn it is at."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = GuidedRun(run)
+        self._turn = 0
+        self._copies: dict[int, tuple[Agent[Any], Agent[Any]]] = {}
+        self._before = ToolInputGuardrail[Any](self._hold, name="contramem")
+        self._after = ToolOutputGuardrail[Any](self._tell, name="contramem")
+
+    def agent(self, agent: Agent[_Context]) -> Agent[_Context]:
+        if id(agent) not in self._copies:
+            copied = agent.clone(
+                instructions=self._instructions(agent), tools=[self._tool(tool) for tool in agent.tools]
+            )
+            self._copies[id(agent)] = agent, copied  # before its handoffs, which may lead back to it
+            copied.handoffs = [self._handoff(target) for target in agent.handoffs]
+        return self._copies[id(agent)][1]
+
+    def _instructions(self, agent: Agent[Any]) -> Any:
+        async def instructions(context: RunContextWrapper[Any], _: Agent[Any]) -> str | None:
+            self._turn += 1  # the SDK asks once for each request to the model
+            own = await agent.get_system_prompt(context)
+            return "\n\n".join(filter(None, (own, self._run.guidance))) or None
+
+        return instructions
+
+    def _tool(self, tool: Tool) -> Tool:
+        if not isinstance(tool, FunctionTool):
+            return tool
+        copied = copy.copy(tool)
+        copied.tool_input_guardrails = [*(tool.tool_input_guardrails or ()), self._before]
+        copied.tool_output_guardrails = [self._after, *(tool.tool_output_guardrails or ())]
+        return copied
+
+    def _handoff(self, target: Agent[Any] | Handoff[Any, Any]) -> Agent[Any] | Handoff[Any, Any]:
+        if isinstance(target, Agent):
+            return self.agent(target)
+
+        async def hand_off(context: RunContextWrapper[Any], arguments: str) -> Agent[Any]:
+            return self.agent(await target.on_invoke_handoff(context, arguments))
+
+        return replace(target, on_invoke_handoff=hand_off)
+
+    def _hold(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+        call = data.context
+        held = self._run.hold(call.tool_name, _decoded(call.tool_arguments), turn=self._turn, call=call.tool_call_id)
+        if held is None:
+            return ToolGuardrailFunctionOutput.allow()
+        return ToolGuardrailFunctionOutput.reject_content(held, output_info={"contramem": "held"})
+
+    def _tell(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
+        call, output = data.context, data.output
+        failed = output if isinstance(output, str) and output.startswith(_FAILED) else None
+        self._run.tell(call.tool_name, _decoded(call.tool_arguments), content=output, error=failed)
+        return ToolGuardrailFunctionOutput.allow()
+
+
+def _decoded(arguments: str) -> dict[str, Any] | None:
+    """The arguments of a call; None when the model wrote no JSON object, which is then for the tool to refuse."""
+    try:
+        decoded = msgspec.json.decode(arguments)
+    except msgspec.DecodeError:
+        return None
+    return decoded if isinstance(decoded, dict) else None
