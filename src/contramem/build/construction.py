@@ -226,11 +226,15 @@ class Construction:
         if standing.refuted and one.status != "pinned":
             against = len(standing.footing.contradicted_by)
             return [self._about(one, "RETIRE", f"Passing runs of {against} tasks do without it.", standing.footing)]
+        if standing.thin and one.status != "pinned":
+            return [self._about(one, "RETIRE", "Only one task shows it, and not enough of its runs.", standing.footing)]
         if standing.narrowed is not None and one.status != "pinned":
             reason = f"Passing runs of {len(standing.footing.contradicted_by)} tasks contradict its wider reach."
             return [self._about(one, "NARROW", reason, standing.footing, standing.narrowed)]
         if standing.footing != one.footing:
-            return [self._about(one, "PATCH", f"Held against all runs: {standing.footing}.", standing.footing)]
+            reason = f"Held against all runs: {standing.footing}."
+            stated = standing.stated if one.status != "pinned" else None
+            return [self._about(one, "PATCH", reason, standing.footing, stated)]
         assert card_id, "a card that nothing speaks about stays as it is"
         return []
 

@@ -150,7 +150,7 @@ def _joined_rule(guards: Sequence[str]) -> str:
     if any(guard.template != "response" for guard in parsed) or len({guard.then for guard in parsed}) > 1:
         return ""
     places = listed([bare(guard.function) for guard in parsed])
-    return f"Do not finish on {places}: go on to {bare(parsed[0].then)} and look at its result first."
+    return f"{places} alone do not settle it: go on to {bare(parsed[0].then)}, though the request does not say so."
 
 
 def rewritten(card: SkillCard, **changes: object) -> SkillDelta:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -23,7 +23,7 @@ MIN_FAILURES, MIN_FAILURE_SHARE, MAX_CHANCE = 2, 0.25, 0.05
 
 @dataclass(frozen=True)
 class Retry:
-    """A call, and the next call of the same function in the same run."""
+    """A call, and a later call of the same function in the same run."""
 
     first: Observation
     then: Observation
@@ -68,16 +68,16 @@ class Calls:
         """Every call together with the one after it."""
         return [Retry(first, then) for run in self.runs for first, then in pairwise(run)]
 
-    def repeats_after_success(self) -> Iterator[Observation]:
-        """Calls that had worked before in their run with the same arguments."""
+    def repeats(self) -> Iterator[Retry]:
+        """Calls that had worked before in their run with the same arguments, each with the last that had."""
         for run in self.runs:
-            worked: set[bytes] = set()
+            worked: dict[bytes, Observation] = {}
             for call in run:
                 key = msgspec.json.encode(call.arguments, order="deterministic")
                 if key in worked:
-                    yield call
+                    yield Retry(worked[key], call)
                 if not call.error:
-                    worked.add(key)
+                    worked[key] = call
 
 
 def _place(call: Observation) -> tuple[str, int, str, int]:
@@ -99,23 +99,43 @@ def guessed(call: Observation, name: str) -> bool:
     return call.origins.get(name) == NOWHERE
 
 
+def failed(call: Observation) -> bool:
+    return bool(call.error)
+
+
+def is_empty(call: Observation) -> bool:
+    """Did it work, and nothing came back?"""
+    return not call.error and call.form is not None and call.form.kind in ("empty", "nothing")
+
+
 def failures(calls: Iterable[Observation]) -> int:
     """How many of the calls failed."""
     return sum(bool(call.error) for call in calls)
 
 
-def fail_more(some: Sequence[Observation], others: Sequence[Observation]) -> bool:
+def fail_more(
+    some: Sequence[Observation], others: Sequence[Observation], bad: Callable[[Observation], bool] = failed, tests: int = 1
+) -> bool:
     """Do some calls fail so much more often than others that chance does not explain it?
 
-    The tail of a binomial with the others' rate of failure (by Laplace's rule of succession: one call that worked
-    proves little).
+    A run that makes the same call again and again counts once. `tests`: of so many such questions this is one.
     """
-    failed = failures(some)
-    if failed < MIN_FAILURES or failed < len(some) * MIN_FAILURE_SHARE:
+    one = [bad(call) for call in some if not call.looped]
+    other = [bad(call) for call in others if not call.looped]
+    return is_more(sum(one), len(one), sum(other), len(other), tests)
+
+
+def is_more(part: int, whole: int, other_part: int, other_whole: int, tests: int = 1) -> bool:
+    """Is one share so much larger than the other that chance does not explain it?
+
+    The tail of a binomial with the other rate (by Laplace's rule of succession: one call that worked proves little),
+    and Bonferroni's correction for the number of tests.
+    """
+    if part < MIN_FAILURES or part < whole * MIN_FAILURE_SHARE:
         return False
-    rate = (failures(others) + 1) / (len(others) + 2)
-    more = range(failed, len(some) + 1)
-    return sum(comb(len(some), k) * rate**k * (1 - rate) ** (len(some) - k) for k in more) <= MAX_CHANCE
+    rate = (other_part + 1) / (other_whole + 2)
+    tail = sum(comb(whole, k) * rate**k * (1 - rate) ** (whole - k) for k in range(part, whole + 1))
+    return tail * tests <= MAX_CHANCE
 
 
 def by_form(calls: Iterable[Observation], name: str) -> dict[str, list[Observation]]:
@@ -135,9 +155,18 @@ def best_and_bad_forms(calls: Calls, name: str) -> tuple[str, list[str]]:
         return "", []
     best = min(usable, key=lambda form: (failures(forms[form]) - len(forms[form]), form))
     bad = [form for form in forms if form != best and fail_more(forms[form], forms[best])]
+    # Several odd forms that each failed once or twice prove together what none proves alone.
+    hopeless = [form for form in forms if form != best and all(call.error for call in forms[form])]
+    if not bad and fail_more([call for form in hopeless for call in forms[form]], forms[best]):
+        bad = hopeless
     return best, sorted(bad, key=lambda form: (-failures(forms[form]), form))
 
 
 def tasks(calls: Iterable[Observation]) -> int:
     """Over how many tasks the calls are spread."""
     return len({call.task_key for call in calls})
+
+
+def runs_of(calls: Iterable[Observation]) -> int:
+    """Over how many runs the calls are spread."""
+    return len({(call.task_key, call.cite.run) for call in calls})

@@ -64,26 +64,25 @@ def _cites(packet: Packet, found: Replay) -> tuple[Cite, ...]:
 
 def _response(packet: Packet, found: Replay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
-    doing = "the answer is not in what it returned"
-    if _effect(packet, then) == "write":
-        doing = "it is one part of the work" if _effect(packet, first) == "write" else "finding is not doing"
     return _delta(
         packet,
         found,
         title=f"Go on from {plain(first)} to {plain(then)}",
-        applies_when=f"A task about {_about(packet, then)}: {bare(first)} has answered, {bare(then)} is still to do.",
-        solves=f"Runs that stop after {bare(first)} and report as if {bare(then)} had been called.",
-        core_rule=f"Do not finish on {bare(first)}: {doing}. Go on to {bare(then)} and look at its result first.",
+        applies_when=f"A task about {_about(packet, then)}, when {bare(first)} has answered and {bare(then)} has not.",
+        solves=f"Runs that take {bare(first)} for all there is to know.",
+        core_rule=f"{bare(first)} alone does not settle it: go on to {bare(then)}, though the request does not say so.",
         completion=[f"{bare(then)} was called after the last {bare(first)} and returned no error"],
-        contrast=f"{counted(found.held, packet.passing)} passing runs go on to {bare(then)} after {bare(first)}; "
-        f"{counted(found.broken, packet.failing)} failing runs do not.",
+        contrast=_called_by(packet, then),
     )
 
 
 def _precedence(packet: Packet, found: Replay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
     refused = _refusal(packet, found.broken, then)
+    given = _given(packet, found.held, first, then)
     because = f" Without it {bare(then)} answers “{refused}”." if refused else ""
+    if given:
+        because = f" Its result gives {listed([f'`{name}`' for name in given])}.{because}"
     return _delta(
         packet,
         found,
@@ -92,9 +91,16 @@ def _precedence(packet: Packet, found: Replay) -> SkillDelta:
         solves=f"Calls of {bare(then)} made before {bare(first)} has been called.",
         core_rule=f"Call {bare(first)} and see it work before {bare(then)}.{because}",
         completion=[f"{bare(first)} returned no error before the first {bare(then)}"],
-        contrast=f"{counted(found.held, packet.passing)} passing runs call {bare(first)} first; "
-        f"{counted(found.broken, packet.failing)} failing runs call {bare(then)} without it.",
+        contrast=f"In {counted(found.held, packet.passing)} passing runs {bare(first)} has worked before {bare(then)} "
+        f"works; {counted(found.broken, packet.failing)} failing runs call {bare(then)} without it.",
     )
+
+
+def _given(packet: Packet, letters: Sequence[str], first: str, then: str) -> list[str]:
+    """The arguments of `then` whose values passing runs take from `first`."""
+    steps = [step for run in packet.passing if run.letter in letters for step in _calls(run, then)]
+    names = {name for step in steps for name, origin in step.origins.items() if origin == first}
+    return sorted(names)[:3]
 
 
 def _known_value(packet: Packet, found: Replay, alike: Sequence[Replay]) -> SkillDelta:
@@ -132,35 +138,10 @@ def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
     )
 
 
-def _absence(packet: Packet, found: Replay) -> SkillDelta:
-    function = found.guard.function
-    instead = sorted({s.function for run in packet.passing for s in run.actions if s.effect == "write"})
-    other = (
-        f"What is asked is done by {listed([bare(name) for name in instead[:2]])}."
-        if instead
-        else ("What is asked is done by reading and answering.")
-    )
-    return _delta(
-        packet,
-        found,
-        title=f"No {plain(function)} unless asked",
-        applies_when=f"A task about {_about(packet, *instead[:1])} that does not ask to {deed(function)}.",
-        solves=f"A {bare(function)} nobody asked for.",
-        core_rule=f"Leave {bare(function)} alone unless the task asks for it in words. {other}",
-        completion=[f"{bare(function)} was not called"],
-        contrast=f"No passing run calls {bare(function)}; {counted(found.broken, packet.failing)} failing runs do.",
-        more_functions=instead[:2],
-    )
-
-
 def _existence(packet: Packet, found: Replay) -> SkillDelta:
     function = found.guard.function
-    if _effect(packet, function) == "write":
-        rule = f"The task is not done before {bare(function)} has worked: call it before the final answer."
-        solves = f"Runs that report the task done without {bare(function)}."
-    else:
-        rule = f"Start from {bare(function)}: what it returns decides the rest. Do not go on from the request alone."
-        solves = f"Runs that act or answer without having looked with {bare(function)}."
+    rule = f"Start from {bare(function)}: what it returns decides the rest. Do not go on from the request alone."
+    solves = f"Runs that act or answer without having looked with {bare(function)}."
     return _delta(
         packet,
         found,
@@ -169,16 +150,26 @@ def _existence(packet: Packet, found: Replay) -> SkillDelta:
         solves=solves,
         core_rule=rule,
         completion=[f"{bare(function)} was called and returned no error"],
-        contrast=f"{counted(found.held, packet.passing)} passing runs call {bare(function)}; "
-        f"{counted(found.broken, packet.failing)} failing runs finish without it.",
+        contrast=_called_by(packet, function),
     )
+
+
+def _called_by(packet: Packet, function: str) -> str:
+    sides = [[run for run in side if _calls(run, function)] for side in (packet.passing, packet.failing)]
+    return (
+        f"{bare(function)} is called by {counted(sides[0], packet.passing)} passing and "
+        f"{counted(sides[1], packet.failing)} failing runs."
+    )
+
+
+def _calls(run: PacketRun, function: str) -> list[Step]:
+    return [step for step in run.actions if step.function == function]
 
 
 _WORDINGS: dict[str, Callable[[Packet, Replay], SkillDelta]] = {
     "response": _response,
     "precedence": _precedence,
     "at_most_once": _at_most_once,
-    "absence": _absence,
     "existence": _existence,
 }
 
@@ -220,10 +211,6 @@ def _tags(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*trigger_words(packet), *named]))[:MAX_TAGS]
 
 
-def _effect(packet: Packet, function: str) -> str:
-    return next((s.effect for run in packet.runs for s in run.actions if s.function == function), "unknown")
-
-
 def _refusal(packet: Packet, letters: Sequence[str], function: str) -> str:
     """The error that `function` gave in those runs, where it is fit to be quoted."""
     steps = (s for run in packet.runs if run.letter in letters for s in run.actions if s.function == function)
@@ -231,7 +218,7 @@ def _refusal(packet: Packet, letters: Sequence[str], function: str) -> str:
 
 
 def quotation(error: str) -> str:
-    """What a card may repeat of an error: its first sentence, when that describes and instructs nobody; else nothing."""
+    """What a card may repeat of an error: its first sentence, when that describes and tells nobody what to do."""
     general = generalized(error)
     return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""
 
@@ -255,23 +242,26 @@ def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, argu
 
 
 def _every_item(packet: Packet) -> Iterator[Candidate]:
-    """A write that passing runs make several times and failing runs fewer."""
+    """A write that passing runs make for several things, and failing runs for fewer of them."""
     for function in sorted({s.function for run in packet.passing for s in run.actions if _wrote(s)}):
-        least = min(_times(run, function) for run in packet.passing)
-        fewer = [run for run in packet.failing if 0 < _times(run, function) < least]
+        unit = _unit(packet.passing, function)
+        if unit is None:
+            continue
+        least = min(len(_things(run, function, unit)) for run in packet.passing)
+        fewer = [run for run in packet.failing if 0 < len(_things(run, function, unit)) < least]
         if least < 2 or not fewer or len(fewer) < MIN_BROKEN * len(packet.failing):
             continue
         good = packet.passing[0]
         delta = SkillDelta(
-            title=f"{plain(function)} for every item, not just the first"[:120],
-            applies_when=f"A task about {_about(packet, function)} that covers several items.",
-            solves=f"Runs that call {bare(function)} for some of the items and report all of them done.",
+            title=f"{plain(function)} for every {unit}, not just the first"[:120],
+            applies_when=f"A task about {_about(packet, function)} that concerns several `{unit}`.",
+            solves=f"Runs that call {bare(function)} for some `{unit}` and report all of them done.",
             tags=_tags(packet, (function,)),
             skill=Skill(
-                core_rule=f"List the items, then call {bare(function)} once for each, and count before answering.",
-                completion=(f"{bare(function)} worked once for each item that was found",),
-                success_failure_contrast=f"{counted(packet.passing, packet.passing)} passing runs do it for each item; "
-                f"{counted([r.letter for r in fewer], packet.failing)} failing runs stop before the last.",
+                core_rule=f"List every `{unit}` concerned, call {bare(function)} for each, and count before answering.",
+                completion=(f"{bare(function)} worked once for each `{unit}` concerned",),
+                success_failure_contrast=f"{counted(packet.passing, packet.passing)} passing runs call it for each; "
+                f"{counted(fewer, packet.failing)} failing runs stop before the last.",
             ),
             evidence=Evidence(good_example=path(good, [function]), bad_example=path(fewer[0], [function])),
             functions_used=(function,),
@@ -279,12 +269,27 @@ def _every_item(packet: Packet) -> Iterator[Candidate]:
         yield Candidate(delta, tuple(_wrote_cites([good, *fewer], function)))
 
 
+def _unit(passing: Sequence[PacketRun], function: str) -> str | None:
+    """The argument of which each call takes another value, in every passing run; None when there is no such one."""
+    units: set[str] | None = None
+    for run in passing:
+        made = [step for step in _calls(run, function) if not step.error]
+        names = {name for step in made for name, value in step.arguments.items() if isinstance(value, str)}
+        varying = {name for name in names if len({str(step.arguments.get(name)) for step in made}) == len(made)}
+        units = varying if units is None else units & varying
+    identifying = sorted(name for name in units or () if not set(words(name)) & _WORDY)
+    return identifying[0] if identifying else None
+
+
+_WORDY = frozenset("text body content message description subject title comment note summary date time day".split())
+
+
+def _things(run: PacketRun, function: str, unit: str) -> set[str]:
+    return {str(step.arguments.get(unit)) for step in _calls(run, function) if not step.error}
+
+
 def _wrote(step: Step) -> bool:
     return step.effect == "write" and not step.error
-
-
-def _times(run: PacketRun, function: str) -> int:
-    return sum(1 for step in run.actions if step.function == function and not step.error)
 
 
 def _wrote_cites(runs: Sequence[PacketRun], function: str) -> Iterator[Cite]:
@@ -298,16 +303,27 @@ def _wrote_cites(runs: Sequence[PacketRun], function: str) -> Iterator[Cite]:
 def _recoveries(packet: Packet) -> Iterator[Candidate]:
     """An error that some runs got past, and passed, while others gave up or repeated the call, and failed."""
     for (function, error), by_reaction in reactions([*packet.passing, *packet.failing]).items():
-        better = _passed_after(by_reaction)
+        better = _passed_after(function, by_reaction)
         worse = [name for name in (GAVE_UP, REPEATED) if _all_failed(by_reaction.get(name, []))]
         if better is not None and worse and (quoted := quotation(error)):
             yield _recovery(packet, function, quoted, better, worse[0], by_reaction)
 
 
-def _passed_after(by_reaction: Reactions) -> str | None:
+def _passed_after(function: str, by_reaction: Reactions) -> str | None:
+    """The way past an error that most runs took which then reached what they had tried, and passed."""
     tried = [name for name in by_reaction if name not in (GAVE_UP, REPEATED) and not name.endswith("failed again")]
-    helped = [name for name in tried if any(run.passed for run, _ in by_reaction[name])]
-    return max(helped, key=lambda name: (sum(bool(run.passed) for run, _ in by_reaction[name]), name), default=None)
+    helped = {name: [c for c in by_reaction[name] if c[0].passed and _reached(function, name, *c)] for name in tried}
+    return max((name for name in tried if helped[name]), key=lambda name: (len(helped[name]), name), default=None)
+
+
+def _reached(function: str, reaction: str, run: PacketRun, failed: Step) -> bool:
+    """Did the run get what it had tried: by the same function, or by one that is a way to the same thing?"""
+    later = [step for step in run.actions if step.position > failed.position and not step.error]
+    if any(step.function == function for step in later):
+        return True
+    turned = reaction.rpartition(" ")[2]
+    shared = set(words(plain(turned))) & set(words(plain(function)))
+    return "turned to call" in reaction and len(shared) >= 2 and any(step.function == turned for step in later)
 
 
 def _all_failed(cases: Sequence[tuple[PacketRun, Step]]) -> bool:
@@ -407,9 +423,10 @@ def _detours(packet: Packet) -> Iterator[Candidate]:
             core_rule=f"Make do with {listed([bare(name) for name in dict.fromkeys(enough)])}; "
             f"most passing runs never call {listed([bare(name) for name in extra[:2]])}.",
             completion=(f"{bare(enough[-1])} returned what the task asks for",),
-            efficiency=f"The shortest run takes {len(short.actions)} actions, the longest {len(long.actions)}.",
+            efficiency=f"The shortest run takes {len(short.actions)} actions, the longest {len(long.actions)}: "
+            f"{path(long, functions)}.",
         ),
-        evidence=Evidence(good_example=path(short, functions), bad_example=path(long, functions)),
+        evidence=Evidence(good_example=path(short, functions)),
         functions_used=functions,
     )
     yield Candidate(delta, tuple(Cite(long.letter, s.position) for s in long.actions if s.function in extra))

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from contramem.build.phrases import stem
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.monitor.guard import Guard, Template
+from contramem.traces.effects import words
 
 # What says more is preferred where the evidence is the same: where a value comes from over what comes first, that over
 # what must follow, that over the bare fact that something is called.
@@ -20,8 +22,8 @@ SHARPNESS: dict[Template, float] = {
     "precedence": 1.15,
     "response": 1.1,
     "at_most_once": 1.1,
-    "absence": 0.9,
     "existence": 0.8,
+    "absence": 0.0,  # never proposed: a call that one task does without, the next one asks for
 }
 MIN_HELD = 0.3
 """The share of passing runs that must have kept a guard, not just never have met it."""
@@ -61,8 +63,8 @@ def replay(guard: Guard, packet: Packet) -> Replay:
 def mine(packet: Packet) -> list[Replay]:
     """The guards that separate the runs of a contrastive packet, the sharpest first, one for each thing to do."""
     passing, failing = packet.passing, packet.failing
-    replays = [replay(guard, packet) for guard in sorted(set(_candidates(passing, failing)))]
-    kept = [r for r in replays if r.supports and _is_common(r, len(passing), len(failing))]
+    replays = [replay(guard, packet) for guard in sorted(set(_candidates(packet, passing, failing)))]
+    kept = [r for r in replays if r.supports and _is_common(r, packet)]
     kept.sort(key=lambda r: (-_score(r, len(passing), len(failing)), str(r.guard)))
     chosen: dict[tuple[str, str], Replay] = {}
     for found in kept:
@@ -72,32 +74,39 @@ def mine(packet: Packet) -> list[Replay]:
     return list(chosen.values())
 
 
-def _is_common(found: Replay, passing: int, failing: int) -> bool:
-    return len(found.held) >= MIN_HELD * passing and len(found.broken) >= MIN_BROKEN * failing
+def _is_common(found: Replay, packet: Packet) -> bool:
+    """Enough runs on both sides show it; for a step that was left out, enough that never tried it."""
+    passing, failing = packet.passing, packet.failing
+    broken = [run for run in failing if run.letter in found.broken]
+    if found.guard.template in ("response", "existence"):
+        broken = [run for run in broken if all(step.function != found.guard.target for step in _calls(run))]
+    return len(found.held) >= MIN_HELD * len(passing) and len(broken) >= max(1, MIN_BROKEN * len(failing))
 
 
 def _score(found: Replay, passing: int, failing: int) -> float:
     return SHARPNESS[found.guard.template] * (len(found.broken) / failing) * (len(found.held) / passing)
 
 
-def _candidates(passing: Sequence[PacketRun], failing: Sequence[PacketRun]) -> Iterator[Guard]:
+def _candidates(packet: Packet, passing: Sequence[PacketRun], failing: Sequence[PacketRun]) -> Iterator[Guard]:
     good = {step.function for run in passing for step in _worked(run)}
     bad = {step.function for run in failing for step in _calls(run)}
     for function in good:
+        # A card that tells an agent to do what the request says teaches nothing.
+        if names_call(packet.task, function) or not (_writes(passing, function) or _feeds(passing, function)):
+            continue
         for last in _stopped_after(failing, function):
             if last:
                 yield Guard("response", last, function)
             elif _comes_first(passing, function):
                 yield Guard("existence", function)
-        for earlier in sorted(good & _always_before(passing, function)) if function in bad else ():
+    for function in good & bad:
+        for earlier in good & _always_before(passing, function):
             if _depends((*passing, *failing), earlier, function):
                 yield Guard("precedence", earlier, function)
     for run in failing:
         for step in _calls(run):
-            if step.effect == "write":
+            if step.effect == "write" and step.arguments:
                 yield Guard("at_most_once", step.function)
-                if step.function not in good:
-                    yield Guard("absence", step.function)
             for argument, origin in step.origins.items():
                 if origin == NOWHERE:
                     yield Guard("known_value", step.function, argument=argument)
@@ -112,16 +121,32 @@ def _worked(run: PacketRun) -> list[Step]:
 
 
 def _stopped_after(failing: Sequence[PacketRun], function: str) -> set[str]:
-    """The last thing that worked in each failing run that never got to `function`; empty when nothing had worked.
+    """The last thing that worked in each failing run that never tried `function`; empty when nothing had worked.
 
-    That is where such a run decided to stop, and where a passing one decided to go on.
+    That is where such a run decided to stop, and where a passing one decided to go on. A run that tried and was refused
+    decided otherwise: its error is the lesson.
     """
     stops = set()
     for run in failing:
-        names = [step.function for step in _worked(run)]
-        if function not in names:
-            stops.add(names[-1] if names else "")
+        if all(step.function != function for step in _calls(run)):
+            worked = [step for step in _worked(run) if step.effect != "finalize"]
+            stops.add(worked[-1].function if worked else "")
     return stops
+
+
+def _feeds(passing: Sequence[PacketRun], function: str) -> bool:
+    """Is it a look-up that most passing runs then use: for a later call, or as the last thing before the answer?"""
+    calling = [run for run in passing if any(step.function == function for step in _worked(run))]
+    used = 0
+    for run in calling:
+        worked = _worked(run)
+        later = any(function in step.origins.values() for step in worked if step.function != function)
+        used += later or worked[-1].function == function
+    return 2 * used > len(calling)
+
+
+def _writes(passing: Sequence[PacketRun], function: str) -> bool:
+    return any(step.effect == "write" for run in passing for step in _worked(run) if step.function == function)
 
 
 def _comes_first(passing: Sequence[PacketRun], function: str) -> bool:
@@ -138,6 +163,16 @@ def _always_before(runs: Sequence[PacketRun], function: str) -> set[str]:
         if function in names:
             earlier.append(set(names[: names.index(function)]))
     return set.intersection(*earlier) if earlier else set()
+
+
+_GENERIC = frozenset("get list search find read check show view fetch by in to for all id of the from with and".split())
+
+
+def names_call(task: str, function: str) -> bool:
+    """Does the request name what this call is about? Half of its words are enough: people say `change my order`."""
+    asked = {stem(word) for word in words(task)}
+    named = [stem(word) for word in words(function.rpartition(".")[2]) if word not in _GENERIC]
+    return 2 * sum(word in asked for word in named) >= len(named) if named else False
 
 
 def _depends(runs: Sequence[PacketRun], earlier: str, later: str) -> bool:

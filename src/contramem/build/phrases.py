@@ -37,17 +37,18 @@ def deed(function: str) -> str:
 def trigger_words(packet: Packet) -> tuple[str, ...]:
     """The words of the task that are words of the interface too: they name what is asked without its content."""
     interface = {
-        _stem(word)
+        stem(word)
         for run in packet.runs
         for step in run.actions
         for name in (step.function.rpartition(".")[2], *step.arguments)
         for word in words(name)
     }
     asked = [word for word in _TASK_WORD.findall(packet.task.lower()) if word not in _STOP_WORDS]
-    return tuple(dict.fromkeys(word for word in asked if _stem(word) in interface))[:MAX_TRIGGER_WORDS]
+    return tuple(dict.fromkeys(word for word in asked if stem(word) in interface))[:MAX_TRIGGER_WORDS]
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """`emails`, `emailed` and `email` alike, roughly."""
     for ending in ("ings", "ing", "ies", "es", "ed", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]

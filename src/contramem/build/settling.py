@@ -23,8 +23,12 @@ class Standing(NamedTuple):
 
     footing: Footing
     """All it rests on now, what it rested on before included."""
+    stated: SkillDelta
+    """The card with the evidence over all its tasks in words."""
     narrowed: SkillDelta | None
     """The text that says where it holds, when passing runs contradict the wider one and such a place was found."""
+    thin: bool
+    """One task is all there is for it, and that does not show enough."""
     refuted: bool
     """Contradicted in too many tasks, beside those that show it, for a narrower rule to be more than a coincidence."""
 
@@ -40,12 +44,39 @@ def stand(one: Known, packets: Sequence[Packet]) -> Standing:
     replays = [(packet, found) for packet in packets for found in _replays(one, packet)]
     footing = one.footing + _footing(replays)
     shown, contradicted = set(footing.tasks) - set(footing.contradicted_by), set(footing.contradicted_by)
+    thin = len(footing.tasks) < 2 and (_asks_for_call(one) or _one_against_one(footing))
+    stated = _stated(one, footing)
     if not contradicted:
-        return Standing(footing, None, refuted=False)
+        return Standing(footing, stated, None, thin, refuted=False)
     condition = _condition(one, replays)
     if condition is not None and len(contradicted) <= len(shown):
-        return Standing(footing, _narrowed(one, condition), refuted=False)
-    return Standing(footing, None, refuted=len(contradicted) > MAX_CONTRADICTED * len(shown))
+        return Standing(footing, stated, _narrowed(one, condition), thin, refuted=False)
+    return Standing(footing, stated, None, thin, refuted=len(contradicted) > MAX_CONTRADICTED * len(shown))
+
+
+def _stated(one: Known, footing: Footing) -> SkillDelta:
+    """The contrast of the task that taught it, and what all tasks add up to, where there are several."""
+    skill = one.card.skill
+    first = skill.success_failure_contrast.partition(_OVERALL)[0].rstrip()
+    if len(footing.tasks) < 2:
+        return rewritten(one.card)
+    counts = max(footing.support.values(), key=lambda counts: counts.held + counts.broken)
+    overall = f"{len(footing.tasks)} tasks {counts.held} passing runs kept this, {counts.broken} failing runs did not."
+    return rewritten(
+        one.card, skill=skill.model_copy(update={"success_failure_contrast": f"{first} {_OVERALL} {overall}"})
+    )
+
+
+_OVERALL = "Over all"
+
+
+def _asks_for_call(one: Known) -> bool:
+    """Rules that ask for a call need a second task: with one, the call may just be what that task was about."""
+    return any(guard.template in ("response", "existence") for guard in guards_of(one.card.guards))
+
+
+def _one_against_one(footing: Footing) -> bool:
+    return any(min(counts.held, counts.broken) < 2 for counts in footing.support.values())
 
 
 def _replays(one: Known, packet: Packet) -> Iterable[Replay]:
@@ -81,7 +112,10 @@ def _speaks_against(found: Replay) -> bool:
 
 
 def _condition(one: Known, replays: Sequence[tuple[Packet, Replay]]) -> str | None:
-    """A function that is called wherever the rule was kept and nowhere that it was passed without."""
+    """A function that is called wherever the rule was kept and nowhere that it was passed without.
+
+    The narrower rule has to tell runs apart still: one that failing runs no longer break teaches nothing.
+    """
     guards = guards_of(one.card.guards)
     if len(guards) != 1 or guards[0].when:
         return None
@@ -91,7 +125,12 @@ def _condition(one: Known, replays: Sequence[tuple[Packet, Replay]]) -> str | No
         return None
     seen_without = {function for functions in against for function in functions}
     common = set.intersection(*kept) - seen_without - set(guards[0].functions)
-    return min(common, default=None)
+    shown_by = [packet for packet, found in replays if found.supports]
+    for condition in sorted(common):
+        narrower = guards[0]._replace(when=condition)
+        if any(replay(narrower, packet).supports for packet in shown_by):
+            return condition
+    return None
 
 
 def _called(packet: Packet, letter: str) -> set[str]:

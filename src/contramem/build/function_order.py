@@ -1,0 +1,129 @@
+"""What has to come first: calls that are refused after another one on the same thing, and calls that need one before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from contramem.build.function_calls import Calls, fail_more, failures, is_more, runs_of
+from contramem.build.function_errors import quoted
+from contramem.build.function_words import code, share_of
+from contramem.contrast.observation import Observation
+
+MIN_REFUSALS, MIN_RUNS = 3, 2
+"""Fewer refusals, or all in one run, are no rule."""
+MIN_REFUSED = 0.75
+"""A function that is refused less often than this after another one is not closed by it."""
+MAX_NEEDED = 0.34
+"""One that fails more often than this even after what it needs, needs something else."""
+MAX_ORDERS = 3
+
+
+def order_rules(calls: Calls) -> Iterator[str]:
+    """The order in which this function and others can be called, as far as refusals prove it."""
+    yield from _closed_by_another(calls)
+    yield from _closes_another(calls)
+    yield from _needs(calls)
+
+
+def _is_rule(refused: Sequence[Observation], of: int) -> bool:
+    enough = len(refused) >= MIN_REFUSALS and runs_of(refused) >= MIN_RUNS
+    return enough and len(refused) >= of * MIN_REFUSED
+
+
+def _worked_before(call: Observation, argument: str) -> frozenset[str]:
+    return frozenset(tried.function for tried in call.before.get(argument, ()) if tried.worked)
+
+
+def _closed_by_another(calls: Calls) -> Iterator[str]:
+    """This function is refused once another one (or itself) has worked on the same thing."""
+    pairs = sorted({(name, f) for call in calls.failed for name in call.before for f in _worked_before(call, name)})
+    found: dict[str, tuple[str, list[Observation], list[Observation]]] = {}
+    for argument, other in pairs:
+        given = [call for call in calls.all if argument in call.arguments]
+        after = [call for call in given if other in _worked_before(call, argument)]
+        without = [call for call in given if other not in _worked_before(call, argument)]
+        refused = [call for call in after if call.error]
+        if not _is_rule(refused, len(after)) or not fail_more(after, without, tests=len(pairs)):
+            continue
+        # Two arguments may name the same story (an order and the card that paid for it): the sharper one tells it.
+        if other not in found or _share(after) > _share(found[other][1]):
+            found[other] = (argument, after, without)
+    for other in sorted(found, key=lambda name: (-failures(found[name][1]), name))[:MAX_ORDERS]:
+        yield _closed_in_words(calls, other, *found[other])
+
+
+def _share(calls: Sequence[Observation]) -> float:
+    return failures(calls) / len(calls)
+
+
+def _closed_in_words(
+    calls: Calls, other: str, argument: str, after: Sequence[Observation], without: Sequence[Observation]
+) -> str:
+    refused = share_of(failures(after), len(after)) + quoted([call for call in after if call.error], calls)
+    against = f"against {failures(without)} of {len(without)} otherwise"
+    if other == calls.function:
+        return f"It works once per {code(argument)}: after a call that worked, another was refused in {refused}, {against}."
+    text = f"After {calls.shown(other)} on the same {code(argument)} it was refused in {refused}, {against}"
+    turned = [call for call in calls.worked if _tried_later(call, argument, other) is not None]
+    fine = sum(_tried_later(call, argument, other) is True for call in turned)
+    if fine >= MIN_REFUSALS and fine >= len(turned) * MIN_REFUSED:
+        text += f"; the other way round, {calls.shown(other)} worked in {fine} of {len(turned)}: call this one first"
+    return text + "."
+
+
+def _tried_later(call: Observation, argument: str, other: str) -> bool | None:
+    return next((tried.worked for tried in call.later.get(argument, ()) if tried.function == other), None)
+
+
+def _closes_another(calls: Calls) -> Iterator[str]:
+    """Once this function has worked on a thing, another one is refused that had worked before it."""
+    pairs = sorted({(a, t.function) for call in calls.worked for a in call.later for t in call.later[a] if not t.worked})
+    found: dict[str, tuple[str, int, int, int, int]] = {}
+    for argument, other in pairs:
+        if other == calls.function:
+            continue
+        first = [call for call in calls.worked if calls.function not in _worked_before(call, argument)]
+        after = [(call, _tried_later(call, argument, other)) for call in first]
+        refused = [call for call, worked in after if worked is False]
+        tried = sum(worked is not None for _, worked in after)
+        earlier = [t.worked for call in first for t in call.before.get(argument, ()) if t.function == other]
+        if not _is_rule(refused, tried) or not is_more(len(refused), tried, earlier.count(False), len(earlier), len(pairs)):
+            continue
+        if other not in found or len(refused) / tried > found[other][1] / found[other][2]:
+            found[other] = (argument, len(refused), tried, earlier.count(True), len(earlier))
+    for other in sorted(found, key=lambda name: (-found[name][1], name))[:MAX_ORDERS]:
+        argument, refused_count, tried, fine, before = found[other]
+        text = f"After it, {calls.shown(other)} on the same {code(argument)} was refused in {share_of(refused_count, tried)}"
+        yield text + (f"; before it, it worked in {fine} of {before}: call that one first." if fine else ".")
+
+
+def _needs(calls: Calls) -> Iterator[str]:
+    """This function is refused in runs in which another one has not worked yet."""
+    names = sorted({name for call in calls.worked for name in call.earlier if name != calls.function})
+    found: dict[str, tuple[list[Observation], list[Observation]]] = {}
+    for other in names:
+        after = [call for call in calls.all if other in call.earlier]
+        without = [call for call in calls.all if other not in call.earlier]
+        refused = [call for call in without if call.error]
+        good = failures(after) <= len(after) * MAX_NEEDED
+        if good and _is_rule(refused, len(without)) and fail_more(without, after, tests=len(names)):
+            found[other] = (without, after)
+    best = min(found, key=lambda name: (-_fit(*found[name]), name), default=None)
+    if best is not None:
+        without, after = found[best]
+        refused = [call for call in without if call.error]
+        count = share_of(len(refused), len(without)) + quoted(refused, calls)
+        against = f"after it, in {failures(after)} of {len(after)}"
+        yield f"Call {calls.shown(best)} first: before it had worked in the run, this was refused in {count}; {against}."
+
+
+def _fit(without: Sequence[Observation], after: Sequence[Observation]) -> int:
+    """How many calls the need explains: refused without it, or fine with it."""
+    return failures(without) + len(after) - failures(after)
+
+
+def common_error(refused: Sequence[Observation]) -> str:
+    """The error that most of the calls met."""
+    errors = Counter(call.error for call in refused)
+    return min(errors, key=lambda text: (-errors[text], text), default="")

@@ -1,0 +1,92 @@
+"""The calls of one function as a construction model reads them: alike ones counted together, every kind of error kept."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from contramem.contrast.observation import Observation
+from contramem.inject.budget import count_tokens
+from contramem.traces.trajectory import Tool
+
+FUNCTION_BUDGET_TOKENS = 2_500
+MAX_EXAMPLES, MIN_EXAMPLES = 12, 3
+MAX_VALUES = 6
+MAX_DOC_CHARS = 2_000
+
+
+def function_text(observations: Sequence[Observation], budget_tokens: int = FUNCTION_BUDGET_TOKENS) -> str:
+    """Arguments, results, errors with what fixed them, repeats, and examples: fewer of them where there is no room.
+
+    No run's outcome and no task stands in it: a Function Card is about the tool.
+    """
+    for examples in range(MAX_EXAMPLES, MIN_EXAMPLES - 1, -3):
+        text = "\n".join(_lines(observations, examples))
+        if count_tokens(text) <= budget_tokens:
+            break
+    return text
+
+
+def tool_text(tool: Tool | None) -> str:
+    """The function's documentation, as the runs brought it. Empty: there is none."""
+    if tool is None:
+        return ""
+    described = " ".join(tool.description.split())
+    parameters = msgspec.json.encode(tool.parameters, order="deterministic").decode() if tool.parameters else ""
+    return f"{described}\nparameters: {parameters}"[:MAX_DOC_CHARS] if parameters else described[:MAX_DOC_CHARS]
+
+
+def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:
+    worked = [call for call in observations if not call.error]
+    tasks = len({call.task_key for call in observations})
+    effects = Counter(call.effect for call in observations)
+    yield f"{len(observations)} calls in {tasks} tasks, {len(worked)} without error; effect: {_tally(effects)}"
+    yield "arguments (calls that gave it; form; where its value had been seen before; values, where few):"
+    for name in sorted({name for call in observations for name in call.arguments}):
+        yield f"  {name}: {_argument(name, observations)}"
+    yield f"results of calls that worked: {_tally(Counter(str(call.form or 'not shown') for call in worked)) or 'none'}"
+    yield from _errors(observations)
+    if repeats := [call for call in observations if call.repeated]:
+        needless = sum(call.redundant for call in repeats)
+        yield f"the same call again in one run: {len(repeats)} times, {needless} of them with nothing changed between"
+    yield "examples (×: how often):"
+    made = Counter(_example(call) for call in observations)
+    yield from (f"  ×{count} {text}" for text, count in made.most_common(examples))
+
+
+def _argument(name: str, observations: Sequence[Observation]) -> str:
+    given = [call for call in observations if name in call.arguments]
+    forms = Counter(call.forms.get(name, "?") for call in given)
+    origins = Counter(call.origins[name] for call in given if name in call.origins)
+    values = Counter(_value(call.arguments[name]) for call in given)
+    text = f"{len(given)} of {len(observations)}; {_tally(forms)}; from {_tally(origins) or 'unknown'}"
+    return f"{text}; values {_tally(values)}" if len(values) <= MAX_VALUES else text
+
+
+def _errors(observations: Sequence[Observation]) -> Iterator[str]:
+    groups = defaultdict[str, list[Observation]](list)
+    for call in observations:
+        if call.error:
+            groups[call.error].append(call)
+    for error, calls in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        fixes = Counter(", ".join(call.fix) for call in calls if call.fix)
+        between = Counter(", ".join(call.between) for call in calls if call.between)
+        fixed = f"; worked after changing {_tally(fixes)}" if fixes else ""
+        after = f"; called in between {_tally(between)}" if between else ""
+        yield f"error ×{len(calls)}: {' '.join(error.split())}{fixed}{after}"
+
+
+def _example(call: Observation) -> str:
+    given = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
+    return f"({given}) -> {f'error: {call.error}' if call.error else call.form or 'not shown'}"
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _tally(counts: Counter[str]) -> str:
+    return ", ".join(f"{what} ×{count}" for what, count in counts.most_common(MAX_VALUES))

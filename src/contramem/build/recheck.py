@@ -1,0 +1,158 @@
+"""Rechecking: the cards in service, held once more against the decisions and the runs that made them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from contramem.bank.bank import Bank
+from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
+from contramem.bank.ledger import Decision, LedgerEntry, RunRef
+from contramem.build.author import Candidate
+from contramem.build.construction import packet_digest
+from contramem.build.mining import replay
+from contramem.contrast.observation import Observation, by_function
+from contramem.contrast.packet import Packet
+from contramem.contrast.signals import Cite
+from contramem.errors import GuardError
+from contramem.monitor.guard import parse_guard
+from contramem.validate.case import Case, Text, functions_of
+from contramem.validate.validator import Validator
+from contramem.validate.verdict import Refusal
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of one card."""
+
+    card_id: str
+    refusals: tuple[Refusal, ...]
+    tasks: int
+    """That taught it, as far as the ledger knows."""
+    missing: tuple[str, ...]
+    """Those of them whose runs were not there, or not the same: what they show could not be checked."""
+
+    @property
+    def checked(self) -> bool:
+        """Was it held against all that taught it?"""
+        return bool(self.tasks) and not self.missing
+
+
+def recheck(
+    bank: Bank, ledger: Sequence[LedgerEntry], packets: Sequence[Packet], validator: Validator
+) -> tuple[Finding, ...]:
+    """Check every card in service: its text, and what the runs of `packets` that taught it show."""
+    evidence = _Evidence(bank, ledger, packets)
+    held = (bank.holdings[card.card_id] for card in bank.cards)
+    return tuple(
+        _function(one.card, one.footing.tasks, evidence, validator)
+        if isinstance(one.card, FunctionCard)
+        else _skill(one.card, one.footing.tasks, evidence, validator)
+        for one in held
+    )
+
+
+class _Evidence:
+    """What the cards of a bank came from."""
+
+    def __init__(self, bank: Bank, ledger: Sequence[LedgerEntry], packets: Sequence[Packet]) -> None:
+        self.bank = bank
+        self.packets = packets
+        self.by_task = {packet.task_key: packet for packet in packets}
+        self._decisions = defaultdict[str, list[Decision]](list)
+        for entry in ledger:
+            for change in entry.decision.changes:
+                self._decisions[change.card_id].append(entry.decision)
+
+    @cached_property
+    def by_digest(self) -> dict[str, Packet]:
+        return {packet_digest(packet): packet for packet in self.packets}
+
+    @cached_property
+    def observations(self) -> dict[str, list[Observation]]:
+        return by_function(self.packets)
+
+    def shaping(self, card_id: str) -> list[Decision]:
+        """The decisions that changed a card, and those that had made the cards merged into it."""
+        found, waiting, seen = list[Decision](), [card_id], set[str]()
+        while waiting:
+            if (one := waiting.pop()) not in seen:
+                seen.add(one)
+                found += self._decisions[one]
+                merges = (decision for decision in self._decisions[one] if decision.operation == "MERGE")
+                waiting += [card_id for decision in merges for card_id in decision.card_ids]
+        return list({id(decision): decision for decision in found}.values())
+
+
+def _function(card: FunctionCard, tasks: Sequence[str], evidence: _Evidence, validator: Validator) -> Finding:
+    missing = tuple(task for task in tasks if task not in evidence.by_task)
+    packets = tuple(evidence.by_task[task] for task in tasks if task in evidence.by_task)
+    if missing or not tasks:  # what it counts cannot be counted again
+        refusals = validator.judge(Case(card, packets=packets))
+    else:
+        calls = [call for call in evidence.observations.get(card.tool, ()) if call.task_key in tasks]
+        refusals = validator.card(card, calls, packets)
+    return Finding(card.card_id, tuple(refusals), len(tasks), missing)
+
+
+def _skill(card: SkillCard, shown_by: Sequence[str], evidence: _Evidence, validator: Validator) -> Finding:
+    decisions = evidence.shaping(card.card_id)
+    taught = [decision for decision in decisions if decision.packet and decision.runs]
+    tasks = tuple(dict.fromkeys(run.task for decision in taught for run in decision.runs))
+    packets = tuple(evidence.by_task[task] for task in tasks if task in evidence.by_task)
+    sources = tuple(_sources(card, decisions, evidence.bank))
+    functions = frozenset(function for source in sources for function in functions_of(source))
+    refusals = validator.judge(Case(card, packets=packets, functions=functions, sources=sources))
+    for decision in taught:
+        refusals += _shown(decision, evidence, validator)
+    refusals += _guards(card, [evidence.by_task.get(task) for task in shown_by])
+    exact = {run.task for decision in taught if decision.packet in evidence.by_digest for run in decision.runs}
+    missing = tuple(task for task in tasks if task not in exact)
+    return Finding(card.card_id, tuple(dict.fromkeys(refusals)), len(tasks), missing)
+
+
+def _sources(card: SkillCard, decisions: Sequence[Decision], bank: Bank) -> Iterator[Text]:
+    """What the text may draw on: the deltas, the cards of the functions, and what was written without a delta, by a
+    person or because all runs were looked at."""
+    for decision in decisions:
+        if isinstance(decision.candidate, SkillDelta):
+            yield decision.candidate
+        else:
+            yield from (change.after.card for change in decision.changes)
+    for function in card.functions_used:
+        about = bank.holdings.get(f"function::{function}")
+        if about is not None:
+            yield about.card
+
+
+def _shown(decision: Decision, evidence: _Evidence, validator: Validator) -> list[Refusal]:
+    """Is what a decision said about its runs still so? Only the very packet that it was made on can tell."""
+    packet = evidence.by_digest.get(decision.packet or "")
+    if packet is None or not isinstance(decision.candidate, SkillDelta):
+        return []
+    candidate = Candidate(decision.candidate, tuple(_cites(decision.runs, packet)))
+    return [refusal for refusal in validator.candidate(candidate, packet) if refusal.check == "evidence"]
+
+
+def _cites(runs: Sequence[RunRef], packet: Packet) -> Iterator[Cite]:
+    letters = {(known.source, known.run): letter for letter, known in packet.provenance.items()}
+    for run in runs:
+        letter = letters.get((run.source, run.run))
+        if letter is not None:
+            yield from (Cite(letter, position) for position in run.events)
+
+
+def _guards(card: SkillCard, shown_by: Sequence[Packet | None]) -> Iterator[Refusal]:
+    """A guard has to be kept by passing runs and broken by failing ones of a task that shows it. None is a task whose
+    runs are not there: it may be the one."""
+    for text in card.guards:
+        try:
+            guard = parse_guard(text)
+        except GuardError as error:
+            yield Refusal("evidence", str(error))
+            continue
+        if shown_by and not any(packet is None or replay(guard, packet).supports for packet in shown_by):
+            reason = f"In no task that it rests on do runs pass by keeping {text} and fail by breaking it."
+            yield Refusal("evidence", reason)
