@@ -1,3 +1,7 @@
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
@@ -30,3 +34,101 @@ class Inbox:
             raise ValueError(f"no email {email_id}")
         self.deleted.append(email_id)
         return f"deleted {email_id}"
+
+
+class FakeAnthropic:
+    """A server on this machine that answers as the Anthropic API would, from a list, and keeps what it was asked."""
+
+    def __init__(self):
+        self.replies = []
+        self.requests = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *args):
+                pass
+
+            def do_GET(self):
+                self._send("application/json", b"{}")
+
+            do_HEAD = do_GET
+
+            def do_POST(self):
+                asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+                if "/v1/messages" not in self.path or "count_tokens" in self.path:
+                    self._send("application/json", b'{"input_tokens": 1}')
+                else:
+                    self._send("text/event-stream", server.stream(asked))
+
+            def _send(self, kind, content):
+                self.send_response(200)
+                self.send_header("content-type", kind)
+                self.end_headers()
+                self.wfile.write(content)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def stream(self, asked):
+        blocks = [{"type": "text", "text": "done"}]
+        if asked.get("tools"):  # what has no tools is not the agent: a title, a summary
+            self.requests.append(asked)
+            if self.replies:
+                blocks = self.replies.pop(0)
+        return b"".join(
+            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in self._events(asked, blocks)
+        )
+
+    def _events(self, asked, blocks):
+        message = {"id": f"msg_{len(self.requests)}", "type": "message", "role": "assistant", "content": []}
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        rest = {"model": asked.get("model"), "stop_reason": None, "stop_sequence": None, "usage": usage}
+        yield {"type": "message_start", "message": message | rest}
+        for index, block in enumerate(blocks):
+            if block["type"] == "text":
+                start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+            else:
+                start = {**block, "input": {}}
+                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            yield {"type": "content_block_start", "index": index, "content_block": start}
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+            yield {"type": "content_block_stop", "index": index}
+        stop = "tool_use" if blocks[-1]["type"] == "tool_use" else "end_turn"
+        yield {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None}, "usage": usage}
+        yield {"type": "message_stop"}
+
+    def told(self, request):
+        """The results of tools that a request brings, as text."""
+        blocks = [block for message in self.requests[request]["messages"] for block in _blocks(message["content"])]
+        results = [block["content"] for block in blocks if block.get("type") == "tool_result"]
+        return [text if isinstance(text, str) else "".join(part.get("text", "") for part in text) for text in results]
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _blocks(content):
+    return content if isinstance(content, list) else []
+
+
+@pytest.fixture
+def anthropic(tmp_path, monkeypatch):
+    """The Anthropic API as Claude Code finds it in this test: a server on this machine, and an empty home."""
+    server = FakeAnthropic()
+    home = tmp_path / "home"
+    home.mkdir()
+    for name, value in {
+        "ANTHROPIC_BASE_URL": server.url,
+        "ANTHROPIC_API_KEY": "sk-ant-fake-not-a-key",
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    yield server
+    server.close()

@@ -11,6 +11,7 @@ ADAPTERS = {
     "langchain": "langchain",
     "openai-agents": "agents",
     "inspect": "inspect_ai",
+    "claude-agent-sdk": "claude_agent_sdk",
 }
 
 ABSENT = """

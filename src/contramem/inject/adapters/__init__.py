@@ -6,4 +6,5 @@ imported itself, and needs the extra of that name.
     langchain.py          middleware of an agent; the same for a ToolNode in a LangGraph graph
     openai_agents.py      a guided copy of an agent, for one run
     inspect_ai.py         a guided task: hooks and an approver
+    claude_agent_sdk.py   hooks of a client
 """
