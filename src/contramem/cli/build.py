@@ -17,14 +17,13 @@ from contramem.bank.bank import Bank
 from contramem.bank.store import open_store
 from contramem.build.construction import Report
 from contramem.build.rules import RuleAuthor
-from contramem.cli.reading import complain, nothing_read, reading, reading_options
+from contramem.cli.reading import pooled, reading_options
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.pipeline import Progress as Told
 from contramem.pipeline import build_bank, contrast_all
-from contramem.traces.pool import Pool
-from contramem.traces.read import Reading, ReadOptions
-from contramem.traces.trajectory import Tool, Trajectory
+from contramem.traces.read import ReadOptions
+from contramem.traces.trajectory import Tool
 from contramem.validate.validator import Validator
 
 
@@ -46,12 +45,7 @@ def build(
 ) -> None:
     """Learn cards from the runs under PATH... and fold them into a bank. No key, no network."""
     tools: dict[str, Tool] = {}
-    with reading(paths, options) as runs:
-        pool = Pool(_chosen(runs, sources, tools))
-    complain(runs.problems, runs.problem_count)
-    if not len(pool):
-        raise nothing_read(runs.problems, runs.ignored)
-    with pool, open_store(where, create=True) as store, _progress() as tell:
+    with pooled(paths, options, sources, tools) as pool, open_store(where, create=True) as store, _progress() as tell:
         vocabulary = Vocabulary(pool)
         packets = contrast_all(pool, vocabulary, tell)
         author = RuleAuthor(vocabulary)
@@ -70,14 +64,6 @@ def build(
         click.echo(msgspec.json.format(msgspec.json.encode(_as_json(report, bank, packets)), indent=2))
     else:
         _show(report, bank, packets, where)
-
-
-def _chosen(runs: Reading, sources: str | None, tools: dict[str, Tool]) -> Iterator[Trajectory]:
-    wanted = {name.strip() for name in sources.split(",")} if sources else None
-    for run in runs:
-        if wanted is None or run.source in wanted:
-            tools.update((tool.function, tool) for tool in run.tools)
-            yield run
 
 
 @contextmanager

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from contramem.errors import UsageError
 from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes
+from contramem.traces.pool import Pool
 from contramem.traces.read import Problem, Reading, ReadOptions, read_traces
+from contramem.traces.trajectory import Tool, Trajectory
 
 SHOWN_PROBLEMS = 10
 
@@ -33,11 +36,16 @@ _OPTIONS = (
 
 def reading_options(command: Command) -> Command:
     """Add PATH... and the options that say how to read; the command gets `paths` and `options`."""
+    argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+    return argument(how_to_read(command))
+
+
+def how_to_read(command: Command) -> Command:
+    """Add the options that say how to read; the command gets `options`."""
 
     @functools.wraps(command)
     def with_options(
         *,
-        paths: tuple[Path, ...],
         format_: str | None,
         fields: tuple[str, ...],
         outcomes: Path | None,
@@ -54,13 +62,12 @@ def reading_options(command: Command) -> Command:
             ability=ability,
             effects=read_effects(effects) if effects else {},
         )
-        return command(paths=paths, options=options, **rest)
+        return command(options=options, **rest)
 
     decorated: Any = with_options
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
-    argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
-    return argument(decorated)  # type: ignore[no-any-return]
+    return decorated  # type: ignore[no-any-return]
 
 
 def _field(pair: str) -> tuple[str, str]:
@@ -80,6 +87,53 @@ def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[Reading]:
     ) as progress:  # fmt: skip
         bar = progress.add_task("reading", total=None)
         yield read_traces(paths, options, lambda done, found: progress.update(bar, completed=done, total=found))
+
+
+@contextmanager
+def pooled(
+    paths: tuple[Path, ...], options: ReadOptions, sources: str | None = None, tools: dict[str, Tool] | None = None
+) -> Iterator[Pool]:
+    """The runs under `paths`, of `sources` (names with commas between them) only, and an error when there are none.
+
+    What the runs say about their tools goes into `tools`.
+    """
+    with Pool() as pool:
+        with reading(paths, options) as runs:
+            for run in _of_sources(runs, sources):
+                pool.add(run)
+                if tools is not None:
+                    _take_in(run.tools, tools)
+        complain(runs.problems, runs.problem_count)
+        if not len(pool):
+            raise nothing_read(runs.problems, runs.ignored)
+        yield pool
+
+
+def _of_sources(runs: Reading, sources: str | None) -> Iterator[Trajectory]:
+    if sources is None:
+        yield from runs
+        return
+    wanted, found = {name.strip() for name in sources.split(",")}, set()
+    for run in runs:
+        found.add(run.source)
+        if run.source in wanted:
+            yield run
+    if found and (unknown := sorted(wanted - found)):
+        named, known = ", ".join(map(repr, unknown)), ", ".join(sorted(found))
+        raise UsageError(f"--sources: there are no runs of {named}. These runs are of {known}.")
+
+
+def _take_in(described: Iterable[Tool], tools: dict[str, Tool]) -> None:
+    """Of two descriptions of a function the longer one counts, in whatever order the runs were read."""
+    for tool in described:
+        known = tools.setdefault(tool.function, tool)
+        if known != tool:
+            tools[tool.function] = max(known, tool, key=_length_and_words)
+
+
+def _length_and_words(tool: Tool) -> tuple[int, bytes]:
+    written = msgspec.json.encode(tool, order="deterministic")
+    return len(written), written
 
 
 def complain(problems: list[Problem], count: int) -> None:

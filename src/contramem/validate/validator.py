@@ -38,12 +38,12 @@ class Validator:
         self, card: FunctionCard, observations: Sequence[Observation], packets: Sequence[Packet] = ()
     ) -> list[Refusal]:
         """A Function Card, held against the calls it was built from, and the values of the packets they stand in."""
-        return self._judge(Case(card, packets=tuple(packets), observations=observations))
+        return self.judge(Case(card, packets=tuple(packets), observations=observations))
 
     def candidate(self, candidate: Candidate, packet: Packet, known_functions: Collection[str] = ()) -> list[Refusal]:
         """A delta, held against its packet."""
         functions = frozenset(known_functions)
-        return self._judge(Case(candidate.delta, packets=(packet,), cites=candidate.cites, functions=functions))
+        return self.judge(Case(candidate.delta, packets=(packet,), cites=candidate.cites, functions=functions))
 
     def patch(
         self,
@@ -60,7 +60,7 @@ class Validator:
         if patch.new_or_updated_card is None:
             return []
         functions = frozenset(function for card in targets for function in card.functions_used)
-        return self._judge(
+        return self.judge(
             Case(
                 patch.new_or_updated_card,
                 packets=(packet,) if packet is not None else (),
@@ -69,5 +69,6 @@ class Validator:
             )
         )
 
-    def _judge(self, case: Case) -> list[Refusal]:
+    def judge(self, case: Case) -> list[Refusal]:
+        """Whatever is put together as a case."""
         return [Refusal(name, reason) for name, check in self._checks.items() for reason in check(case)]

@@ -1,0 +1,184 @@
+"""`contramem bank validate` and `bank preview`: is every card what its runs show, and do tasks get cards that fit?"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contramem.bank.card import FunctionCard, SkillCard
+from contramem.bank.locate import kind_of, load_bank
+from contramem.cli.reading import how_to_read, pooled
+from contramem.errors import UsageError
+from contramem.retrieve.profiles import PROFILES, profile_named
+from contramem.traces.pool import Pool
+from contramem.traces.read import ReadOptions
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from contramem.build.recheck import Finding
+    from contramem.retrieve.preview import Preview
+
+LISTED = 10
+"""Names that people are shown; `--json` has all."""
+
+
+@click.command()
+@click.argument("where", metavar="STORE")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@how_to_read
+@click.option("--sources", metavar="A,B", help="Only the runs of these sources, as in the build.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources: str | None, as_json: bool) -> None:
+    """Check every card in service again: its text, and what it says about the runs under PATH... that taught it.
+
+    Give the runs that the bank was built from. A card whose runs are not among them is checked as far as its text
+    goes, and counted as unchecked. Ends with exit code 1 if a card is refused.
+    """
+    from contramem.bank.store import open_store
+    from contramem.build.recheck import recheck
+    from contramem.contrast.vocabulary import Vocabulary
+    from contramem.pipeline import contrast_all
+    from contramem.validate.validator import Validator
+
+    if kind_of(where) == "frozen":
+        raise UsageError(f"{where}: is a frozen bank; this needs the store that it came from.")
+    with open_store(where) as store:
+        bank, ledger = store.bank(), store.ledger()
+    with pooled(paths, options, sources) if paths else Pool() as pool:
+        vocabulary = Vocabulary(pool)
+        findings = recheck(bank, ledger, contrast_all(pool, vocabulary), Validator(vocabulary.closed))
+    click.echo(json.dumps(_findings_json(findings), ensure_ascii=False, indent=2) if as_json else _said(findings))
+    if any(finding.refusals for finding in findings):
+        raise SystemExit(1)
+
+
+def _findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    refused = [finding for finding in findings if finding.refusals]
+    return {
+        "cards": len(findings),
+        "refused": len(refused),
+        "unchecked": sum(not finding.checked for finding in findings),
+        "refusals": dict(sorted(Counter(r.check for finding in refused for r in finding.refusals).items())),
+        "findings": [
+            {
+                "card_id": finding.card_id,
+                "refusals": [refusal._asdict() for refusal in finding.refusals],
+                "checked": finding.checked,
+                "tasks": finding.tasks,
+                "missing": list(finding.missing),
+            }
+            for finding in findings
+            if finding.refusals or not finding.checked
+        ],
+    }
+
+
+def _said(findings: Sequence[Finding]) -> str:
+    """One line for each card that is refused, and a last one with the counts."""
+    refused = [finding for finding in findings if finding.refusals]
+    lines = [f"{finding.card_id}: {' '.join(map(str, finding.refusals))}" for finding in refused]
+    unchecked = sum(not finding.checked for finding in findings)
+    lines.append(f"{len(findings)} cards: {len(refused) or 'none'} refused, {unchecked or 'none'} unchecked.")
+    if unchecked:
+        lines.append("Unchecked: the runs that taught a card are not all among those given, or have changed since.")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.argument("where", metavar="BANK")
+@click.option(
+    "--tasks",
+    "paths",
+    metavar="PATH",
+    required=True,
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Runs of the tasks to retrieve for; may be given several times.",
+)
+@how_to_read
+@click.option("--profile", type=click.Choice(list(PROFILES)), help="Settings to use; by default the bank's own.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def preview(where: str, paths: tuple[Path, ...], options: ReadOptions, profile: str | None, as_json: bool) -> None:
+    """Show which cards of BANK tasks would get, and how plausible they are.
+
+    Cards learned from a task or from its scenario are left out for it. A card is plausible for a task if it names a
+    function that runs of the task call. Ends with exit code 1 if a card was given to a task that taught it.
+    """
+    from contramem.retrieve.preview import preview as previewed
+
+    bank, frozen = load_bank(where)
+    settings = profile_named(profile or (frozen.header.profile if frozen else "default"))
+    with pooled(paths, options) as pool:
+        found = previewed(bank, pool, settings)
+    if as_json:
+        click.echo(json.dumps({"profile": settings.name, **_preview_json(found)}, ensure_ascii=False, indent=2))
+    else:
+        _show(found)
+    if found.leaks:
+        raise SystemExit(1)
+
+
+def _preview_json(found: Preview) -> dict[str, Any]:
+    return {
+        "tasks": len(found.tasks),
+        "with_a_card": found.with_a_card,
+        "skills": sum(len(task.skills) for task in found.tasks),
+        "functions": sum(len(task.functions) for task in found.tasks),
+        "right_bank": found.right_bank,
+        "right_bank_without_label": found.right_bank_without_label,
+        "plausible_skills": found.plausible(SkillCard),
+        "plausible_functions": found.plausible(FunctionCard),
+        "leaks": found.leaks,
+        "with_nothing": list(found.with_nothing),
+        "never_retrieved": list(found.never_retrieved),
+        "by_task": {task.task: [card.card_id for card in task.cards] for task in found.tasks},
+    }
+
+
+def _show(found: Preview) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(_table(found))
+    for what, names in (("Tasks with nothing", found.with_nothing), ("Cards never retrieved", found.never_retrieved)):
+        if names:
+            more = f" and {len(names) - LISTED} more (--json lists all)" if len(names) > LISTED else ""
+            console.print(f"{what}: {', '.join(names[:LISTED])}{more}.", markup=False)
+    for task in found.tasks:
+        for card_id in task.leaked:
+            console.print(f"Leak: {task.task} gets {card_id}, which it or its scenario taught.", markup=False)
+
+
+def _table(found: Preview) -> Table:
+    from rich.table import Table
+
+    tasks = len(found.tasks)
+    never = len(found.never_retrieved)
+    counts = (sum(len(task.skills) for task in found.tasks), sum(len(task.functions) for task in found.tasks))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    for name, value in (
+        ("tasks", str(tasks)),
+        ("tasks that get a card", f"{found.with_a_card} ({_percent(found.with_a_card / tasks)})"),
+        ("skill cards given", str(counts[0])),
+        ("  of the right ability", _percent(found.right_bank)),
+        ("  the same, were the ability not told", _percent(found.right_bank_without_label)),
+        ("  plausible", _percent(found.plausible(SkillCard))),
+        ("function cards given", str(counts[1])),
+        ("  plausible", _percent(found.plausible(FunctionCard))),
+        ("leaks", f"[red]{found.leaks}[/]" if found.leaks else "0"),
+        ("cards never retrieved", str(never)),
+    ):
+        table.add_row(name, value)
+    return table
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"

@@ -1,0 +1,121 @@
+"""Retrieval preview: what a bank would give to tasks, and whether that is plausible (DESIGN 7, the paper's validation).
+
+Cards that were learned from a task or its scenario are left out, as they are in every measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from contramem.bank.bank import Bank
+from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.retrieve.hit import Query
+from contramem.retrieve.profiles import Profile
+from contramem.retrieve.retriever import Retriever
+from contramem.traces.trajectory import Trajectory, digest
+
+
+@dataclass(frozen=True)
+class Previewed:
+    """What one task would get."""
+
+    task: str
+    """Its key."""
+    ability: str
+    called: frozenset[str]
+    """Functions that its own runs call."""
+    skills: tuple[SkillCard, ...]
+    functions: tuple[FunctionCard, ...]
+    without_label: tuple[SkillCard, ...]
+    """Skills that it would get if nobody said which ability it needs."""
+    leaked: tuple[str, ...]
+    """Ids of skills that it would get although it, or its scenario, taught them."""
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        return self.skills + self.functions
+
+    def is_plausible(self, card: Card) -> bool:
+        """Does the card name a function that runs of this task call?"""
+        named = (card.tool,) if isinstance(card, FunctionCard) else card.functions_used
+        return not self.called.isdisjoint(named)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What all tasks would get. A share of nothing is None."""
+
+    tasks: tuple[Previewed, ...]
+    never_retrieved: tuple[str, ...]
+    """Ids of the cards that no task gets."""
+
+    @property
+    def with_a_card(self) -> int:
+        return sum(bool(task.cards) for task in self.tasks)
+
+    @property
+    def with_nothing(self) -> tuple[str, ...]:
+        return tuple(task.task for task in self.tasks if not task.cards)
+
+    @property
+    def leaks(self) -> int:
+        return sum(len(task.leaked) for task in self.tasks)
+
+    @property
+    def right_bank(self) -> float | None:
+        """The share of skills that are of the task's ability."""
+        return _share(card.ability == task.ability for task in self.tasks for card in task.skills)
+
+    @property
+    def right_bank_without_label(self) -> float | None:
+        """The same when the label is not given, and the words of the task have to do."""
+        return _share(card.ability == task.ability for task in self.tasks for card in task.without_label)
+
+    def plausible(self, kind: type[FunctionCard] | type[SkillCard]) -> float | None:
+        """The share of retrieved cards of a kind that name a function which runs of the task call."""
+        return _share(task.is_plausible(card) for task in self.tasks for card in task.cards if isinstance(card, kind))
+
+
+def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile) -> Preview:
+    """Retrieve for every task; a task is given as all its runs."""
+    held = {card.card_id: bank.holdings[card.card_id].footing for card in bank.skills}
+    retriever = Retriever(
+        bank.skills,
+        bank.functions,
+        taught_by={card_id: footing.taught_by for card_id, footing in held.items()},
+        scopes={card_id: footing.scope for card_id, footing in held.items() if footing.scope},
+    )
+    previewed = tuple(_preview(runs, bank, retriever, profile) for runs in tasks)
+    retrieved = {card.card_id for task in previewed for card in task.cards}
+    return Preview(previewed, tuple(card.card_id for card in bank.cards if card.card_id not in retrieved))
+
+
+def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profile: Profile) -> Previewed:
+    first = runs[0]
+    ability = first.ability or "general"
+    found = retriever.retrieve(_query(first, ability), profile)
+    skills = tuple(hit.card for hit in found.skills if isinstance(hit.card, SkillCard))
+    # Asked anew and not taken from the retriever, which is what is being tested.
+    identity = {digest(text) for text in (first.task_id, first.task_key, first.task, first.scenario_id) if text}
+    unlabelled = retriever.retrieve(_query(first, None), profile).skills
+    return Previewed(
+        task=first.task_key,
+        ability=ability,
+        called=frozenset(event.function for run in runs for event in run.calls),
+        skills=skills,
+        functions=tuple(hit.card for hit in found.functions if isinstance(hit.card, FunctionCard)),
+        without_label=tuple(hit.card for hit in unlabelled if isinstance(hit.card, SkillCard)),
+        leaked=tuple(c.card_id for c in skills if not identity.isdisjoint(bank.holdings[c.card_id].footing.taught_by)),
+    )
+
+
+def _query(run: Trajectory, ability: str | None) -> Query:
+    """What an agent knows when it starts. It is shown cards of its own functions only."""
+    functions = frozenset(tool.function for tool in run.tools) or None
+    return Query(run.task, ability, functions=functions, task_id=run.task_id, scenario_id=run.scenario_id)
+
+
+def _share(verdicts: Iterable[bool]) -> float | None:
+    counted = list(verdicts)
+    return sum(counted) / len(counted) if counted else None
