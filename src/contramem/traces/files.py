@@ -37,7 +37,8 @@ MAX_ARCHIVE_MEMBERS = 1_000_000
 _decode = msgspec.json.Decoder().decode
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ".zst": zstd.open}
-_TAR_ENDINGS = (".tar", ".tgz", ".txz", ".tbz2", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst")
+_TAR_ENDINGS = (".tar", ".tgz", ".txz", ".tbz2", ".tzst", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst")
+_SHORT_ENDINGS = {".tgz": ".gz", ".txz": ".xz", ".tbz2": ".bz2", ".tzst": ".zst"}
 _TEXT_ENDINGS = {".json", ".jsonl", ".ndjson", ".traj"}
 
 # What the standard library raises for compressed files and archives that are damaged or cut short.
@@ -228,11 +229,16 @@ def _unpack_tar(path: Path, root: Path) -> Iterator[str]:
 
 @contextmanager
 def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
-    if path.name.lower().endswith(".zst"):
-        with zstd.open(path, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+    # Decompressed here and not by tarfile, which takes a stream that is cut short for one that has ended.
+    name = path.name.lower()
+    opener = next(
+        (_OPENERS[ending] for short, ending in _SHORT_ENDINGS.items() if name.endswith((short, ending))), None
+    )
+    if opener is None:
+        with tarfile.open(path, "r|*") as archive:
             yield archive
     else:
-        with tarfile.open(path, "r|*") as archive:
+        with opener(path, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             yield archive
 
 

@@ -13,11 +13,12 @@ import msgspec
 
 from contramem.traces.trajectory import Origin, Trajectory
 
-IN_MEMORY_BYTES = 32 << 20
+IN_MEMORY_BYTES = 8 << 20
 
 _NOWHERE = Origin("")
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Trajectory).decode
+_decode = msgspec.msgpack.Decoder(tuple[Origin, msgspec.Raw]).decode
+_decode_run = msgspec.msgpack.Decoder(Trajectory).decode
 
 
 def content_digest(trajectory: Trajectory) -> bytes:
@@ -51,12 +52,11 @@ def _digest(row: bytes) -> bytes:
 
 
 class _Entry(NamedTuple):
-    """Sorts runs of a task the same way whatever order they were read in."""
+    """Sorts runs of a task the same way whatever order they were read in. Small: it is all that stays in memory."""
 
     source: str
     run: str
     content: bytes
-    origin: Origin
     offset: int
     length: int
 
@@ -68,21 +68,27 @@ class Pool:
         self._spool = SpooledTemporaryFile(max_size=in_memory_bytes)  # noqa: SIM115  (lives as long as the pool)
         self._entries: dict[str, list[_Entry]] = defaultdict(list)
         self._seen: set[bytes] = set()
+        self._names: dict[str, str] = {}
+        """Sources and trials, each kept once however many runs name it."""
         self._end = 0
+        self._is_at_end = True
         for trajectory in trajectories:
             self.add(trajectory)
 
     def add(self, trajectory: Trajectory) -> bool:
         """Take a run in. False: an identical one is here already, and this one is left out."""
-        row = _encoded(trajectory)
-        content = _digest(row)
+        encoded = _encoded(trajectory)
+        content = _digest(encoded)
         if content in self._seen:
             return False
         self._seen.add(content)
-        self._spool.seek(self._end)
+        row = _encode((trajectory.origin, msgspec.Raw(encoded)))
+        if not self._is_at_end:
+            self._spool.seek(self._end)
+            self._is_at_end = True
         self._spool.write(row)
-        entry = _Entry(trajectory.source, trajectory.run, content, trajectory.origin, self._end, len(row))
-        self._entries[trajectory.task_key].append(entry)
+        source, run = (self._names.setdefault(name, name) for name in (trajectory.source, trajectory.run))
+        self._entries[trajectory.task_key].append(_Entry(source, run, content, self._end, len(row)))
         self._end += len(row)
         return True
 
@@ -103,8 +109,9 @@ class Pool:
 
     def _load(self, entry: _Entry, run: str) -> Trajectory:
         self._spool.seek(entry.offset)
-        trajectory = _decode(self._spool.read(entry.length))
-        return msgspec.structs.replace(trajectory, origin=entry.origin, run=run)
+        self._is_at_end = False
+        origin, encoded = _decode(self._spool.read(entry.length))
+        return msgspec.structs.replace(_decode_run(encoded), origin=origin, run=run)
 
     def __iter__(self) -> Iterator[list[Trajectory]]:
         """The runs of each task, task by task, in the order of their keys."""

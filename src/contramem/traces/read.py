@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -118,13 +119,32 @@ class Reading:
 
     def _under(self, path: Path) -> Iterator[Trajectory]:
         if path.is_dir():
-            # A link could lead anywhere, so folders are walked without following them; named paths are the user's.
-            inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink() and not _hidden(p, path))
+            inside = self._files_in(path)
             self._found += len(inside) - 1
-            for member in inside:
+            for member in map(Path, inside):
                 yield from self._one(member, TraceFile(member, root=path), named=False)
         else:
             yield from self._one(path, TraceFile(path), named=True)
+
+    def _files_in(self, folder: Path) -> list[str]:
+        """Sorted, without what is hidden. As text: a path object for each of a million files would fill the memory."""
+        found: list[str] = []
+        folders = [str(folder)]
+        while folders:
+            here = folders.pop()
+            try:
+                with os.scandir(here) as entries:
+                    for entry in entries:
+                        # A link could lead anywhere, so none is followed; named paths are the user's.
+                        if entry.name.startswith(".") or entry.is_symlink():
+                            continue
+                        if entry.is_dir():
+                            folders.append(entry.path)
+                        elif entry.is_file():
+                            found.append(entry.path)
+            except OSError as error:
+                self._report(Problem(here, f"cannot be listed ({error.strerror})", "Is it readable by you?"))
+        return sorted(found)
 
     def _one(self, path: Path, file: TraceFile, named: bool) -> Iterator[Trajectory]:
         try:
@@ -142,9 +162,9 @@ class Reading:
         with unpacked(path) as (root, refused):
             for what in refused:
                 self._report(Problem(str(path), what))
-            members = sorted(p for p in root.rglob("*") if p.is_file())
+            members = self._files_in(root)
             self._found += len(members)
-            for member in members:
+            for member in map(Path, members):
                 origin = f"{path}!{member.relative_to(root).as_posix()}"
                 yield from self._one(member, TraceFile(member, origin, root), named=False)
 
@@ -184,10 +204,6 @@ class Reading:
         self.problem_count += 1
         if len(self.problems) < KEPT_PROBLEMS:
             self.problems.append(problem)
-
-
-def _hidden(path: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(root).parts)
 
 
 def _reader_named(name: str) -> Reader:
