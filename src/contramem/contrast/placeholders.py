@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
@@ -43,13 +43,8 @@ class _Key(NamedTuple):
     numeric: ValueKind | None
 
 
-class _Found(NamedTuple):
-    """A span of a text, and its key; None for dates and for what opens a sentence."""
-
-    start: int
-    end: int
-    kind: str
-    key: _Key | None
+_Found: TypeAlias = tuple[int, int, str, _Key | None]
+"""A span of a text with its key; None for dates and for what opens a sentence."""
 
 
 class Placeholders:
@@ -194,7 +189,7 @@ class Placeholders:
         known = self._found.get(text)
         if known is None:
             known = self._found[text] = [
-                _Found(start, end, kind, None if kind in _KEYLESS else _span_key(text[start:end], kind))
+                (start, end, kind, None if kind in _KEYLESS else _short_key(text[start:end], kind))
                 for start, end, kind in spans(text)
             ]
         return known
@@ -253,36 +248,30 @@ class Placeholders:
 
     def _redact(self, text: str) -> str:
         """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself."""
-        found = self._known_values(text)
+        found = dict(self._known_values(text))
         for span in self._found_in(text):
             if (replaced := self._replacement(text, span)) is not None:
-                found.append(replaced)
-        if not found:
-            return text
-        found.sort(key=_longest_first)
+                found[replaced[:2]] = replaced[2]
         taken = bytearray(len(text))
         chosen = []
-        for start, end, replacement in found:
+        for start, end in sorted(found, key=_longest_first):
             if taken.find(1, start, end) < 0:
                 taken[start:end] = b"\1" * (end - start)
-                chosen.append((start, end, replacement))
-        chosen.sort()
+                chosen.append((start, end))
         pieces: list[str] = []
         done = 0
-        for start, end, replacement in chosen:
-            pieces += (text[done:start], replacement)
+        for start, end in sorted(chosen):
+            pieces += (text[done:start], found[start, end])
             done = end
         pieces.append(text[done:])
         return "".join(pieces)
 
-    def _known_values(self, text: str) -> list[tuple[int, int, str]]:
+    def _known_values(self, text: str) -> Iterator[tuple[tuple[int, int], str]]:
         matcher, known = self._matcher
-        found = []
         for index, start, end in matcher.find_matches_as_indexes(_searchable(text), overlapping=True):
             key, name = known[index]
             if _stands_alone(text, start, end) and self._is_meant(text, start, end, key.text, name):
-                found.append((start, end, name))
-        return found
+                yield (start, end), name
 
     def _is_meant(self, text: str, start: int, end: int, value: str, name: str) -> bool:
         """Is this the value, or only the same letters: a common word, a part of a function's name?"""
@@ -312,7 +301,7 @@ class Placeholders:
             return start, end, self._name_of_number(text[start:end], kind, digits)
         if kind == "OPENING":
             start += self._name_start(text[start:end])
-            kind, key = "NAME", _span_key(text[start:end], "NAME")
+            kind, key = "NAME", _short_key(text[start:end], "NAME")
         named = self._names.get(key)  # type: ignore[arg-type]
         if named is None:
             return None if kind == "NAME" else (start, end, f"<{kind}>")
@@ -342,7 +331,7 @@ def _is_code(text: str) -> bool:
     return len(text) == 2 and text.isupper() and text.lower() not in _COMMON_WORDS
 
 
-def _longest_first(found: tuple[int, int, str]) -> tuple[int, int]:
+def _longest_first(found: tuple[int, int]) -> tuple[int, int]:
     return found[0] - found[1], found[0]
 
 
@@ -376,10 +365,13 @@ def _span_key(found: str, kind: str) -> _Key:
     return _Key(_folded(" ".join(found.split())), None)
 
 
+_short_key = lru_cache(maxsize=1 << 14)(_span_key)  # numbers and names recur
+
 _CURRENCY = r"(?:[$€£¥₹]|dollars?|euros?|pounds?|USD|EUR|GBP|CHF|JPY|INR)"
 _PLAIN_NUMBER = re.compile(rf"{_CURRENCY}?\s?(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)(?:\s?{_CURRENCY})?", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1 << 12)
 def _digits(text: str) -> str:
     """The number in `$1,200.50` or `1200.5 EUR` as `1200.50`; empty when the text is more than a number."""
     match = _PLAIN_NUMBER.fullmatch(text.strip())

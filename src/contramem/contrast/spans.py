@@ -6,7 +6,7 @@ This runs over every message of every run, so it looks closely only at tokens th
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TypeAlias
 
 from contramem.contrast.values import (
     ADDRESS_PATTERN,
@@ -26,16 +26,9 @@ from contramem.contrast.values import (
     is_phone,
 )
 
-
-class Span(NamedTuple):
-    """A stretch of text and what it looks like: a ValueKind, TIME, or OPENING.
-
-    An OPENING is capitalised words at the start of a sentence: a name, perhaps without the first word.
-    """
-
-    start: int
-    end: int
-    kind: str
+Span: TypeAlias = tuple[int, int, str]
+"""Start and end of a stretch of text, and what it looks like: a ValueKind, TIME, or OPENING: capitalised words at the
+start of a sentence, which are a name, perhaps without the first word. A plain tuple, because so many are made."""
 
 
 def spans(text: str) -> list[Span]:
@@ -79,19 +72,19 @@ def _names(text: str) -> list[Span]:
         first, last = match.span()
         if " " not in match.group():
             if _is_inside_sentence(text, first) and not _is_no_name(match.group()):
-                found.append(Span(first, last, "NAME"))
+                found.append((first, last, "NAME"))
             continue
         start, end = _without_openers(text, first, last)
         if start < end:
             opens = (
                 start == first and " " in text[start:end] and _SENTENCE_START.search(text, max(0, start - 12), start)
             )
-            found.append(Span(start, end, "OPENING" if opens else "NAME"))
+            found.append((start, end, "OPENING" if opens else "NAME"))
     return found
 
 
 def _is_inside_sentence(text: str, start: int) -> bool:
-    before = text[max(0, start - 3) : start]
+    before = text[start - 3 : start]
     if before[-1:] in _OPENING_MARKS:
         before = before[:-1]
     return before[-1:] == " " and (before[-2:-1].isalnum() or before[-2:-1] in _INNER_MARKS)
@@ -136,6 +129,8 @@ _FROM_DIGIT = re.compile(
     rf"(?P<TIME>(?i:{TIME_PATTERN}))|(?P<AMOUNT>{AMOUNT_PATTERN})|(?P<ADDRESS>{ADDRESS_PATTERN})"
     rf"|(?P<PHONE>{PHONE_PATTERN})|{_NO_PHONE}"
 )
+# Nothing follows that could make more of it: told without trying everything else.
+_LONE_NUMBER = re.compile(r"(?P<NUMBER>(?<![\w.])\d{1,12})(?=[.,;:)\]}'\"*]+(?:\s|\Z)|\n|\Z)")
 _FROM_DIGIT_NO_PHONE = re.compile(_NO_PHONE)
 _MONTH_BEFORE = re.compile(rf"(?i:\b(?:{MONTH_PATTERN}))\s\Z")
 _REST_OF_DATE = re.compile(
@@ -159,8 +154,8 @@ def _specials(text: str) -> list[Span]:
             if span is None:
                 position = _STEP.match(text, position).end()  # type: ignore[union-attr]  # it matches any character
             else:
-                position = done = span.end
-                if span.kind != "PLACEHOLDER":
+                position = done = span[1]
+                if span[2] != "PLACEHOLDER":
                     found.append(span)
     return found
 
@@ -170,7 +165,7 @@ def _special_at(text: str, position: int) -> Span | None:
     if char.isdecimal():
         if (date := _date_after_month(text, position)) is not None:
             return date
-        match = _FROM_DIGIT.match(text, position)
+        match = _LONE_NUMBER.match(text, position) or _FROM_DIGIT.match(text, position)
     elif char.isalpha() or char in "#_./~":
         match = _FROM_LETTER.match(text, position)
     elif char in "$€£¥₹+(-":
@@ -193,7 +188,7 @@ def _date_after_month(text: str, position: int) -> Span | None:
         match = _YEAR_BEFORE.search(text, before, position) and _YEAR.match(text, position)
     if not match or text[match.end() : match.end() + 1].isalnum():
         return None
-    return Span(position, match.end(), "TIME")
+    return position, match.end(), "TIME"
 
 
 def _told_apart(text: str, match: re.Match[str]) -> Span | None:
@@ -213,4 +208,4 @@ def _told_apart(text: str, match: re.Match[str]) -> Span | None:
         kind = "ACCOUNT"
     elif kind == "MEASURE":
         kind = "AMOUNT"
-    return Span(start, end, kind)
+    return start, end, kind

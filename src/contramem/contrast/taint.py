@@ -139,7 +139,7 @@ _QUOTED = re.compile(rf"(?<!\w)(['\"`])([^'\"`\n]{{{MIN_VALUE_CHARS},200}})\1(?!
 
 def _values_in(passage: str) -> Iterator[str]:
     """What a passage could want handed on: addresses, numbers, links, names, quoted words."""
-    found = [passage[span.start : span.end] for span in spans(passage) if span.kind != "TIME"]
+    found = [passage[start:end] for start, end, kind in spans(passage) if kind != "TIME"]
     found += [match.group(2) for match in _QUOTED.finditer(passage)]
     yield from {value for text in found if len(value := _value(text)) >= MIN_VALUE_CHARS}
 

@@ -96,13 +96,13 @@ class Vocabulary:
         values = self._seen.setdefault(slot, {})
         if values is None or not isinstance(value, (str, int)) or isinstance(value, bool):
             return
-        if len(self._tasks[slot]) <= MAX_WORDS * 4:
-            self._tasks[slot].add(task)
+        self._tasks[slot].add(task)
         tasks = values.setdefault(value, set())
         if len(tasks) < MIN_TASKS_PER_WORD:
             tasks.add(task)
-        if len(values) > MAX_WORDS * 2:
+        if len(values) > MAX_WORDS * 2:  # it is open; what was counted is of no more use
             self._seen[slot] = None
+            del self._tasks[slot]
 
     def _settled(self) -> dict[str, dict[str, frozenset[object]]]:
         """By role and app: functions of one app share their words, so a word stays one in all of them."""
