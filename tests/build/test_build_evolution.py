@@ -1,0 +1,167 @@
+"""The same runs give the same bank in whatever order they come; more runs make more of it; people are respected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+from tests.shipped import bank, build, contramem, decisions, frozen, shipped, written
+
+from contramem.bank import acts
+from contramem.bank.bank import Bank, Change
+from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.bank.ledger import Attribution, Decision
+from contramem.bank.store import open_store
+from contramem.traces.trajectory import Trajectory
+
+HALF = ("desk", "drive", "posts")
+
+
+def in_shuffled_parts(folder: Path, runs: tuple[Trajectory, ...], seed: int) -> list[Path]:
+    """The runs in five files, shuffled over them and inside each, and the files in any order."""
+    rng = Random(seed)
+    shuffled = rng.sample(runs, len(runs))
+    names = rng.sample(["a", "b", "c", "d", "e"], 5)
+    return [written(folder / f"{name}.jsonl", shuffled[part::5]) for part, name in enumerate(names)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_files_and_of_runs_in_them_does_not_change_the_bank(seed: int, tmp_path: Path) -> None:
+    build(tmp_path / "ordered.db", written(tmp_path / "ordered.jsonl", shipped()))
+    (tmp_path / "parts").mkdir()
+    build(tmp_path / "shuffled.db", *in_shuffled_parts(tmp_path / "parts", shipped(), seed))
+    assert frozen(tmp_path / "shuffled.db") == frozen(tmp_path / "ordered.db")
+    assert [d.reason for d in decisions(tmp_path / "shuffled.db")] == [
+        d.reason for d in decisions(tmp_path / "ordered.db")
+    ]
+
+
+def test_the_longer_description_of_a_tool_counts_whichever_is_read_first(tmp_path: Path) -> None:
+    runs = shipped("desk")
+    bare = tuple(msgspec.structs.replace(run, tools=tuple(map(without_words, run.tools))) for run in runs)
+    mixed = [*runs[: len(runs) // 2], *bare[len(runs) // 2 :]]
+    build(tmp_path / "one.db", written(tmp_path / "one.jsonl", mixed))
+    build(tmp_path / "other.db", written(tmp_path / "other.jsonl", mixed[::-1]))
+    assert frozen(tmp_path / "one.db") == frozen(tmp_path / "other.db")
+
+
+def without_words(tool):
+    return msgspec.structs.replace(tool, description="")
+
+
+def test_building_again_with_the_same_runs_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    runs, store = written(tmp_path / "runs.jsonl", shipped(*HALF)), tmp_path / "bank.db"
+    first = build(store, runs)
+    before = frozen(store), decisions(store)
+    again = build(store, runs)
+    assert (again["decisions"], again["function_decisions"], again["refused"], again["deltas"]) == ({}, {}, {}, 0)
+    assert again["unchanged"] >= first["packets"] + first["functions"]
+    assert "Nothing new: these runs had been learned from already." in contramem("build", runs, "--bank", store).stdout
+    assert (frozen(store), decisions(store)) == before
+
+
+def test_more_runs_evolve_the_bank_and_earlier_cards_keep_their_ids(tmp_path: Path) -> None:
+    store = tmp_path / "bank.db"
+    build(store, written(tmp_path / "few.jsonl", by_four_sources(shipped(*HALF))))
+    before = bank(store)
+    said = build(store, written(tmp_path / "many.jsonl", shipped()))
+    assert {"ADD", "PATCH", "NOOP"} <= set(said["decisions"])
+    after = bank(store)
+    assert before.holdings.keys() < after.holdings.keys()
+    for card_id, held in before.holdings.items():
+        assert after.holdings[card_id].card.version >= held.card.version
+        assert set(held.footing.tasks) <= set(after.holdings[card_id].footing.tasks)
+
+
+def by_four_sources(runs: Sequence[Trajectory]) -> list[Trajectory]:
+    named = sorted({run.source for run in runs})[:4]
+    return [run for run in runs if run.source in named]
+
+
+def test_runs_of_other_tasks_alone_leave_earlier_cards_in_place(tmp_path: Path) -> None:
+    store = tmp_path / "bank.db"
+    build(store, written(tmp_path / "desk.jsonl", shipped("desk")))
+    before = bank(store).holdings
+    build(store, written(tmp_path / "trip.jsonl", shipped("trip")))
+    after = bank(store).holdings
+    assert before.items() <= after.items()
+    assert len(after) > len(before)
+
+
+# What people decided
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A bank of every second task, by four sources, with `many.jsonl` beside it to go on with."""
+    tasks = sorted({run.task_key for run in shipped()})[::2]
+    written(tmp_path / "few.jsonl", by_four_sources([run for run in shipped() if run.task_key in tasks]))
+    written(tmp_path / "many.jsonl", shipped())
+    build(tmp_path / "bank.db", tmp_path / "few.jsonl")
+    return tmp_path / "bank.db"
+
+
+@pytest.fixture
+def rewritten(store: Path) -> list[Card]:
+    """The cards of the bank that many more runs rewrite, as long as no person says otherwise."""
+    copy = store.with_name("copy.db")
+    build(copy, store.with_name("few.jsonl"))
+    before = bank(copy)
+    build(copy, store.with_name("many.jsonl"))
+    after = bank(copy)
+    return [card for card in before.cards if after.holdings[card.card_id].card.version > card.version]
+
+
+def judge(store: Path, verdict: acts.Verdict, *card_ids: str) -> Bank:
+    with open_store(store) as living, living.writing("bank review"):
+        for card_id in card_ids:
+            living.record(acts.judge(living.bank(), card_id, verdict, acts.person("anna"), "as I know it"))
+        return living.bank()
+
+
+def test_a_pinned_card_is_not_rewritten(store: Path, rewritten: list[Card]) -> None:
+    assert {type(card) for card in rewritten} == {FunctionCard, SkillCard}
+    pinned = [card.card_id for card in rewritten]
+    before = judge(store, "PIN", *pinned)
+    said = build(store, store.with_name("many.jsonl"))
+    after = bank(store)
+    for card_id in pinned:
+        assert after.holdings[card_id].card == before.holdings[card_id].card
+        assert after.holdings[card_id].status == "pinned"
+    assert said["refused"]["bank"] > 0
+    assert any("is pinned, so a build may not rewrite it" in decision.reason for decision in decisions(store))
+
+
+def test_what_a_person_rejected_is_not_learned_again(store: Path) -> None:
+    lessons = {card.card_id: card for card in bank(store).skills}
+    rejected = [*lessons, *(card.card_id for card in bank(store).functions)]
+    judge(store, "REJECT", *rejected)
+    said = build(store, store.with_name("many.jsonl"))
+    after = bank(store)
+    assert {after.holdings[card_id].status for card_id in rejected} == {"retired"}
+    assert said["refused"]["bank"] > 0
+    assert any("anna took skill::" in decision.reason for decision in decisions(store))
+    new = [card for card in after.skills if card.card_id not in lessons]
+    assert new
+    known = {(card.ability, card.guards) for card in lessons.values() if card.guards}
+    assert known.isdisjoint((card.ability, card.guards) for card in new)
+
+
+def test_a_lesson_that_runs_turned_against_comes_back_as_the_card_it_was(store: Path) -> None:
+    """Until a few more runs are seen, it looks as if passing runs did without it."""
+    card = next(card for card in bank(store).skills if card.guards)
+    with open_store(store) as living, living.writing("build"):
+        held = living.bank().holdings[card.card_id]
+        change = Change(before=held, after=held.model_copy(update={"status": "retired"}))
+        by = Attribution(kind="rules", name="rules", version="1")
+        living.record(Decision(operation="RETIRE", reason="Passing runs do without it.", by=by, changes=(change,)))
+    build(store, store.with_name("many.jsonl"))
+    again = bank(store).holdings[card.card_id]
+    assert set(held.footing.tasks) <= set(again.footing.tasks)
+    stated = [one.card_id for one in bank(store).skills if set(card.guards) <= set(one.guards)]
+    assert stated in ([], [card.card_id]), "no second card says the same"
+    shaped = [d.operation for d in decisions(store) if card.card_id in d.card_ids]
+    assert "ADD" in shaped[shaped.index("RETIRE") :]

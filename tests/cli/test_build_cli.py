@@ -1,0 +1,156 @@
+"""`contramem build` as a user meets it: options, what it prints, and what it says when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.shipped import RUNS, bank, build, complaint, contramem, decisions, frozen, shipped, written
+
+from contramem.bank.ledger import fold
+from contramem.bank.store import open_store
+
+KEYS = {
+    "packets", "contrastive", "unchanged", "deltas", "decisions", "function_decisions", "refused", "functions",
+    "skills",
+}  # fmt: skip
+TASKS = {run.task_key for run in shipped()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bank of all shipped runs."""
+    path = tmp_path_factory.mktemp("whole") / "bank.db"
+    build(path, RUNS)
+    return path
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A small collection: the runs of the help desk."""
+    return written(tmp_path / "desk.jsonl", shipped("desk"))
+
+
+def test_the_summary_for_machines_counts_what_is_in_the_store(tmp_path: Path) -> None:
+    said = build(tmp_path / "bank.db", RUNS)
+    assert set(said) == KEYS
+    assert said["packets"] == len(TASKS) > said["contrastive"] > 0
+    held, made = bank(tmp_path / "bank.db"), decisions(tmp_path / "bank.db")
+    assert said["functions"] == len(held.functions) > 0
+    assert said["skills"] == {ability: len(held.skills_of(ability)) for ability in held.abilities}
+    accepted = [decision for decision in made if decision.accepted]
+    assert sum(said["decisions"].values()) + sum(said["function_decisions"].values()) == len(accepted)
+    assert said["deltas"] == sum(decision.ability is not None and decision.candidate is not None for decision in made)
+
+
+def test_the_summary_for_people_says_what_was_decided_and_what_to_do_next(desk: Path, tmp_path: Path) -> None:
+    said = contramem("build", desk, "--bank", tmp_path / "bank.db").stdout
+    assert re.search(r"decisions +ADD +PATCH +MERGE +NARROW +NOOP +RETIRE", said)
+    assert "Function Cards" in said
+    assert "contramem bank freeze" in said
+
+
+def test_every_refusal_is_in_the_ledger_with_its_reason(whole: Path) -> None:
+    refused = [decision for decision in decisions(whole) if not decision.accepted]
+    assert refused
+    for decision in refused:
+        assert re.match(r"(schema|evidence|closure|privacy|poison|bank): \S", decision.reason)
+        assert decision.candidate is not None
+        assert not decision.changes
+    again = json.loads(contramem("bank", "history", whole, "--json").stdout)
+    assert [entry["reason"] for entry in again if not entry["accepted"]] == [entry.reason for entry in refused]
+
+
+def test_the_bank_is_what_its_ledger_folds_to(whole: Path) -> None:
+    with open_store(whole) as store:
+        assert fold(store.ledger()) == store.bank()
+
+
+def test_only_functions_and_only_skills_together_are_the_whole(whole: Path, tmp_path: Path) -> None:
+    build(tmp_path / "functions.db", RUNS, "--only", "functions")
+    build(tmp_path / "skills.db", RUNS, "--only", "skills")
+    functions, skills, both = bank(tmp_path / "functions.db"), bank(tmp_path / "skills.db"), bank(whole)
+    assert (functions.functions, functions.skills) == (both.functions, ())
+    assert skills.functions == ()
+    assert {card.card_id for card in skills.skills} == {card.card_id for card in both.skills}
+
+
+def test_only_the_sources_that_are_named_teach(tmp_path: Path) -> None:
+    named = ["scripted-careful", "scripted-hasty"]
+    said = build(tmp_path / "bank.db", RUNS, "--sources", " , ".join(named))
+    assert said["packets"] == len(TASKS)
+    held = bank(tmp_path / "bank.db").holdings.values()
+    taught = {source for holding in held for source in holding.footing.sources}
+    assert taught
+    assert taught <= set(named)
+    only = [run for run in shipped() if run.source in named]
+    build(tmp_path / "same.db", written(tmp_path / "only.jsonl", only))
+    assert frozen(tmp_path / "bank.db") == frozen(tmp_path / "same.db")
+
+
+@pytest.mark.parametrize("sources", ["scripted-careful,gpt-9", ""])
+def test_a_source_that_no_run_has_is_named_with_those_that_exist(
+    sources: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = complaint(capsys, "build", RUNS, "--bank", tmp_path / "bank.db", "--sources", sources)
+    assert f"there are no runs of {sources.rpartition(',')[2]!r}" in said
+    assert "scripted-careful, " in said
+    assert not (tmp_path / "bank.db").exists()
+
+
+def test_append_only_keeps_at_least_as_many_skills(whole: Path, tmp_path: Path) -> None:
+    said = build(tmp_path / "bank.db", RUNS, "--append-only")
+    assert set(said["decisions"]) == {"ADD"}
+    assert len(bank(tmp_path / "bank.db").skills) == said["decisions"]["ADD"] >= len(bank(whole).skills)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        pytest.param(None, "there is no such file or folder", id="missing"),
+        pytest.param("", "no ", id="empty"),
+        pytest.param("# Notes\n\nno traces here\n", "no ", id="prose"),
+        pytest.param('{"format":"contramem-trace","version":99}\n{}\n', "99", id="newer"),
+    ],
+)
+def test_input_that_is_no_run_is_said_to_be_none_and_makes_no_store(
+    content: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "runs.jsonl"
+    if content is not None:
+        path.write_text(content)
+    assert said in complaint(capsys, "build", path, "--bank", tmp_path / "bank.db")
+    assert not (tmp_path / "bank.db").exists()
+
+
+def test_a_damaged_line_is_named_and_the_other_runs_still_teach(desk: Path, tmp_path: Path) -> None:
+    whole = desk.read_text()
+    desk.write_text(whole + '{"environment": "bfcl/desk", "task_id"\n')
+    said = contramem("build", desk, "--bank", tmp_path / "bank.db", "--json")
+    assert f"{desk}:{len(whole.splitlines()) + 1}" in said.stderr
+    assert json.loads(said.stdout)["packets"] == len({run.task_key for run in shipped("desk")})
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("no/such/folder/bank.db", "there is no folder"),
+        (".", "is a folder. A store is a file."),
+        ("desk.jsonl", "is not a store"),
+        ("mysql://host/bank", "is no store"),
+    ],
+)
+def test_a_place_where_no_store_can_be_is_said_to_be_none(
+    where: str,
+    said: str,
+    desk: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = desk.read_bytes()
+    assert said in complaint(capsys, "build", desk, "--bank", where)
+    assert desk.read_bytes() == before
