@@ -42,12 +42,12 @@ def spans(text: str) -> list[Span]:
 _LETTERS = [chr(code) for code in (*range(0xC0, 0x590), *range(0x1E00, 0x2000))]
 _UPPER = f"[A-Z{''.join(filter(str.isupper, _LETTERS))}]"
 _LOWER = f"[a-z{''.join(filter(str.islower, _LETTERS))}]"
-_CAPITALISED = rf"{_UPPER}(?<!\w.)(?:['’]?{_UPPER})?{_LOWER}(?:[^\W\d_]|['’\-](?!s\b)(?=[^\W\d_]))*+(?![\d_])"
-_PARTICLE = r"(?:(?:van|von|der|den|de|da|di|du|del|la|le|bin|ibn|al)[ ]){0,2}"
-_NAME = re.compile(rf"{_CAPITALISED}(?:[ ]{_PARTICLE}(?:{_CAPITALISED}|[A-Z]\.))*+")
+_REST = rf"(?:['’]?{_UPPER})?{_LOWER}(?:[^\W\d_]|['’\-](?!s\b)(?=[^\W\d_]))*+(?![\d_])"
+_MORE = rf"[ ](?:(?:van|von|der|den|de|da|di|du|del|la|le|bin|ibn|al)[ ]){{0,2}}(?:{_UPPER}(?<!\w.){_REST}|[A-Z]\.)"
+_INSIDE = r"(?<=[\w,;:][ ].)|(?<=[\w,;:][ ][\"'(“‘*`].)"
+# Looked at from the first letter on, so that the search can skip to the next capital.
+_NAME = re.compile(rf"{_UPPER}(?<!\w.)(?:(?:{_INSIDE}){_REST}(?:{_MORE})*+|{_REST}(?:{_MORE})++)")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:\n|>])[\s*_#>\-•\"'“‘(\d.)]*\Z")
-_OPENING_MARKS = frozenset("\"'(“‘*`")
-_INNER_MARKS = frozenset(",;:")
 _ACRONYM = re.compile(r"[A-Z]{2,}s")
 
 # Words that open a sentence or a greeting, and words of the calendar: a capital makes them no name.
@@ -70,24 +70,14 @@ def _names(text: str) -> list[Span]:
     found = []
     for match in _NAME.finditer(text):
         first, last = match.span()
-        if " " not in match.group():
-            if _is_inside_sentence(text, first) and not _is_no_name(match.group()):
-                found.append((first, last, "NAME"))
-            continue
-        start, end = _without_openers(text, first, last)
-        if start < end:
-            opens = (
-                start == first and " " in text[start:end] and _SENTENCE_START.search(text, max(0, start - 12), start)
-            )
+        start, end = _without_openers(text, first, last) if " " in match.group() else (first, last)
+        name = text[start:end]
+        if " " in name:
+            opens = start == first and _SENTENCE_START.search(text, max(0, start - 12), start)
             found.append((start, end, "OPENING" if opens else "NAME"))
+        elif name and not _is_no_name(name):
+            found.append((start, end, "NAME"))
     return found
-
-
-def _is_inside_sentence(text: str, start: int) -> bool:
-    before = text[start - 3 : start]
-    if before[-1:] in _OPENING_MARKS:
-        before = before[:-1]
-    return before[-1:] == " " and (before[-2:-1].isalnum() or before[-2:-1] in _INNER_MARKS)
 
 
 def _is_no_name(word: str) -> bool:
