@@ -31,9 +31,6 @@ class Size(NamedTuple):
         assert isinstance(other, Size)
         return Size(self.tokens + other.tokens, self.words + other.words)
 
-    def fits(self, limit: Size) -> bool:
-        return self.tokens <= limit.tokens and self.words <= limit.words
-
 
 @dataclass(frozen=True)
 class CardText:
@@ -118,12 +115,11 @@ def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
     to the essential, the last card goes.
     """
     kept = [len(card.lines) for card in cards]
-    while any(kept) and not _total(cards, kept).fits(limit):
+    tokens, words = sum(card.upto[-1].tokens for card in cards), sum(card.upto[-1].words for card in cards)
+    while any(kept) and (tokens > limit.tokens or words > limit.words):
         spare, number = max((kept[n] - card.essential, n) for n, card in enumerate(cards) if kept[n])
+        before = cards[number].upto[kept[number]]
         kept[number] = kept[number] - 1 if spare > 0 else 0
+        after = cards[number].upto[kept[number]] if kept[number] else Size(0, 0)
+        tokens, words = tokens - before.tokens + after.tokens, words - before.words + after.words
     return kept
-
-
-def _total(cards: Sequence[CardText], kept: Sequence[int]) -> Size:
-    shown = [card.upto[lines] for card, lines in zip(cards, kept, strict=True) if lines]
-    return Size(sum(part.tokens for part in shown), sum(part.words for part in shown))

@@ -8,11 +8,11 @@ prompt = f"{run.guidance.text}\\n\\n{task}"        # and run.before_call(functio
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from uuid import uuid4
 
 from contramem.bank.card import FunctionCard
 from contramem.bank.frozen import FrozenBank
@@ -94,7 +94,7 @@ class Memory:
             self._served = Served.of(changed)
         served = self._served
         chosen = profile if isinstance(profile, Profile) else profile_named(profile or served.bank.header.profile)
-        run_id = run_id or uuid4().hex
+        run_id = run_id or os.urandom(8).hex()
         withheld = self._withheld(run_id)
         query = Query(
             task,

@@ -68,7 +68,10 @@ class Bm25:
             none: Floats = numpy.zeros(self._count)
             return none
         documents = numpy.concatenate([self._documents[start:end] for _, start, end, _ in spans])
-        weights = numpy.concatenate([self._repeated(start, end, times) for _, start, end, times in spans])
+        all_weights = self._weights
+        weights = numpy.concatenate(
+            [all_weights[start:end] if times == 1 else all_weights[start:end] * times for _, start, end, times in spans]
+        )
         summed: Floats = numpy.bincount(documents, weights, minlength=self._count)
         return summed
 
@@ -89,10 +92,6 @@ class Bm25:
             for term, times in Counter(query).items()
             if (number := terms.get(term)) is not None
         ]
-
-    def _repeated(self, start: int, end: int, times: int) -> Floats:
-        weights = self._weights[start:end]
-        return weights if times == 1 else weights * times
 
 
 def _quiet_bm25s() -> None:

@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.retrieve.apps import AppVocabulary
@@ -25,9 +24,6 @@ from contramem.retrieve.profiles import Profile
 from contramem.retrieve.shelf import Ranking, Shelf
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.trajectory import digest
-
-if TYPE_CHECKING:
-    from contramem.retrieve.shelf import Booleans
 
 ALL = ""
 FUNCTIONS = "\0functions"
@@ -84,24 +80,26 @@ class Retriever:
             return Retrieval((), functions, None, apps, note)
         shelf = self._shelf(label)
         ranking = shelf.rank(words, apps, profile)
-        free = shelf.mask(shelf.numbers(self._taught_by(query)), False)
-        skills = self._skill_hits(shelf, ranking, free, profile)
-        final = self._of_scope("finalization", shelf, ranking, free, 1) if profile.final_reminder else []
+        taught = shelf.numbers(self._taught_by(query))
+        skills = self._skill_hits(shelf, ranking, taught, profile)
+        final = self._of_scope("finalization", shelf, ranking, taught, 1) if profile.final_reminder else []
         return Retrieval(skills, functions, shelf.hit(ranking, final[0], 1) if final else None, apps)
 
-    def _skill_hits(self, shelf: Shelf, ranking: Ranking, free: Booleans, profile: Profile) -> tuple[Hit, ...]:
-        reserved = self._of_scope("universal", shelf, ranking, free, profile.universal_skills)
-        others = free & ranking.fits & shelf.mask(reserved, False)
+    def _skill_hits(self, shelf: Shelf, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
+        """`taught` are the cards that this task itself taught: it is given none of them."""
+        reserved = self._of_scope("universal", shelf, ranking, taught, profile.universal_skills)
+        others = shelf.without(ranking.fits, taught + reserved)
         numbers = reserved + shelf.best(ranking, profile.skills - len(reserved), others)
         return tuple(
             shelf.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
 
-    def _of_scope(self, scope: str, shelf: Shelf, ranking: Ranking, free: Booleans, limit: int) -> list[int]:
+    def _of_scope(self, scope: str, shelf: Shelf, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
         if shelf is self._shelves.get(ALL) or not limit:
             return []
-        return shelf.best(ranking, limit, free & shelf.mask(shelf.numbers(self._scoped.get(scope, ()))))
+        scoped = shelf.numbers(self._scoped.get(scope, ()))
+        return shelf.best(ranking, limit, [number for number in scoped if number not in taught])
 
     def _function_hits(self, query: Query, words: list[str], apps: frozenset[str], profile: Profile) -> tuple[Hit, ...]:
         shelf = self._shelf(FUNCTIONS)
@@ -109,10 +107,10 @@ class Retriever:
         allowed = ranking.fits
         if query.functions is not None:
             cards = (self.names.find(name) for name in query.functions)
-            allowed = allowed & shelf.mask(shelf.numbers(card.card_id for card in cards if card))
+            allowed = shelf.only(allowed, shelf.numbers(card.card_id for card in cards if card))
         if profile.verb_intent:
             asked = intents(words)
-            allowed = allowed & shelf.mask(number for number, name in shelf.named(allowed) if serves(name, asked))
+            allowed = shelf.only(allowed, [number for number, name in shelf.named(allowed) if serves(name, asked)])
         numbers = shelf.best(ranking, profile.functions, allowed)
         return tuple(shelf.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,12 +13,7 @@ from contramem.retrieve.profiles import AppPrior, Profile
 from contramem.retrieve.tokens import tokenize
 
 if TYPE_CHECKING:
-    import numpy
-    import numpy.typing as npt
-
     from contramem.retrieve.bm25 import Floats, Integers
-
-    Booleans = npt.NDArray[numpy.bool_]
 
 
 def document(card: Card) -> str:
@@ -37,8 +31,9 @@ class Ranking:
     apps: frozenset[str]
     """Lower case."""
     bm25: Floats
-    prior: Floats
-    fits: Booleans
+    fits: Integers
+    """Numbers of the cards that clear the floor, in order."""
+    prior: AppPrior
 
 
 class Shelf:
@@ -52,64 +47,81 @@ class Shelf:
         self._number = {card.card_id: number for number, card in enumerate(self.cards)}
         self._index = Bm25([tokenize(document(card)) for card in self.cards])
         self._apps = tuple(_apps(card) for card in self.cards)
-        places = defaultdict[str, list[int]](list)
-        for number, apps in enumerate(self._apps):
-            for app in apps:
-                places[app.lower()].append(number)
-        self._with_app = {app: numpy.array(numbers) for app, numbers in places.items()}
+        known = sorted({app.lower() for apps in self._apps for app in apps})
+        self._app_code = {app: code for code, app in enumerate(known)}
+        # A row a card: the codes of its apps, filled up with a code that no task asks for.
+        width = max(map(len, self._apps), default=0)
+        rows = [[self._app_code[app.lower()] for app in apps] for apps in self._apps]
+        self._app_codes: Integers = numpy.array(
+            [row + [len(known)] * (width - len(row)) for row in rows], dtype=numpy.int64
+        ).reshape(len(rows), width)
         self._has_apps = numpy.array([bool(apps) for apps in self._apps], dtype=bool)
 
     def numbers(self, card_ids: Iterable[str]) -> list[int]:
-        """Where the cards with these ids stand; an id that is not on this shelf is passed over."""
-        return [self._number[card_id] for card_id in card_ids if card_id in self._number]
+        """Where the cards with these ids stand, in order; an id that is not on this shelf is passed over."""
+        return sorted(self._number[card_id] for card_id in card_ids if card_id in self._number)
 
-    def named(self, allowed: Booleans) -> Iterable[tuple[int, str]]:
-        """Number and id of the cards that are `allowed`."""
-        return ((number, self.cards[number].card_id) for number in self._numpy.flatnonzero(allowed).tolist())
-
-    def mask(self, numbers: Iterable[int], value: bool = True) -> Booleans:
-        """One flag per card: `value` at `numbers`, the opposite elsewhere."""
-        mask = self._numpy.full(len(self.cards), not value)
-        mask[list(numbers)] = value
-        return mask
+    def named(self, numbers: Integers) -> Iterable[tuple[int, str]]:
+        """Each of `numbers` with the id of its card."""
+        return ((number, self.cards[number].card_id) for number in numbers.tolist())
 
     def rank(self, words: Sequence[str], apps: frozenset[str], profile: Profile) -> Ranking:
         """Score every card for a task with these `words` about these `apps` (none: the task does not say)."""
         bm25 = self._index.scores(words)
-        fits = (bm25 > 0) & (bm25 >= profile.floor * self._index.unit)
-        apps = frozenset(app.lower() for app in apps)
-        return Ranking(tuple(words), apps, bm25, self._prior(apps, profile.prior), fits)
+        least = profile.floor * self._index.unit
+        fits = (bm25 >= least if least > 0 else bm25 > 0).nonzero()[0]
+        return Ranking(tuple(words), frozenset(app.lower() for app in apps), bm25, fits, profile.prior)
 
-    def _prior(self, apps: frozenset[str], prior: AppPrior) -> Floats:
-        overlap: Floats = self._numpy.zeros(len(self.cards))
-        if not apps:
-            return overlap
-        for app in apps & self._with_app.keys():
-            overlap[self._with_app[app]] += 1
-        mismatched: Booleans = self._has_apps & (overlap == 0)
-        added: Floats = self._numpy.minimum(overlap * prior.bonus, prior.cap) - prior.penalty * mismatched
-        return added
+    def only(self, numbers: Integers, wanted: Iterable[int]) -> Integers:
+        """Those of `numbers` that are among `wanted`."""
+        return numbers[self._numpy.isin(numbers, list(wanted))]
 
-    def best(self, ranking: Ranking, limit: int, allowed: Booleans) -> list[int]:
-        """Numbers of the `limit` best cards among those `allowed`, best first, equal scores in the order of ids."""
-        candidates: Integers = self._numpy.flatnonzero(allowed)
+    def without(self, numbers: Integers, unwanted: Sequence[int]) -> Integers:
+        """Those of `numbers` that are not among `unwanted`."""
+        return numbers[~self._numpy.isin(numbers, unwanted)] if unwanted else numbers
+
+    def best(self, ranking: Ranking, limit: int, numbers: Integers | Sequence[int]) -> list[int]:
+        """The `limit` best among `numbers`, which are in order: best first, equal scores in the order of ids."""
+        numpy = self._numpy
+        candidates: Integers = numpy.asarray(numbers, dtype=numpy.int64)
         if not limit or not len(candidates):
             return []
-        # Rounded, so that the last bits of a sum never decide between two equal cards.
-        scores = self._numpy.round((ranking.bm25 + ranking.prior)[candidates], 9)
+        bm25 = ranking.bm25[candidates]
         if limit < len(candidates):
-            least = self._numpy.partition(scores, -limit)[-limit]
-            candidates, scores = candidates[scores >= least], scores[scores >= least]
-        order = self._numpy.argsort(-scores, kind="stable")[:limit]
+            # No prior can make up for a larger distance to the last that would be in without any.
+            least = numpy.partition(bm25, -limit)[-limit] - ranking.prior.cap - ranking.prior.penalty
+            near = bm25 >= least
+            candidates, bm25 = candidates[near], bm25[near]
+        # Rounded, so that the last bits of a sum never decide between two equal cards.
+        scores = numpy.round(bm25 + self._priors(ranking, candidates), 9)
+        order = numpy.argsort(-scores, kind="stable")[:limit]
         found: list[int] = candidates[order].tolist()
         return found
 
+    def _priors(self, ranking: Ranking, numbers: Integers) -> Floats:
+        """What sharing apps with the task adds to the score of these cards."""
+        numpy, prior = self._numpy, ranking.prior
+        none: Floats = numpy.zeros(len(numbers))
+        if not ranking.apps:
+            return none
+        asked = numpy.zeros(len(self._app_code) + 1)
+        asked[[self._app_code[app] for app in ranking.apps if app in self._app_code]] = 1
+        overlap = asked[self._app_codes[numbers]].sum(axis=1)
+        mismatched = self._has_apps[numbers] & (overlap == 0)
+        added: Floats = numpy.minimum(overlap * prior.bonus, prior.cap) - prior.penalty * mismatched
+        return added
+
     def hit(self, ranking: Ranking, number: int, rank: int, *, reserved: bool = False) -> Hit:
         """Card `number` as a hit of this ranking."""
-        bm25, prior = float(ranking.bm25[number]), float(ranking.prior[number])
         shared = tuple(app for app in self._apps[number] if app.lower() in ranking.apps)
+        bm25, prior = float(ranking.bm25[number]), self._prior(ranking, number, len(shared))
         card = self.cards[number]
         return Hit(card, rank, bm25 + prior, bm25, prior, shared, reserved, self._index, ranking.words, number)
+
+    def _prior(self, ranking: Ranking, number: int, shared: int) -> float:
+        if not ranking.apps or not self._apps[number]:
+            return 0.0
+        return min(shared * ranking.prior.bonus, ranking.prior.cap) if shared else -ranking.prior.penalty
 
 
 def _apps(card: Card) -> tuple[str, ...]:
