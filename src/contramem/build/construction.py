@@ -18,9 +18,9 @@ from contramem.bank.footing import Footing
 from contramem.bank.ledger import Act, Attribution, Decision, Operation, RunRef
 from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
-from contramem.build.author import Author, Candidate
+from contramem.build.author import Author, Candidate, Unusable
 from contramem.build.curation import Known, known, same_rule
-from contramem.build.settling import stand
+from contramem.build.settling import stand, uncounted
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signals import Cite
@@ -97,7 +97,11 @@ class Construction:
         if self._progress.get(step) == state:
             self.report.unchanged += 1
             return
-        card = self._author.build_function(function, observations, tool)
+        try:
+            card = self._author.build_function(function, observations, tool)
+        except Unusable as unusable:
+            self._record(self._unusable(None, f"{function}: {unusable}", unusable), progress={step: state})
+            return
         if card is None:
             self._record(progress={step: state})
             return
@@ -123,32 +127,53 @@ class Construction:
         operation: Operation = "ADD" if held is None else "PATCH"
         return self._decision(operation, card, f"Built from {calls}.", changes=changes)
 
-    def learn(self, packet: Packet) -> None:
-        """Reflect on one packet, and curate each delta. Goes on at the delta where an earlier build was stopped."""
+    def learn(self, packet: Packet, seen: Bank | None = None) -> None:
+        """Reflect on one packet, and curate each delta. Goes on at the delta where an earlier build was stopped.
+
+        `seen` is the bank that reflection sees, by default the present one.
+        """
         step = f"packet {packet.task_key}"
-        begun, _, done = self._progress.get(step, "").rpartition(" ")
-        state = f"{self._who} {packet_digest(packet)}"
-        if (begun, done) == (state, "done"):
+        first = self.decided(packet)
+        if first is None:
             self.report.unchanged += 1
             return
-        self.report.packets += 1
-        first = int(done) if begun == state else 0
-        candidates = list(self._author.reflect(packet))
+        state = self.state(packet)
+        try:
+            candidates = list(self._author.reflect(packet, seen or self._bank))
+        except Unusable as unusable:
+            self.report.packets += 1
+            self._record(self._unusable(packet, str(unusable), unusable), progress={step: f"{state} done"})
+            return
         for index, candidate in enumerate(candidates):
             if index >= first:
                 last = index + 1 == len(candidates)
-                self._record(self._skill_decision(index, candidate, packet), progress={
-                    step: f"{state} {'done' if last else index + 1}"
-                })  # fmt: skip
+                decision = self._skill_decision(index, candidate, packet)
+                self.report.deltas += 1
+                self._record(decision, progress={step: f"{state} {'done' if last else index + 1}"})
+        self.report.packets += 1
         if not candidates:
             self._record(progress={step: f"{state} done"})
 
+    def decided(self, packet: Packet) -> int | None:
+        """How many deltas of the packet this author has decided on; None when all are."""
+        begun, _, done = self._progress.get(f"packet {packet.task_key}", "").rpartition(" ")
+        if begun != self.state(packet):
+            return 0
+        return None if done == "done" else int(done)
+
+    def state(self, packet: Packet) -> str:
+        """Who decides, on what: another author, or other runs, make it another packet."""
+        return f"{self._who} {packet_digest(packet)}"
+
     def _skill_decision(self, index: int, candidate: Candidate, packet: Packet) -> Decision:
-        self.report.deltas += 1
         refusals = self._checks.candidate(candidate, packet, self._functions)
         if refusals:
             return self._refused(packet, candidate.delta, refusals, cites=candidate.cites)
-        patch = self._patch(index, candidate, packet)
+        try:
+            patch = self._patch(index, candidate, packet)
+        except Unusable as unusable:
+            refusals = [Refusal(unusable.check, unusable.reason)]
+            return self._refused(packet, candidate.delta, refusals, cites=candidate.cites)
         refusals = self._refusals(patch, candidate, packet)
         if refusals:
             return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
@@ -206,7 +231,7 @@ class Construction:
         return self._checks.patch(patch, candidate, targets, functions, packet)
 
     def settle(self, ability: str, packets: Sequence[Packet]) -> None:
-        """Hold every card of an ability against all its packets. Packets that an earlier build settled count once."""
+        """Hold every card of an ability against all its packets. No packet counts twice, however often it is built."""
         if self._append_only:
             return
         state = _digest([packet_digest(packet) for packet in packets])
@@ -215,14 +240,14 @@ class Construction:
         for one in known(self._bank, ability):
             step = f"card {one.card.card_id}"
             if self._progress.get(step) != state and one.card.guards:
-                decisions = self._settled(one, packets if not one.footing.support else fresh)
-                self._record(*decisions, progress={step: state})
+                self._record(*self._settled(one, packets, fresh), progress={step: state})
         if fresh:
             self._record(progress=settled)
 
-    def _settled(self, one: Known, packets: Sequence[Packet]) -> list[Decision]:
-        standing = stand(one, packets)
-        card_id = one.card.card_id
+    def _settled(self, one: Known, packets: Sequence[Packet], fresh: Sequence[Packet]) -> list[Decision]:
+        # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
+        complete = {*one.footing.tasks, *one.footing.contradicted_by} <= {packet.task_key for packet in packets}
+        standing = stand(uncounted(one), packets) if complete else stand(one, fresh)
         if standing.refuted and one.status != "pinned":
             against = len(standing.footing.contradicted_by)
             return [self._about(one, "RETIRE", f"Passing runs of {against} tasks do without it.", standing.footing)]
@@ -235,7 +260,6 @@ class Construction:
             reason = f"Held against all runs: {standing.footing}."
             stated = standing.stated if one.status != "pinned" else None
             return [self._about(one, "PATCH", reason, standing.footing, stated)]
-        assert card_id, "a card that nothing speaks about stays as it is"
         return []
 
     def _about(
@@ -303,8 +327,22 @@ class Construction:
             runs=run_refs(packet, cites) if packet else (),
         )
 
+    def _unusable(self, packet: Packet | None, reason: str, unusable: Unusable) -> Decision:
+        self.report.refused[unusable.check] += 1
+        return Decision(
+            operation=None,
+            accepted=False,
+            reason=f"{unusable.check}: {reason}",
+            by=self._by,
+            ability=packet.ability if packet else None,
+            packet=packet_digest(packet) if packet else None,
+        )
+
     def _record(self, *decisions: Decision, progress: Mapping[str, str]) -> None:
-        self._store.record(*decisions, progress=progress)
+        spent = self._author.spent()
+        if decisions and spent.usage.model_calls:
+            decisions = (decisions[0].model_copy(update={"usage": spent.usage}), *decisions[1:])
+        self._store.record(*decisions, progress=progress, charged=spent.calls if decisions else ())
         self._progress.update(progress)
         for decision in decisions:
             self._bank = self._bank.changed(decision.changes)
@@ -347,7 +385,7 @@ def run_refs(packet: Packet, cites: Sequence[Cite]) -> tuple[RunRef, ...]:
 
 def packet_digest(packet: Packet) -> str:
     """A short name for all that a packet holds, sources included."""
-    return _digest([packet.task_key, packet.task, packet.runs, sorted(p.source for p in packet.provenance.values())])
+    return packet.content_digest
 
 
 def _digest(value: object) -> str:

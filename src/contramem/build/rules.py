@@ -8,7 +8,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import Attribution
 from contramem.bank.patch import Patch
-from contramem.build.author import Candidate
+from contramem.build.author import Candidate, Spent
 from contramem.build.curation import curate
 from contramem.build.functions import build_function_card
 from contramem.build.lessons import lessons
@@ -32,10 +32,17 @@ class RuleAuthor:
     def build_function(
         self, function: str, observations: Sequence[Observation], tool: Tool | None
     ) -> FunctionCard | None:
+        if tool is None and all(observation.error for observation in observations):
+            return (
+                None  # models call tools that do not exist; what never worked and nobody documents may be one of them
+            )
         return build_function_card(function, observations, tool, self._vocabulary)
 
-    def reflect(self, packet: Packet) -> Sequence[Candidate]:
+    def reflect(self, packet: Packet, bank: Bank | None = None) -> Sequence[Candidate]:
         return lessons(packet)
 
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
         return curate(index, candidate.delta, packet, bank)
+
+    def spent(self) -> Spent:
+        return Spent()

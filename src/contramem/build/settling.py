@@ -54,6 +54,11 @@ def stand(one: Known, packets: Sequence[Packet]) -> Standing:
     return Standing(footing, stated, None, thin, refuted=len(contradicted) > MAX_CONTRADICTED * len(shown))
 
 
+def uncounted(one: Known) -> Known:
+    """The card without what was counted for and against it, to be counted anew."""
+    return one._replace(footing=one.footing.model_copy(update={"support": {}, "contradicted_by": ()}))
+
+
 def _stated(one: Known, footing: Footing) -> SkillDelta:
     """The contrast of the task that taught it, and what all tasks add up to, where there are several."""
     skill = one.card.skill
@@ -101,6 +106,7 @@ def _footing(replays: Sequence[tuple[Packet, Replay]]) -> Footing:
             tasks=(packet.task_key,) if found.supports else (),
             sources=tuple(sources) if found.supports else (),
             contradicted_by=(packet.task_key,) if _speaks_against(found) else (),
+            taught_by=packet.identity if found.supports else (),
             support={str(found.guard): counts},
         )
     return footing

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -116,6 +117,13 @@ class Packet:
     @property
     def failing(self) -> tuple[PacketRun, ...]:
         return tuple(run for run in self.runs if run.counts and not run.passed)
+
+    @cached_property
+    def content_digest(self) -> str:
+        """A short name for all that the packet holds, sources included: another one is another packet."""
+        sources = sorted(provenance.source for provenance in self.provenance.values())
+        encoded = msgspec.json.encode([self.task_key, self.task, self.runs, sources], order="deterministic")
+        return digest(encoded.decode())
 
     @property
     def is_contrastive(self) -> bool:
