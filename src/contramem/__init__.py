@@ -12,6 +12,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     monitor/     guards + events               -> Verdict      what a card says must hold, checked on a run
     evaluate/    runs with and without memory  -> Comparison   paired statistics, harmed tasks
     bench/       real environments             -> runs
+    llm/         beside the flow: asks models, for build/ and agents under test
     cli/         the command line: thin
 """
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from contramem.bank.store import open_store
     from contramem.build.rules import RuleAuthor
     from contramem.contrast.packet import Packet, contrast
-    from contramem.contrast.signals import Signal
+    from contramem.contrast.signal import Signal
     from contramem.errors import ContramemError
     from contramem.inject.guidance import Guidance
     from contramem.inject.run import Memory, Run

@@ -2,9 +2,11 @@
 
 ContramemError
 ├── BankFileError     a frozen bank that cannot be read or written: file and line, what, what to do
+├── BudgetError       a build that would spend more than it may; what was paid for is kept
 ├── ComparisonError   two sets of runs that cannot be compared as asked
 ├── GuardError        a guard that cannot be parsed
 ├── HarmError         memory harmed more tasks than the caller allows
+├── ModelError        a model that cannot be asked, or does not answer; what was paid for is kept
 ├── PatchError        a decision that does not fit the bank it is for
 ├── StoreError        a store that cannot be opened or written, or that somebody else is building
 ├── TraceError        a run, or a whole file, that cannot be read: where, what, what to do
@@ -43,6 +45,14 @@ class BankFileError(ContramemError):
 
 class PatchError(ContramemError):
     """A decision does not fit the bank: it names cards that are not there, or changes what a person has pinned."""
+
+
+class ModelError(ContramemError):
+    """A model cannot be asked: wrong key, wrong name, a provider that is down. Replies that came before are kept."""
+
+
+class BudgetError(ContramemError):
+    """The next call could cost more than is left of the budget. It was not made; replies that came before are kept."""
 
 
 class StoreError(ContramemError):

@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
+from contramem.errors import UsageError
+
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
@@ -25,6 +27,17 @@ def render(template: str, **values: object) -> Prompt:
     """Fill `template`. A name with no value raises; it is never rendered as a blank. Values are never templates."""
     compiled, digest = _load(template)
     return Prompt(compiled.render(values), template, digest)
+
+
+def render_source(source: str, template: str, **values: object) -> Prompt:
+    """Fill a template that a user brought; `template` is what to call it."""
+    from jinja2 import TemplateError
+
+    try:
+        text = _environment().from_string(source).render(values)
+    except TemplateError as error:
+        raise UsageError(f"{template}: {error}.") from error
+    return Prompt(text, template, hashlib.sha256(source.encode()).hexdigest()[:12])
 
 
 @cache

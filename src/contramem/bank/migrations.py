@@ -8,6 +8,7 @@ from importlib.metadata import version
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
+from contramem.bank import calls
 from contramem.errors import StoreError
 
 # Text holds JSON. Plain column types mean the same in SQLite and in PostgreSQL.
@@ -32,6 +33,7 @@ def cards_ledger_and_progress(connection: Connection) -> None:
 
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 cards, ledger and progress": cards_ledger_and_progress,
+    "0002 calls of models": calls.create_table,
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +19,9 @@ from typing import Any, Self
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from contramem.bank import migrations
+from contramem.bank import calls, migrations
 from contramem.bank.bank import Bank, Change, Holding
+from contramem.bank.calls import Call
 from contramem.bank.card import SkillCard
 from contramem.bank.database import connect, explained, sole_writer
 from contramem.bank.ledger import Decision, LedgerEntry, fold
@@ -121,6 +122,21 @@ class Store:
         with self._reading() as connection:
             return {row.step: row.state for row in connection.execute(_PROGRESS)}
 
+    def last_decision(self) -> int:
+        """The number of the last decision; 0 before the first."""
+        with self._reading() as connection:
+            return int(connection.scalar(_LAST) or 0)
+
+    def call(self, digest: str) -> Call | None:
+        """The kept reply to the request with this digest."""
+        with self._reading() as connection:
+            return calls.find(connection, digest)
+
+    def calls(self) -> tuple[Call, ...]:
+        """Every call of a model that was paid for."""
+        with self._reading() as connection:
+            return calls.every(connection)
+
     @contextmanager
     def writing(self, purpose: str) -> Iterator[Self]:
         """Be the only writer. A second one, in whatever process, gets a StoreError that names the first.
@@ -140,8 +156,20 @@ class Store:
                 finally:
                     self._writer = None
 
-    def record(self, *decisions: Decision, progress: Mapping[str, str] | None = None) -> tuple[LedgerEntry, ...]:
-        """Record decisions, in order, and progress in one transaction. On any error nothing of it is recorded."""
+    def keep(self, call: Call) -> None:
+        """Keep a call that was paid for, whatever becomes of what it said."""
+        assert self._writer is not None, "keep() belongs inside `with store.writing(...)`"
+        at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
+        with explained(self.where), self._writer.begin():
+            calls.put(self._writer, call._replace(recorded_at=at))
+
+    def record(
+        self, *decisions: Decision, progress: Mapping[str, str] | None = None, charged: Iterable[str] = ()
+    ) -> tuple[LedgerEntry, ...]:
+        """Record decisions, in order, and progress in one transaction. On any error nothing of it is recorded.
+
+        `charged` are digests of the calls whose cost is in these decisions.
+        """
         assert self._writer is not None, "record() belongs inside `with store.writing(...)`"
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
         with explained(self.where), self._writer.begin():
@@ -151,6 +179,8 @@ class Store:
                 self._append(self._writer, entry)
             for step, state in (progress or {}).items():
                 self._writer.execute(_PUT_PROGRESS, {"step": step, "state": state})
+            for digest in charged:
+                calls.charge(self._writer, digest)
         return entries
 
     def _append(self, connection: Connection, entry: LedgerEntry) -> None:

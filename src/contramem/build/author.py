@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.bank.ledger import Attribution
+from contramem.bank.ledger import Attribution, Usage
 from contramem.bank.patch import Patch
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.contrast.signals import Cite
+from contramem.contrast.signal import Cite
 from contramem.traces.trajectory import Tool
 
 MAX_DELTAS = 3
@@ -25,6 +25,25 @@ class Candidate:
 
     delta: SkillDelta
     cites: tuple[Cite, ...]
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the author's last work cost. Rules work for nothing."""
+
+    usage: Usage = field(default_factory=Usage)
+    calls: tuple[str, ...] = ()
+    """Digests of the calls."""
+
+
+class Unusable(Exception):
+    """An author that was asked often enough has given nothing that can be read. It goes to the ledger as refused."""
+
+    def __init__(self, check: str, reason: str) -> None:
+        super().__init__(reason)
+        self.check = check
+        """The word it is counted under: `reply`, `refusal`, `content filter`."""
+        self.reason = reason
 
 
 class Author(Protocol):
@@ -42,9 +61,12 @@ class Author(Protocol):
         None: the calls show nothing worth a card.
         """
 
-    def reflect(self, packet: Packet) -> Sequence[Candidate]:
-        """At most MAX_DELTAS lessons, the sharpest first; none when the packet teaches nothing. When every run failed,
-        only diagnosis and recovery."""
+    def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
+        """At most MAX_DELTAS lessons, the sharpest first; none when the packet teaches nothing, or nothing that the
+        bank does not hold. When every run failed, only diagnosis and recovery."""
 
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
         """The smallest edit of the bank that takes in candidate number `index` of the packet."""
+
+    def spent(self) -> Spent:
+        """What the work since the last time cost."""

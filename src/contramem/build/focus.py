@@ -1,4 +1,4 @@
-"""Focus blocks: what the Reflector looks at first, by the ability or by the signature of a task. Users bring their own."""
+"""Focus blocks: what the Reflector looks at first, by the ability or the signature of a task. Users bring their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls of one function as a construction model reads them: alike ones counted together, every kind of error kept."""
+"""The calls of one function as a construction model reads them: alike ones counted together, no kind of error lost."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tool_text(tool: Tool | None) -> str:
 def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:
     worked = [call for call in observations if not call.error]
     tasks = len({call.task_key for call in observations})
-    effects = Counter(call.effect for call in observations)
+    effects = Counter(str(call.effect) for call in observations)
     yield f"{len(observations)} calls in {tasks} tasks, {len(worked)} without error; effect: {_tally(effects)}"
     yield "arguments (calls that gave it; form; where its value had been seen before; values, where few):"
     for name in sorted({name for call in observations for name in call.arguments}):

@@ -166,12 +166,15 @@ def _meanwhile(packet: Packet, runs: Sequence[PacketRun], shortened: partial[str
         for step in run.steps:
             if step.kind == "wait" and not step.function:
                 told["waits"].append(f"{run.letter}#{step.position}")
-            elif step.kind in ("message", "notification") and step.actor in ("user", "environment"):
-                if _flat(step.text) not in ("", _flat(packet.task)):
-                    told[f"{step.actor}: {shortened(step.text)}"].append(f"{run.letter}#{step.position}")
+            elif _reaches_the_agent(step) and not _flat(packet.task).startswith(_flat(step.text)):
+                told[f"{step.actor}: {shortened(step.text)}"].append(f"{run.letter}#{step.position}")
     yield from (f"  {' '.join(places)} {text}" for text, places in told.items())
     if tainted := [f"{run.letter}#{step.position}" for run in runs for step in run.steps if step.tainted]:
         yield f"  {' '.join(tainted)} calls that followed an instruction planted in a result: they teach nothing"
+
+
+def _reaches_the_agent(step: Step) -> bool:
+    return step.kind in ("message", "notification") and step.actor in ("user", "environment")
 
 
 # Hints

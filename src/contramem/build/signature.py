@@ -1,6 +1,6 @@
 """The deterministic signature of a task: which of five kinds of work it asks for (paper, appendix B.9).
 
-It chooses what the Reflector looks at first while a bank is built. It is no ability label, and gates nothing at run time.
+It chooses what the Reflector looks at first while a bank is built. It is no ability, and gates nothing at run time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _BULK = frozenset("all every each everyone everybody everything both any remaini
 _ASKS = frozenset("what which who whom whose when where why how".split())
 _ASKS_FOR = re.compile(
     r"^(?:please |now |then )*(?:(?:could|can|would) you )?(?:please )?"
-    r"(?:tell me|give me|find(?: out)?|list|name|count|calculate|compute|show|report|look up|check (?:if|whether|how|what)"
+    r"(?:tell me|give me|find(?: out)?|list|name|count|calculate|compute|show|report|look up"
+    r"|check (?:if|whether|how|what)"
     r"|let me know|summari[sz]e|is |are |was |were |do |does |did |has |have |how|what|which|who|when|where)\b"
 )
 _POLITE = frozenset(

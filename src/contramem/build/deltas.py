@@ -1,0 +1,70 @@
+"""DeltasFrom: lessons and Function Cards out of another store's ledger, for a bank that differs in curation only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from contramem.bank.bank import Bank
+from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.bank.ledger import Attribution, Decision, LedgerEntry
+from contramem.bank.patch import Patch
+from contramem.build.author import Author, Candidate, Spent
+from contramem.build.construction import packet_digest
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet
+from contramem.contrast.signal import Cite
+from contramem.errors import UsageError
+from contramem.traces.trajectory import Tool
+
+
+class DeltasFrom:
+    """Reflects by looking up what was reflected before, refused deltas included; curates as `curator` does."""
+
+    def __init__(self, ledger: Iterable[LedgerEntry], curator: Author, where: str) -> None:
+        self._curator = curator
+        self._where = where
+        self._cards: dict[str, FunctionCard] = {}
+        by_packet = defaultdict[str, dict[str, list[Decision]]](lambda: defaultdict(list))
+        for entry in ledger:
+            decision = entry.decision
+            if isinstance(decision.candidate, FunctionCard):
+                self._cards[decision.candidate.tool] = decision.candidate
+            elif isinstance(decision.candidate, SkillDelta) and decision.packet:
+                by_packet[decision.packet][str(decision.by)].append(decision)
+        # Where several authors reflected on a packet, the last one counts.
+        self._deltas = {packet: list(authors.values())[-1] for packet, authors in by_packet.items()}
+        names = sorted({str(decision.by) for found in self._deltas.values() for decision in found})
+        self.attribution = Attribution(
+            kind=curator.attribution.kind,
+            name=curator.attribution.name,
+            version=f"{curator.attribution.version}, deltas of {' and '.join(names) or 'nobody'}",
+        )
+
+    def check(self, packets: Sequence[Packet]) -> None:
+        """Complain unless the store has learned from some of these very runs."""
+        if not any(packet_digest(packet) in self._deltas for packet in packets):
+            raise UsageError(
+                f"--deltas-from {self._where}: holds no delta of any of these {len(packets)} tasks. Give the same runs "
+                "that it was built from, with the same --sources, --rollouts and --ability."
+            )
+
+    def build_function(
+        self, function: str, observations: Sequence[Observation], tool: Tool | None
+    ) -> FunctionCard | None:
+        return self._cards.get(function)
+
+    def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
+        letters = {(known.source, known.run): letter for letter, known in packet.provenance.items()}
+        found = []
+        for decision in self._deltas.get(packet_digest(packet), ()):
+            assert isinstance(decision.candidate, SkillDelta)
+            places = ((letters[run.source, run.run], position) for run in decision.runs for position in run.events)
+            found.append(Candidate(decision.candidate, tuple(Cite(*place) for place in places)))
+        return found
+
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
+        return self._curator.curate(index, candidate, packet, bank)
+
+    def spent(self) -> Spent:
+        return self._curator.spent()

@@ -1,0 +1,283 @@
+"""ModelAuthor: the paper's Builder, Reflector and Curator, asked of a model; the same three jobs as the rules do.
+
+A reply is parsed strictly and held against the same checks that guard the bank. One that fails is asked again with the
+complaint, a bounded number of times; what still fails goes to the ledger as refused. Nothing here makes a call: a reply
+that is not there raises NotYet, and rounds.py has it asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from contramem.bank.bank import Bank
+from contramem.bank.calls import Call
+from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
+from contramem.bank.ledger import Attribution, Usage
+from contramem.bank.patch import Patch
+from contramem.build import replies
+from contramem.build.author import MAX_DELTAS, Candidate, Spent, Unusable
+from contramem.build.construction import Checks
+from contramem.build.function_text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
+from contramem.build.packet_text import PACKET_BUDGET_TOKENS, PacketText, packet_text
+from contramem.build.related import related_to_delta, related_to_packet
+from contramem.build.replies import Unparsed
+from contramem.build.suites import Prompts, Template, fenced
+from contramem.contrast.observation import Observation, by_function
+from contramem.contrast.packet import Packet
+from contramem.errors import PatchError
+from contramem.llm.exchange import Exchange, NotYet
+from contramem.llm.request import Message, Request, Settings, Stage
+from contramem.traces.trajectory import Tool, digest
+from contramem.validate.verdict import Refusal
+
+MAX_ASKED = 3
+"""How often one question is put: once, and twice more with the complaint."""
+MAX_REPEATED_CHARS = 6_000
+"""Of an unusable reply that is shown to the model again."""
+NONE = "none"
+
+Made = TypeVar("Made")
+Judge = Callable[[str], tuple[Made, list[str]]]
+"""From a reply's text to what it says and what is wrong with it; raises Unparsed."""
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """Who writes, and how: all of it is part of every request's digest."""
+
+    name: str
+    settings: Settings = field(default_factory=Settings)
+    prompts: Prompts = field(default_factory=Prompts)
+    packet_tokens: int = PACKET_BUDGET_TOKENS
+    function_tokens: int = FUNCTION_BUDGET_TOKENS
+
+
+class ModelAuthor:
+    """Writes cards with a model. `packets` are all that the build is about: replies are held against them."""
+
+    def __init__(self, choice: ModelChoice, exchange: Exchange, checks: Checks, packets: Sequence[Packet]) -> None:
+        self._choice = choice
+        self._prompts = choice.prompts
+        self._exchange = exchange
+        self._checks = checks
+        self._packets = packets
+        self._functions = set(by_function(packets))
+        self._texts: dict[str, PacketText] = {}
+        self._used: dict[str, Call] = {}
+        self._odd: set[str] = set()
+        self._charged: set[str] = set()
+        written = digest(json.dumps([choice.prompts.digest, asdict(choice.settings), choice.packet_tokens,
+                                     choice.function_tokens], sort_keys=True))  # fmt: skip
+        self.attribution = Attribution(kind="model", name=choice.name, version=written)
+
+    # The three jobs
+
+    def build_function(
+        self, function: str, observations: Sequence[Observation], tool: Tool | None
+    ) -> FunctionCard | None:
+        tasks = {observation.task_key for observation in observations}
+        packets = [packet for packet in self._packets if packet.task_key in tasks]
+
+        def judge(reply: str) -> tuple[FunctionCard | None, list[str]]:
+            card = replies.function_card(reply, function)
+            return card, _said(self._checks.card(card, observations, packets)) if card is not None else []
+
+        return self._converse(self.builder_request(function, observations, tool), judge)
+
+    def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
+        def judge(reply: str) -> tuple[list[Candidate], list[str]]:
+            found = replies.candidates(reply)
+            checked = [(place, self._checks.candidate(one, packet, self._functions)) for place, one in enumerate(found)]
+            return found, [f"deltas.{place}: {text}" for place, wrong in checked for text in _said(wrong)]
+
+        return self._converse(self.reflector_request(packet, bank), judge)
+
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
+        def judge(reply: str) -> tuple[Patch, list[str]]:
+            patch = replies.patch(reply, index)
+            return patch, self._wrong_with(patch, candidate, packet, bank)
+
+        return self._converse(self.curator_request(candidate, packet, bank), judge)
+
+    def spent(self) -> Spent:
+        """The calls behind what was last recorded, as far as no earlier decision was charged with them."""
+        fresh = [call for call in self._used.values() if not call.charged and call.digest not in self._charged]
+        self._used = {}
+        self._charged.update(call.digest for call in fresh)
+        priced = [call.cost_usd for call in fresh if call.cost_usd is not None]
+        usage = Usage(
+            model_calls=len(fresh),
+            tokens_in=sum(call.tokens_in for call in fresh),
+            tokens_out=sum(call.tokens_out for call in fresh),
+            cost_usd=sum(priced) if priced else None,
+        )
+        return Spent(usage, tuple(call.digest for call in fresh))
+
+    def forget(self) -> None:
+        """What was read since was only a look ahead: no decision is charged with it yet."""
+        self._used = {}
+
+    # The requests, as they are first put
+
+    def builder_request(self, function: str, observations: Sequence[Observation], tool: Tool | None) -> Request:
+        documentation = tool_text(tool)
+        return self._request(
+            "builder",
+            function,
+            replies.BuilderReply,
+            function=function,
+            calls=fenced("calls", function_text(observations, self._choice.function_tokens)),
+            documentation=fenced("documentation", documentation) if documentation else "",
+        )
+
+    def reflector_request(self, packet: Packet, bank: Bank) -> Request:
+        key = packet.task_key
+        if key not in self._texts:
+            self._texts[key] = packet_text(packet, self._choice.packet_tokens)
+        text = self._texts[key]
+        cards = "\n".join(_brief(card) for card in related_to_packet(packet, bank))
+        return self._request(
+            "reflector",
+            key,
+            replies.ReflectorReply,
+            max_deltas=MAX_DELTAS,
+            ability=packet.ability,
+            focus=self._prompts.focus(packet),
+            all_failed=bool(packet.failing) and not packet.passing,
+            single_outcome=bool(packet.passing) and not packet.failing,
+            packet=fenced("packet", text.text),
+            hints=fenced("hints", text.hints) if text.hints else NONE,
+            cards=fenced("cards", cards) if cards else NONE,
+        )
+
+    def curator_request(self, candidate: Candidate, packet: Packet, bank: Bank) -> Request:
+        delta = candidate.delta
+        cards = related_to_delta(delta, packet.ability, bank)
+        used = sorted({name for text in (delta, *cards) for name in text.functions_used})
+        functions = [card for name in used if (card := bank.function(name)) is not None]
+        return self._request(
+            "curator",
+            packet.task_key,
+            replies.CuratorReply,
+            ability=packet.ability,
+            delta=fenced("delta", _compact(delta)),
+            cards=fenced("cards", "\n".join(_compact(card) for card in cards)) if cards else NONE,
+            functions=fenced("functions", "\n".join(f"{card.tool}: {card.what_it_does}" for card in functions))
+            if functions
+            else NONE,
+        )
+
+    def _request(self, stage: Stage, subject: str, kind: type[BaseModel], **values: object) -> Request:
+        template: Template = stage
+        messages, wording = self._prompts.messages(template, **values)
+        return Request(
+            model=self._choice.name,
+            settings=self._choice.settings,
+            messages=messages,
+            schema=replies.schema_of(kind),
+            stage=stage,
+            subject=subject,
+            prompt=wording,
+        )
+
+    # Asking, and asking again
+
+    def _converse(self, request: Request, judge: Judge[Made]) -> Made:
+        for asked in range(1, MAX_ASKED + 1):
+            call = self._reply(request)
+            if call.finish in ("refusal", "content_filter"):
+                self._note(call, call.finish.replace("_", " "))
+                raise Unusable(call.finish.replace("_", " "), _refused(call))
+            try:
+                made, complaints = judge(call.reply or "")
+            except Unparsed as unparsed:
+                if asked == MAX_ASKED:
+                    self._note(call, "invalid")
+                    raise Unusable("reply", _unusable(call, unparsed.complaints, asked)) from unparsed
+                complaints = list(unparsed.complaints)
+            else:
+                if not complaints or asked == MAX_ASKED:
+                    return made  # what is wrong with it still, the checks of the bank will say, and the ledger keep
+            cut_off = call.finish == "length"
+            self._note(call, "truncated" if cut_off else "invalid")
+            if cut_off:
+                complaints = [f"It was cut off at {request.settings.max_tokens} tokens. Say less."]
+            request = self._again(request, call.reply or "", complaints)
+        raise AssertionError("unreachable")
+
+    def _reply(self, request: Request) -> Call:
+        try:
+            call = self._exchange.reply(request)
+        except NotYet:
+            self._used = {}  # whoever comes back to this decision reads, and is charged with, all its replies again
+            raise
+        self._used[call.digest] = call
+        return call
+
+    def _note(self, call: Call, oddity: str) -> None:
+        if call.digest not in self._odd:
+            self._odd.add(call.digest)
+            self._exchange.oddities[oddity] += 1
+
+    def _again(self, request: Request, reply: str, complaints: Sequence[str]) -> Request:
+        text = self._prompts.fill("again", complaints=list(dict.fromkeys(complaints))[: replies.MAX_COMPLAINTS]).text
+        # The first question and the last answer: a third try needs no memory of the first.
+        question = tuple(message for message in request.messages[:2] if message.role in ("system", "user"))
+        shown = reply[:MAX_REPEATED_CHARS] or "(nothing)"
+        return Request(
+            model=request.model,
+            settings=request.settings,
+            messages=(*question, Message("assistant", shown), Message("user", text.strip())),
+            schema=request.schema,
+            stage=request.stage,
+            subject=request.subject,
+            prompt=request.prompt,
+        )
+
+    def _wrong_with(self, patch: Patch, candidate: Candidate, packet: Packet, bank: Bank) -> list[str]:
+        shown = {card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)}
+        if strange := sorted(set(patch.target_card_ids) - shown):
+            return [f"{', '.join(strange)} is none of the cards that were listed."]
+        try:
+            bank.plan(patch, packet.ability)
+        except PatchError as error:
+            return [str(error)]
+        held = [bank.holdings[card_id].card for card_id in patch.target_card_ids]
+        targets = [card for card in held if isinstance(card, SkillCard)]
+        used = {name for text in (candidate.delta, *targets) for name in text.functions_used}
+        functions = [card for name in sorted(used) if (card := bank.function(name)) is not None]
+        return _said(self._checks.patch(patch, candidate, targets, functions, packet))
+
+
+def _said(refusals: Sequence[Refusal]) -> list[str]:
+    return list(dict.fromkeys(refusal.reason for refusal in refusals))
+
+
+def _refused(call: Call) -> str:
+    what = "The model declined to answer" if call.finish == "refusal" else "A content filter held the reply"
+    return f"{what} (call {call.digest[:12]})."
+
+
+def _unusable(call: Call, complaints: Sequence[str], asked: int) -> str:
+    cut = "It was cut off at the token limit. " if call.finish == "length" else ""
+    return f"{cut}{' '.join(complaints)[:400]} Asked {asked} times; the last reply is call {call.digest[:12]}."
+
+
+def _brief(card: SkillCard) -> str:
+    return f"- {card.title} | when: {card.applies_when} | rule: {card.skill.core_rule}"
+
+
+def _compact(text: SkillDelta | FunctionCard) -> str:
+    fields: dict[str, Any] = text.model_dump(mode="json", exclude={"version", "ability"})
+    return json.dumps(_filled(fields), ensure_ascii=False)
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(part) for key, part in value.items() if part not in ("", [], {})}
+    return value

@@ -1,0 +1,135 @@
+"""What a construction model answers with, parsed strictly: a Function Card, deltas with their events, a patch."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from contramem.bank.card import Argument, FunctionCard, Line, SkillDelta, Strict
+from contramem.bank.patch import PATCH, Patch
+from contramem.build.author import MAX_DELTAS, Candidate
+from contramem.contrast.signal import Cite
+
+MAX_COMPLAINTS = 8
+
+
+class FunctionText(Strict):
+    """A Function Card without what is known beforehand."""
+
+    what_it_does: Line
+    arguments: tuple[Argument, ...] = ()
+    returns: Line
+    usage_rules: tuple[Line, ...] = ()
+    common_mistakes: tuple[Line, ...] = ()
+    side_effects: str = ""
+
+
+class BuilderReply(Strict):
+    card: FunctionText | None
+
+
+CiteText = Annotated[str, Field(pattern=r"^[A-Z]+#\d+$")]
+
+
+class CitedDelta(SkillDelta):
+    cites: Annotated[tuple[CiteText, ...], Field(min_length=1)]
+
+
+class ReflectorReply(Strict):
+    deltas: Annotated[tuple[CitedDelta, ...], Field(max_length=MAX_DELTAS)]
+
+
+class CuratorReply(Strict):
+    operation: str
+    target_card_ids: tuple[str, ...] = ()
+    retained_card_id: str | None = None
+    new_or_updated_card: SkillDelta | None = None
+    reason: Line
+
+
+class Unparsed(Exception):
+    """A reply that is not what was asked for; each complaint is a sentence for the model."""
+
+    def __init__(self, *complaints: str) -> None:
+        super().__init__(" ".join(complaints))
+        self.complaints = complaints
+
+
+Parsed = TypeVar("Parsed", bound=BaseModel)
+
+
+def function_card(reply: str, function: str) -> FunctionCard | None:
+    text = _parsed(reply, BuilderReply).card
+    if text is None:
+        return None
+    app, _, name = function.partition(".")
+    fields = {field: getattr(text, field) for field in FunctionText.model_fields}
+    return FunctionCard(card_id=f"function::{function}", tool=function, app=app, function=name, **fields)
+
+
+def candidates(reply: str) -> list[Candidate]:
+    return [Candidate(_uncited(delta), _cites(delta)) for delta in _parsed(reply, ReflectorReply).deltas]
+
+
+def patch(reply: str, index: int) -> Patch:
+    decided = _parsed(reply, CuratorReply)
+    fields = {name: getattr(decided, name) for name in CuratorReply.model_fields}
+    try:
+        return PATCH.validate_python({"delta_index": index, **fields})
+    except ValidationError as error:
+        raise Unparsed(*_complaints(error)) from error
+
+
+def _uncited(delta: CitedDelta) -> SkillDelta:
+    return SkillDelta(**{name: getattr(delta, name) for name in SkillDelta.model_fields})
+
+
+def _cites(delta: CitedDelta) -> tuple[Cite, ...]:
+    pairs = (cite.split("#") for cite in dict.fromkeys(delta.cites))
+    return tuple(Cite(run, int(position)) for run, position in pairs)
+
+
+_JSON_BLOCK = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+
+def _parsed(reply: str, kind: type[Parsed]) -> Parsed:
+    block = _JSON_BLOCK.match(reply)
+    try:
+        return kind.model_validate_json(block[1] if block else reply)
+    except ValidationError as error:
+        raise Unparsed(*_complaints(error)) from error
+
+
+def _complaints(error: ValidationError) -> list[str]:
+    found = [
+        f"{'.'.join(str(part) for part in problem['loc']) or 'The answer'}: {problem['msg']}."
+        for problem in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    return list(dict.fromkeys(found))[:MAX_COMPLAINTS]
+
+
+@cache
+def _schema_text(kind: type[BaseModel]) -> str:
+    return json.dumps(_bare(kind.model_json_schema()))
+
+
+def _bare(schema: Any) -> Any:
+    """Without titles and descriptions: the prompt says what the fields mean."""
+    if isinstance(schema, dict):
+        named = "properties" in schema and schema.get("type") == "object"
+        kept = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
+        bare = {key: _bare(value) for key, value in kept.items() if key != "properties"}
+        if named:
+            bare["properties"] = {name: _bare(value) for name, value in schema["properties"].items()}
+        return bare
+    return [_bare(part) for part in schema] if isinstance(schema, list) else schema
+
+
+def schema_of(kind: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a reply, compact; a fresh copy each time."""
+    schema: dict[str, Any] = json.loads(_schema_text(kind))
+    return schema

@@ -1,0 +1,226 @@
+"""A build in rounds: go as far as the replies allow, gather every request that is ready, have them answered, go on.
+
+Round one holds all Builder requests and each ability's first window of reflections. Abilities go side by side; inside
+one, reflection sees the bank as it was when its window began, and curation goes delta by delta. Curator requests whose
+neighbourhoods do not overlap share a round. Who answers a round does not matter: a provider, a script, or a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from contramem.bank.bank import Bank
+from contramem.bank.patch import Add
+from contramem.bank.store import Store
+from contramem.build.author import Candidate, Unusable
+from contramem.build.construction import Checks, Construction, Report, curriculum
+from contramem.build.model import ModelAuthor
+from contramem.build.related import related_to_delta
+from contramem.contrast.observation import Observation, by_function
+from contramem.contrast.packet import Packet
+from contramem.llm.exchange import Exchange, NotYet
+from contramem.llm.request import Request
+from contramem.traces.trajectory import Tool
+
+Answer = Callable[[Sequence[Request]], bool]
+"""Has the requests of one round answered, as far as it can. False: nothing came, the build stops here for now."""
+Told = Callable[[str, int, int], None]
+
+DEFAULT_WINDOW = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be built, and how."""
+
+    packets: Sequence[Packet]
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    only: str | None = None
+    append_only: bool = False
+    window: int = DEFAULT_WINDOW
+    """Packets of an ability that are reflected on against the same bank. 1 is the paper's order."""
+
+
+class Rounds:
+    """One build by a model author. Made inside `store.writing(...)`."""
+
+    def __init__(self, plan: Plan, store: Store, author: ModelAuthor, checks: Checks, exchange: Exchange) -> None:
+        self._plan = plan
+        self._store = store
+        self._author = author
+        self._checks = checks
+        self._exchange = exchange
+        self._construction = Construction(store, author, checks, append_only=plan.append_only)
+        observed = by_function(plan.packets)
+        self._functions: dict[str, list[Observation]] = observed if plan.only != "skills" else {}
+        self._known_functions = set(observed)
+        self._abilities = {
+            ability: _Ability(packets)
+            for ability, packets in sorted(_by_ability(plan.packets).items())
+            if plan.only != "functions"
+        }
+        self._function_count, self._packet_count = len(self._functions), sum(map(len, self._abilities.values()))
+
+    @property
+    def report(self) -> Report:
+        return self._construction.report
+
+    @property
+    def finished(self) -> bool:
+        return not self._functions and all(ability.done for ability in self._abilities.values())
+
+    @property
+    def opened(self) -> set[str]:
+        """Keys of the tasks in the windows that are open."""
+        return {packet.task_key for ability in self._abilities.values() for packet in ability.window}
+
+    def run(self, answer: Answer, tell: Told | None = None) -> bool:
+        """Round after round, until all is done or nothing more is answered. True: all is done."""
+        while ready := self.ready():
+            if tell is not None:
+                left = sum(len(ability) for ability in self._abilities.values())
+                tell("function cards", self._function_count - len(self._functions), self._function_count)
+                tell("skill cards", self._packet_count - left, self._packet_count)
+            if not answer(ready):
+                return False
+        return True
+
+    def ready(self) -> list[Request]:
+        """Go as far as the replies allow; the requests that are needed next, each once."""
+        found = [*self._build_functions(), *(r for one in self._abilities.values() for r in self._learn(one))]
+        return list({request.digest: request for request in found}.values())
+
+    def _build_functions(self) -> Iterator[Request]:
+        for function, observations in list(self._functions.items()):
+            tool = self._plan.tools.get(function)
+            try:
+                self._construction.function(function, observations, tool, self._plan.packets)
+            except NotYet as wait:
+                yield wait.request
+            else:
+                del self._functions[function]
+
+    # Skills
+
+    def _learn(self, ability: _Ability) -> Iterator[Request]:
+        while not ability.done:
+            ability.open_window(self._construction, self._store, self._plan.window)
+            waiting = list(self._go_on(ability))
+            if waiting or ability.window:
+                yield from waiting
+                return
+
+    def _go_on(self, ability: _Ability) -> Iterator[Request]:
+        """Learn the packets of the window in order. From the first that has to wait on, only look ahead."""
+        waits = bool(self._functions)  # a Curator reads Function Cards: they come first
+        ahead: _Ahead | None = None
+        for packet in list(ability.window):
+            if not waits:
+                try:
+                    self._construction.learn(packet, ability.seen)
+                except NotYet as wait:
+                    yield wait.request
+                    waits = True
+                    if wait.request.stage == "curator":
+                        ahead = _Ahead(self._author, self._construction.bank, packet.ability)
+                else:
+                    ability.learned(packet)
+                    continue
+            candidates = self._reflected(packet, ability.seen)
+            if isinstance(candidates, Request):
+                yield candidates
+                ahead = None  # what it will say is not known: nothing behind it can be foreseen
+            elif ahead is not None:
+                for candidate in candidates[self._construction.decided(packet) or 0 :]:
+                    if not self._checks.candidate(candidate, packet, self._known_functions):
+                        yield from ahead.request(candidate, packet)
+        self._author.forget()
+
+    def _reflected(self, packet: Packet, seen: Bank) -> Sequence[Candidate] | Request:
+        try:
+            return self._author.reflect(packet, seen)
+        except NotYet as wait:
+            return wait.request
+        except Unusable:
+            return []
+
+
+class _Ability:
+    """The packets of one ability that are still to learn, and the window that is open."""
+
+    def __init__(self, packets: Sequence[Packet]) -> None:
+        self._left = curriculum(packets)
+        self.window: list[Packet] = []
+        self.seen = Bank()
+        """The bank that the reflections of this window see."""
+
+    def __len__(self) -> int:
+        return len(self._left)
+
+    @property
+    def done(self) -> bool:
+        return not self._left
+
+    def learned(self, packet: Packet) -> None:
+        self.window.remove(packet)
+        self._left.remove(packet)
+
+    def open_window(self, construction: Construction, store: Store, size: int) -> None:
+        """Go on with the window that an interrupted build left open, or open the next one and remember where."""
+        if self.window:
+            return
+        for packet in [packet for packet in self._left if construction.decided(packet) is None]:
+            construction.learn(packet)  # counts it as unchanged
+            self._left.remove(packet)
+        if not self._left:
+            return
+        step = f"window {self._left[0].ability}"
+        states = {packet.task_key: construction.state(packet) for packet in self._left}
+        held = json.loads(store.progress().get(step, "{}"))
+        members = [p for p in self._left if held.get("packets", {}).get(p.task_key) == states[p.task_key]]
+        if members:
+            self.window, self.seen = members, store.bank_at(held["after"])
+            return
+        self.window, self.seen = self._left[:size], construction.bank
+        ledger = {"after": store.last_decision(), "packets": {p.task_key: states[p.task_key] for p in self.window}}
+        store.record(progress={step: json.dumps(ledger)})
+
+
+class _Ahead:
+    """Curator requests that can be made before those in front of them are decided: neither changes what the other sees.
+
+    A guess, never a risk: if the bank turns out otherwise the request is another one, and is made when its turn comes.
+    """
+
+    def __init__(self, author: ModelAuthor, bank: Bank, ability: str) -> None:
+        self._author = author
+        self._bank = bank
+        self._grown = bank
+        """The bank, were all that wait to become cards."""
+        self._near: set[str] = set()
+        self._ability = ability
+
+    def request(self, candidate: Candidate, packet: Packet) -> Iterator[Request]:
+        delta = candidate.delta
+        near = [card.card_id for card in related_to_delta(delta, self._ability, self._bank)]
+        grown = [card.card_id for card in related_to_delta(delta, self._ability, self._grown)]
+        if near == grown and self._near.isdisjoint(near):
+            try:
+                with suppress(Unusable):
+                    self._author.curate(0, candidate, packet, self._bank)
+            except NotYet as wait:
+                yield wait.request
+        self._near.update(near)
+        becomes = Add(delta_index=0, new_or_updated_card=delta, reason="Perhaps.")
+        self._grown = self._grown.apply(becomes, self._ability)
+
+
+def _by_ability(packets: Sequence[Packet]) -> dict[str, list[Packet]]:
+    found = defaultdict[str, list[Packet]](list)
+    for packet in packets:
+        found[packet.ability].append(packet)
+    return dict(found)

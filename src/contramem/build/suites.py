@@ -1,0 +1,86 @@
+"""A suite of prompts: which template asks what, the focus blocks, and what a user has put in their place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from contramem.build.focus import Focus, FocusBlocks, Suite, load_focus
+from contramem.contrast.packet import Packet
+from contramem.errors import UsageError
+from contramem.llm.request import Message
+from contramem.prompts import Prompt, render, render_source
+
+Template: TypeAlias = Literal["builder", "reflector", "curator", "again"]
+TEMPLATES: tuple[Template, ...] = ("builder", "reflector", "curator", "again")
+MARK = "===== data =====\n"
+"""What stands before it in a template are the instructions, the same for every call; what stands after is the data."""
+
+
+class Prompts:
+    """The prompts of one suite. `overrides` is a folder with templates of the same names (`reflector.jinja`)."""
+
+    def __init__(
+        self, suite: Suite = "app_tool", focus: FocusBlocks | None = None, overrides: Path | None = None
+    ) -> None:
+        self.suite = suite
+        self._focus = focus or load_focus()
+        self._own = _read_overrides(overrides) if overrides is not None else {}
+
+    def focus(self, packet: Packet) -> Focus:
+        return self._focus.of(self.suite, packet)
+
+    def fill(self, template: Template, **values: object) -> Prompt:
+        """A filled template. A value that the template needs and that is not given is an error, not a blank."""
+        if template in self._own:
+            path, source = self._own[template]
+            return render_source(source, str(path), **values)
+        return render(self._shipped(template), **values)
+
+    def messages(self, template: Template, **values: object) -> tuple[tuple[Message, ...], str]:
+        """The instructions as system message, the data as the user's; and the digest of the wording."""
+        prompt = self.fill(template, **values)
+        instructions, mark, data = prompt.text.partition(MARK)
+        if not mark:
+            return (Message("user", prompt.text.strip()),), prompt.digest
+        return (Message("system", instructions.strip()), Message("user", data.strip())), prompt.digest
+
+    @property
+    def digest(self) -> str:
+        """Of all wordings: templates and focus blocks."""
+        sources = [self._source(template) for template in TEMPLATES]
+        blocks = self._focus.blocks[self.suite]
+        sources += [f"{block.name}\n{block.obligation}\n{block.contrasts}" for _, block in sorted(blocks.items())]
+        return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:12]
+
+    def _shipped(self, template: Template) -> str:
+        return f"build/prompts/{'' if template == 'again' else self.suite + '/'}{template}.jinja"
+
+    def _source(self, template: Template) -> str:
+        if template in self._own:
+            return self._own[template][1]
+        return (files("contramem") / self._shipped(template)).read_text(encoding="utf-8")
+
+
+def _read_overrides(folder: Path) -> dict[str, tuple[Path, str]]:
+    if not folder.is_dir():
+        raise UsageError(f"--prompts {folder}: is no folder.")
+    found = {path.stem: path for path in sorted(folder.glob("*.jinja"))}
+    if unknown := sorted(found.keys() - set(TEMPLATES)):
+        raise UsageError(f"--prompts {folder}: {unknown[0]}.jinja is no template ({', '.join(TEMPLATES)}).")
+    if not found:
+        raise UsageError(f"--prompts {folder}: holds no template. Name them {_named(TEMPLATES)}.")
+    return {name: (path, path.read_text(encoding="utf-8")) for name, path in found.items()}
+
+
+def _named(templates: Iterable[str]) -> str:
+    return ", ".join(f"{name}.jinja" for name in templates)
+
+
+def fenced(name: str, text: str) -> str:
+    """Untrusted text between marks that it cannot contain: they hold a digest of the text itself."""
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"<{name} {mark}>\n{text}\n</{name} {mark}>"

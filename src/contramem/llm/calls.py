@@ -1,0 +1,134 @@
+"""The calls of a round: side by side, tried again when that helps, never beyond the budget, given as they come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from random import Random
+from threading import Event, Lock
+
+from contramem.errors import BudgetError, ModelError
+from contramem.llm.price import Price
+from contramem.llm.request import Model, Reply, Request, Trouble
+
+PARALLEL = 8
+MAX_TRIES = 6
+FIRST_WAIT_S, MAX_WAIT_S = 1.0, 60.0
+INPUT_MARGIN = 1.15
+"""Providers count tokens otherwise than we do, and wrap our messages in some of their own."""
+
+Sleep = Callable[[float], object]
+
+
+@dataclass
+class Budget:
+    """What may still be spent. A call reserves the most that it can cost before it is made."""
+
+    limit_usd: float
+    price: Price
+    spent_usd: float = 0.0
+    reserved_usd: float = 0.0
+
+    def worst(self, request: Request) -> float:
+        return self.price.of(request.tokens * INPUT_MARGIN, request.settings.max_tokens)
+
+    def room_for(self, request: Request) -> bool:
+        return self.spent_usd + self.reserved_usd + self.worst(request) <= self.limit_usd + 1e-9
+
+
+@dataclass
+class Caller:
+    """Asks a model. Made once for a build; `troubles` counts what went wrong and was tried again."""
+
+    model: Model
+    parallel: int = PARALLEL
+    budget: Budget | None = None
+    sleep: Sleep | None = None
+    """How to wait for the next try. None: until the time has come, or the round is given up."""
+    rng: Random = field(default_factory=lambda: Random(0))
+    troubles: Counter[str] = field(default_factory=Counter)
+    _lock: Lock = field(default_factory=Lock)
+    _stop: Event = field(default_factory=Event)
+
+    def ask_all(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
+        """Replies as they come. When one call fails for good no further is begun, those under way are waited for and
+        given, and then the error is raised."""
+        self._stop.clear()
+        waiting = list(requests)
+        failed: BaseException | None = None
+        with ThreadPoolExecutor(self.parallel, thread_name_prefix="contramem-call") as pool:
+            under_way: dict[Future[Reply], Request] = {}
+            try:
+                while under_way or (waiting and failed is None):
+                    if failed is None:
+                        failed = self._begin(waiting, under_way, pool)
+                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        request = under_way.pop(future)
+                        self._settle(request, future)
+                        if (error := future.exception()) is None:
+                            yield request, future.result()
+                        else:
+                            failed = failed or error
+                            self._stop.set()
+            finally:
+                self._stop.set()  # whoever is left does not wait for its next try
+        if failed is not None:
+            raise failed
+
+    def _begin(
+        self, waiting: list[Request], under_way: dict[Future[Reply], Request], pool: ThreadPoolExecutor
+    ) -> BaseException | None:
+        while waiting and len(under_way) < self.parallel:
+            if self.budget is not None and not self.budget.room_for(waiting[0]):
+                return None if under_way else self._too_expensive(waiting)
+            request = waiting.pop(0)
+            if self.budget is not None:
+                self.budget.reserved_usd += self.budget.worst(request)
+            under_way[pool.submit(self._ask, request)] = request
+        return None
+
+    def _settle(self, request: Request, future: Future[Reply]) -> None:
+        if self.budget is None:
+            return
+        self.budget.reserved_usd -= self.budget.worst(request)
+        if future.exception() is None:
+            reply = future.result()
+            cost = reply.cost_usd
+            self.budget.spent_usd += (
+                cost if cost is not None else self.budget.price.of(reply.tokens_in, reply.tokens_out)
+            )
+
+    def _too_expensive(self, waiting: Sequence[Request]) -> BudgetError:
+        assert self.budget is not None
+        return BudgetError(
+            f"stopped at ${self.budget.spent_usd:.4f} of ${self.budget.limit_usd:.2f}: the next call could cost up to "
+            f"${self.budget.worst(waiting[0]):.4f}. Everything paid for is kept; run again with a larger --budget to "
+            "go on from here."
+        )
+
+    def _ask(self, request: Request) -> Reply:
+        for tries in range(1, MAX_TRIES + 1):
+            try:
+                return self.model.ask(request)
+            except Trouble as trouble:
+                with self._lock:
+                    self.troubles[trouble.kind] += 1
+                    pause = self._pause(trouble, tries)
+                if not trouble.again:
+                    raise ModelError(f"{self.model.name} refuses the call about {request.subject}: {trouble.what}. "
+                                     "Everything paid for is kept.") from trouble  # fmt: skip
+                if tries == MAX_TRIES or self._stop.is_set():
+                    raise ModelError(
+                        f"{self.model.name} does not answer ({trouble.kind}: {trouble.what}; tried {tries} times). "
+                        "Everything paid for is kept; run the same command again to go on from here."
+                    ) from trouble
+                (self.sleep or self._stop.wait)(pause)
+        raise AssertionError("unreachable")
+
+    def _pause(self, trouble: Trouble, tries: int) -> float:
+        if trouble.retry_after_s is not None:
+            return min(trouble.retry_after_s, 10 * MAX_WAIT_S)
+        return min(FIRST_WAIT_S * 2.0 ** (tries - 1), MAX_WAIT_S) * self.rng.uniform(0.8, 1.2)

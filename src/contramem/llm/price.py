@@ -1,0 +1,47 @@
+"""What a call costs. Prices come with genai-prices, a part of the `llm` extra, or from the user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contramem.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+    def of(self, tokens_in: float, tokens_out: float) -> float:
+        return (tokens_in * self.input + tokens_out * self.output) / 1_000_000
+
+
+def price_of(model: str) -> Price | None:
+    """The list price of `provider:name`. None: not known, as for a model on one's own machine."""
+    try:
+        from genai_prices import Usage, calc_price
+    except ModuleNotFoundError:
+        return None
+    provider, _, name = model.rpartition(":")
+    try:
+        # One thousand tokens: some prices step up with the length of the prompt.
+        found = calc_price(
+            Usage(input_tokens=1000, output_tokens=1000), name, provider_id=provider.partition("-")[0] or None
+        )
+    except LookupError:
+        return None
+    return Price(float(found.input_price) * 1000, float(found.output_price) * 1000)
+
+
+def read_price(text: str) -> Price:
+    """`IN,OUT` in dollars per million tokens, as --price takes it."""
+    parts = text.split(",")
+    try:
+        given = [float(part) for part in parts]
+    except ValueError:
+        given = []
+    if len(given) != 2 or min(given) < 0:
+        raise UsageError(f"--price takes two numbers, dollars per million tokens in and out: 1.25,10; got {text!r}.")
+    return Price(*given)

@@ -1,0 +1,98 @@
+"""A question for a model and its reply: plain values, so that a provider, a script, a file or a person can answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from contramem.inject.budget import count_tokens
+
+Stage: TypeAlias = Literal["builder", "reflector", "curator"]
+STAGES: tuple[Stage, ...] = ("builder", "reflector", "curator")
+Role: TypeAlias = Literal["system", "user", "assistant"]
+Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal"]
+"""How a reply ended: by itself, cut off at the token limit, withheld by the provider, or refused by the model."""
+
+MAX_REPLY_TOKENS = 16_000
+
+
+class Message(NamedTuple):
+    """One turn."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What shapes a reply beside the prompt. None: the provider's default."""
+
+    reasoning_effort: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int = MAX_REPLY_TOKENS
+    """Of a reply, reasoning included."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call. Two with the same digest are the same question: the second is never paid for."""
+
+    model: str
+    settings: Settings
+    messages: tuple[Message, ...]
+    schema: dict[str, Any] = field(hash=False)
+    """JSON schema of the reply, an object."""
+    stage: Stage = "builder"
+    subject: str = ""
+    """What it is about, for people: a function, a task."""
+    prompt: str = ""
+    """Digest of the template."""
+
+    @cached_property
+    def digest(self) -> str:
+        asked = [self.model, asdict(self.settings), self.messages, self.schema]
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
+
+    @cached_property
+    def tokens(self) -> int:
+        """Of the messages and the schema, as counted offline."""
+        return sum(count_tokens(message.text) for message in self.messages) + count_tokens(json.dumps(self.schema))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back, and what it cost."""
+
+    text: str
+    finish: Finish = "stop"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+    """None: the price is not known."""
+
+
+class Model(Protocol):
+    """Answers requests, several threads at a time."""
+
+    @property
+    def name(self) -> str:
+        """Part of every request's digest."""
+
+    def ask(self, request: Request) -> Reply:
+        """One reply, or a Trouble that says whether trying again helps."""
+
+
+class Trouble(Exception):
+    """No reply came. Caught by whoever makes the calls; a user sees a ModelError."""
+
+    def __init__(self, kind: str, what: str, *, again: bool, retry_after_s: float | None = None) -> None:
+        super().__init__(what)
+        self.kind = kind
+        """The word it is counted under: `rate limit`, `timeout`, `server error`, `connection`, `rejected`."""
+        self.what = what
+        self.again = again
+        self.retry_after_s = retry_after_s

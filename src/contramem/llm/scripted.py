@@ -1,0 +1,49 @@
+"""ScriptedModel: replies that a test or a user has written down. No network, no key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, TypeAlias
+
+from contramem.inject.budget import count_tokens
+from contramem.llm.price import Price
+from contramem.llm.request import Reply, Request, Trouble
+
+Scripted: TypeAlias = str | dict[str, Any] | Reply | Trouble
+"""A reply's text, its JSON, the whole reply, or what goes wrong instead."""
+
+
+class ScriptedModel:
+    """Answers from a list, in order, or by a function of the request. `asked` holds every request that it got."""
+
+    def __init__(
+        self, *replies: Scripted, by: Callable[[Request], Scripted] | None = None, name: str = "scripted",
+        price: Price | None = None,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.asked: list[Request] = []
+        self._replies = list(replies)
+        self._by = by
+        self._price = price
+        self._lock = Lock()
+
+    def ask(self, request: Request) -> Reply:
+        with self._lock:
+            self.asked.append(request)
+            if self._by is not None:
+                scripted = self._by(request)
+            elif self._replies:
+                scripted = self._replies.pop(0)
+            else:
+                raise AssertionError(f"the script is at its end, and was asked about {request.subject}")
+        if isinstance(scripted, Trouble):
+            raise scripted
+        return scripted if isinstance(scripted, Reply) else self._counted(request, scripted)
+
+    def _counted(self, request: Request, scripted: str | dict[str, Any]) -> Reply:
+        text = scripted if isinstance(scripted, str) else json.dumps(scripted, ensure_ascii=False)
+        tokens_out = count_tokens(text)
+        cost = self._price.of(request.tokens, tokens_out) if self._price else None
+        return Reply(text, "stop", request.tokens, tokens_out, cost)
