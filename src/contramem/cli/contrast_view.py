@@ -13,7 +13,7 @@ from rich.text import Text
 
 from contramem.contrast.align import Row, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
-from contramem.contrast.signals import Signal, differing_arguments
+from contramem.contrast.signal import Signal, differing_arguments
 
 MAX_COLUMNS = 26
 """With more runs than this on a side, its column shows a count."""

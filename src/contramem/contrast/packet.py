@@ -18,7 +18,8 @@ import msgspec
 from contramem.contrast.flow import Flow
 from contramem.contrast.form import Form, parse
 from contramem.contrast.placeholders import Placeholders
-from contramem.contrast.signals import Signal, signals_of
+from contramem.contrast.signal import Signal
+from contramem.contrast.signals import signals_of
 from contramem.contrast.taint import tainted_calls
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary

@@ -1,0 +1,306 @@
+"""Correctness: where failing runs did something else than passing ones, and what."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from contramem.contrast.align import nearest
+from contramem.contrast.flow import NOWHERE, TASK, USER
+from contramem.contrast.signal import (
+    CLEAR_DIFFERENCE,
+    Cite,
+    Sides,
+    Signal,
+    cites_of,
+    conjugated,
+    deed_of,
+    differing_arguments,
+    first_call,
+    functions_of,
+    in_words,
+    is_prose,
+    same_call,
+    shown,
+    subject,
+)
+
+if TYPE_CHECKING:
+    from contramem.contrast.packet import PacketRun, Step
+
+
+def first_divergence(sides: Sides) -> Iterator[Signal]:
+    """Where each failing run first did something else than the passing run most like it; alike ones together."""
+    if not sides.passing:
+        return
+    parted: dict[tuple[str, str], list[tuple[PacketRun, Step | None, PacketRun, Step | None]]] = defaultdict(list)
+    for run in sides.failing:
+        other = nearest(run, sides.passing)
+        good, bad = _parting(other.actions, run.actions)
+        if good is not None or bad is not None:
+            parted[deed_of(good), deed_of(bad)].append((run, bad, other, good))
+    for (good_did, bad_did), cases in parted.items():
+        run, bad, other, good = cases[0]
+        cites = [Cite(case[0].letter, case[1].position) for case in cases if case[1] is not None]
+        cites += [Cite(other.letter, good.position)] if good is not None else []
+        yield Signal(
+            axis="correctness",
+            kind="first divergence",
+            statement=f"Where passing runs {good_did}, {subject(cases)} {conjugated(bad_did, cases)}"
+            f"{_instead(good, bad)}.",
+            passing=tuple(dict.fromkeys(case[2].letter for case in cases)),
+            failing=tuple(case[0].letter for case in cases),
+            cites=tuple(cites),
+            functions=functions_of(good, bad),
+            strength=0.3 + 0.4 * len(cases) / len(sides.failing),
+        )
+
+
+def _parting(good: Sequence[Step], bad: Sequence[Step]) -> tuple[Step | None, Step | None]:
+    for left, right in zip(good, bad, strict=False):
+        if left.label != right.label or differing_arguments(left, right):
+            return left, right
+    longer = max(good, bad, key=len)
+    rest = longer[min(len(good), len(bad)) :]
+    if not rest:
+        return None, None
+    return (rest[0], None) if longer is good else (None, rest[0])
+
+
+def _instead(good: Step | None, bad: Step | None) -> str:
+    """When both call the same function: with which arguments they part."""
+    if good is None or bad is None or good.label != bad.label:
+        return ""
+    names = sorted(
+        name
+        for name in good.arguments.keys() | bad.arguments.keys()
+        if good.arguments.get(name) != bad.arguments.get(name)
+    )
+    return f" with another {', '.join(names)}"
+
+
+def calls_of_one_side(sides: Sides) -> Iterator[Signal]:
+    """Calls that only, or nearly only, passing or failing runs make."""
+    if not (sides.passing and sides.failing):
+        return
+    for function in sorted({step.function for run in sides.all for step in run.actions if step.function}):
+        good = [(run, step) for run in sides.passing if (step := first_call(run, function))]
+        bad = [(run, step) for run in sides.failing if (step := first_call(run, function))]
+        difference = len(good) / len(sides.passing) - len(bad) / len(sides.failing)
+        if abs(difference) >= CLEAR_DIFFERENCE:
+            yield Signal(
+                axis="correctness",
+                kind="calls of passing runs" if difference > 0 else "calls of failing runs",
+                statement=f"{function} is called by {len(good)} of {len(sides.passing)} passing and "
+                f"{len(bad)} of {len(sides.failing)} failing runs.",
+                passing=tuple(run.letter for run, _ in good),
+                failing=tuple(run.letter for run, _ in bad),
+                cites=cites_of(good if difference > 0 else bad),
+                functions=(function,),
+                strength=abs(difference),
+            )
+
+
+def writes(sides: Sides) -> Iterator[Signal]:
+    """Writes that failing runs lack, add or repeat, against what every passing run does."""
+    if not sides.passing:
+        return
+    counted = {run.letter: Counter(step.function for step in _writes(run)) for run in sides.all}
+    for function in sorted({name for counts in counted.values() for name in counts}):
+        made = [counted[run.letter][function] for run in sides.passing]
+        fewer = [run for run in sides.failing if counted[run.letter][function] < min(made)]
+        more = [run for run in sides.failing if counted[run.letter][function] > max(made)]
+        if fewer:
+            yield _write_signal("missing write", f"passing runs make at least {min(made)}", function, fewer, sides)
+        if more and max(made) == 0:
+            yield _write_signal("extra write", "no passing run makes it", function, more, sides)
+        repeated = [run for run in more if max(made) > 0 and _repeats(run, function)]
+        if repeated:
+            yield _write_signal("duplicate write", f"passing runs make at most {max(made)}", function, repeated, sides)
+
+
+def _writes(run: PacketRun) -> list[Step]:
+    return [step for step in run.actions if step.effect == "write" and not step.error]
+
+
+def _repeats(run: PacketRun, function: str) -> bool:
+    seen = Counter(same_call(step) for step in _writes(run) if step.function == function)
+    return any(count > 1 for count in seen.values())
+
+
+def _write_signal(kind: str, norm: str, function: str, runs: list[PacketRun], sides: Sides) -> Signal:
+    made = [(run, step) for run in (sides.passing if kind == "missing write" else runs) for step in _writes(run)]
+    return Signal(
+        axis="correctness",
+        kind=kind,
+        statement=f"{kind.capitalize()}: {function} in {len(runs)} of {len(sides.failing)} failing runs ({norm}).",
+        passing=tuple(run.letter for run in sides.passing) if kind == "missing write" else (),
+        failing=tuple(run.letter for run in runs),
+        cites=cites_of([(run, step) for run, step in made if step.function == function]),
+        functions=(function,),
+        strength=0.5 + 0.5 * len(runs) / len(sides.failing),
+    )
+
+
+def order(sides: Sides) -> Iterator[Signal]:
+    """Pairs of calls, at least one a write, that passing runs make in one order and failing runs in the other."""
+    if not sides.passing:
+        return
+    places = {run.letter: _places(run) for run in sides.all}
+    writing = {step.function for run in sides.all for step in _writes(run)}
+    functions = sorted(set.intersection(*(set(places[run.letter]) for run in sides.passing)))
+    for first in functions:
+        for then in functions:
+            if first == then or not {first, then} & writing:
+                continue
+            if all(places[run.letter][first][1] < places[run.letter][then][0] for run in sides.passing):
+                wrong = [run for run in sides.failing if _before(places[run.letter], then, first)]
+                if wrong:
+                    yield _order_signal(first, then, wrong, places, sides)
+
+
+def _places(run: PacketRun) -> dict[str, tuple[int, int]]:
+    """First and last index of each function among the actions."""
+    places: dict[str, tuple[int, int]] = {}
+    for index, step in enumerate(run.actions):
+        if step.function:
+            places[step.function] = (places.get(step.function, (index, index))[0], index)
+    return places
+
+
+def _before(places: dict[str, tuple[int, int]], first: str, then: str) -> bool:
+    return first in places and then in places and places[first][0] < places[then][0]
+
+
+def _order_signal(
+    first: str, then: str, wrong: list[PacketRun], places: dict[str, dict[str, tuple[int, int]]], sides: Sides
+) -> Signal:
+    return Signal(
+        axis="correctness",
+        kind="reordered",
+        statement=f"Passing runs call {first} before {then}; {subject(wrong)} "
+        f"{conjugated('call', wrong)} {then} first.",
+        passing=tuple(run.letter for run in sides.passing),
+        failing=tuple(run.letter for run in wrong),
+        cites=cites_of([(run, run.actions[places[run.letter][then][0]]) for run in wrong]),
+        functions=(first, then),
+        strength=0.4 + 0.4 * len(wrong) / len(sides.failing),
+    )
+
+
+def arguments(sides: Sides) -> Iterator[Signal]:
+    """Arguments on which passing runs agree and failing runs differ, with where the values came from."""
+    if not sides.passing:
+        return
+    for function in sorted({step.function for run in sides.passing for step in run.actions if step.function}):
+        good = [(run, step) for run in sides.passing if (step := first_call(run, function))]
+        bad = [(run, step) for run in sides.failing if (step := first_call(run, function))]
+        # One passing call shows what works, not what is needed.
+        if len(good) < 2 or not bad:
+            continue
+        for name in sorted({name for _, step in good + bad for name in step.arguments}):
+            values = Counter(shown(step, name) for _, step in good)
+            usual, times = values.most_common(1)[0]
+            other = [(run, step) for run, step in bad if shown(step, name) not in values]
+            if times == len(good) and other and not is_prose(usual):
+                yield _argument_signal(function, name, usual, good, other, sides)
+
+
+def _argument_signal(
+    function: str,
+    name: str,
+    usual: str,
+    good: list[tuple[PacketRun, Step]],
+    other: list[tuple[PacketRun, Step]],
+    sides: Sides,
+) -> Signal:
+    seen = _origin_words(good[0][1].origins.get(name))
+    differing = shown(other[0][1], name)
+    made_up = _origin_words(other[0][1].origins.get(name))
+    return Signal(
+        axis="correctness",
+        kind="differing argument",
+        statement=f"{function}: {name} is {usual}{seen} in passing runs, {differing}{made_up} in {subject(other)}.",
+        passing=tuple(run.letter for run, _ in good),
+        failing=tuple(run.letter for run, _ in other),
+        cites=cites_of([*other, good[0]]),
+        functions=(function,),
+        argument=name,
+        strength=0.3 + 0.6 * len(other) / len(sides.failing),
+    )
+
+
+def _origin_words(origin: str | None) -> str:
+    if origin is None:
+        return ""
+    known = {TASK: " (from the task)", USER: " (told by the user)", NOWHERE: " (seen nowhere before)"}
+    return known.get(origin, f" (from {origin})")
+
+
+def finalization(sides: Sides) -> Iterator[Signal]:
+    """Runs that stop on the way that passing runs go to its end, and runs that never finish."""
+    unfinished = [run for run in sides.failing if run.ended == "limit" or not _finishes(run)]
+    if unfinished and any(_finishes(run) for run in sides.passing):
+        yield Signal(
+            axis="correctness",
+            kind="missing finalization",
+            statement=f"{subject(unfinished)} of {len(sides.failing)} did not finish.",
+            failing=tuple(run.letter for run in unfinished),
+            cites=cites_of([(run, run.steps[-1]) for run in unfinished if run.steps]),
+            strength=0.3 + 0.5 * len(unfinished) / len(sides.failing),
+        )
+    early: dict[str, list[tuple[PacketRun, PacketRun, Step]]] = defaultdict(list)
+    for run in sides.failing:
+        if sides.passing and _finishes(run):
+            other = nearest(run, sides.passing)
+            if next_step := _left_undone(run, other):
+                early[next_step.label].append((run, other, next_step))
+    for label, cases in sorted(early.items()):
+        yield Signal(
+            axis="correctness",
+            kind="early finalization",
+            statement=f"Where passing runs go on to {in_words(label)}, {subject(cases)} stopped.",
+            passing=tuple(dict.fromkeys(case[1].letter for case in cases)),
+            failing=tuple(case[0].letter for case in cases),
+            cites=tuple(Cite(other.letter, step.position) for _, other, step in cases),
+            functions=functions_of(cases[0][2]),
+            strength=0.4 + 0.5 * len(cases) / len(sides.failing),
+        )
+
+
+def _finishes(run: PacketRun) -> bool:
+    return any(step.kind == "final" or step.effect == "finalize" for step in run.steps)
+
+
+def _left_undone(run: PacketRun, other: PacketRun) -> Step | None:
+    """The first call of `other` after all that `run` did, when `run` did nothing else than the start of it."""
+    done = [step.label for step in run.actions if step.function]
+    planned = [step for step in other.actions if step.function]
+    if len(done) < len(planned) and done == [step.label for step in planned[: len(done)]]:
+        return planned[len(done)]
+    return None
+
+
+def asking(sides: Sides) -> Iterator[Signal]:
+    """One side asks the user, the other does not."""
+    if not (sides.passing and sides.failing):
+        return
+    good = [(run, step) for run in sides.passing if (step := _first_question(run))]
+    bad = [(run, step) for run in sides.failing if (step := _first_question(run))]
+    difference = len(good) / len(sides.passing) - len(bad) / len(sides.failing)
+    if abs(difference) >= CLEAR_DIFFERENCE:
+        yield Signal(
+            axis="correctness",
+            kind="asked" if difference > 0 else "asked needlessly",
+            statement=f"The user is asked by {len(good)} of {len(sides.passing)} passing and "
+            f"{len(bad)} of {len(sides.failing)} failing runs.",
+            passing=tuple(run.letter for run, _ in good),
+            failing=tuple(run.letter for run, _ in bad),
+            cites=cites_of(good if difference > 0 else bad),
+            strength=abs(difference),
+        )
+
+
+def _first_question(run: PacketRun) -> Step | None:
+    return next((step for step in run.actions if step.asks), None)

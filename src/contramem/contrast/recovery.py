@@ -1,0 +1,76 @@
+"""Recovery: errors, and what the runs did next."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from contramem.contrast.signal import Sides, Signal, cites_of, in_words, same_call
+
+if TYPE_CHECKING:
+    from contramem.contrast.packet import PacketRun, Step
+
+GAVE_UP, REPEATED = "gave up", "repeated the same call"
+
+Reactions: TypeAlias = dict[str, list[tuple["PacketRun", "Step"]]]
+
+
+def reactions(runs: Sequence[PacketRun]) -> dict[tuple[str, str], Reactions]:
+    """For each (function, error template): what the runs did next, and which runs at which step did so."""
+    found: dict[tuple[str, str], Reactions] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        for index, step in enumerate(run.actions):
+            if step.error and step.function:
+                found[step.function, step.error][_reaction(run.actions, index)].append((run, step))
+    return dict(sorted(found.items()))
+
+
+def errors(sides: Sides) -> Iterator[Signal]:
+    """Errors, and what the runs did next: changed the call, tried something else, repeated it, gave up."""
+    for (function, error), by_reaction in reactions(sides.all).items():
+        cases = [case for group in by_reaction.values() for case in group]
+        parts = [f"{_outcomes(group)} {reaction}" for reaction, group in sorted(by_reaction.items())]
+        yield Signal(
+            axis="recovery",
+            kind="error and reaction",
+            statement=f'After "{error}" from {function}: {"; ".join(parts)}.',
+            passing=tuple(dict.fromkeys(run.letter for run, _ in cases if run.passed)),
+            failing=tuple(dict.fromkeys(run.letter for run, _ in cases if not run.passed)),
+            cites=cites_of(cases),
+            functions=(function,),
+            strength=_separation(by_reaction),
+        )
+
+
+def _reaction(actions: Sequence[Step], index: int) -> str:
+    step = actions[index]
+    following = actions[index + 1] if index + 1 < len(actions) else None
+    if following is None or following.kind == "final":
+        return GAVE_UP
+    if following.function != step.function:
+        return f"turned to {in_words(following.label)}"
+    if same_call(following) == same_call(step):
+        return REPEATED
+    changed = sorted(
+        name
+        for name in step.arguments.keys() | following.arguments.keys()
+        if step.arguments.get(name) != following.arguments.get(name)
+    )
+    worked = "failed again" if following.error else "worked"
+    return f"changed {', '.join(changed)}, which {worked}"
+
+
+def _outcomes(cases: list[tuple[PacketRun, Step]]) -> str:
+    runs = {run.letter: run.passed for run, _ in cases}
+    passed = sum(1 for value in runs.values() if value)
+    return f"{len(runs)} run{'s' if len(runs) > 1 else ''} ({passed} passed)"
+
+
+def _separation(by_reaction: Reactions) -> float:
+    shares = []
+    for cases in by_reaction.values():
+        outcomes = {run.letter: bool(run.passed) for run, _ in cases}
+        shares.append(sum(outcomes.values()) / len(outcomes))
+    spread = max(shares) - min(shares)
+    return 0.2 + 0.5 * spread if len(shares) > 1 else 0.2

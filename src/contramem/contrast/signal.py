@@ -1,0 +1,112 @@
+"""Signal: one difference between the runs of a task, in words, with the events that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    from contramem.contrast.packet import PacketRun, Step
+
+Axis: TypeAlias = Literal["correctness", "efficiency", "recovery", "recurring failure"]
+
+CLEAR_DIFFERENCE = 0.5
+"""How much larger a share of one side must do something before it is worth a word."""
+
+
+class Cite(NamedTuple):
+    """An event that shows it: a run's letter and the position in that run."""
+
+    run: str
+    position: int
+
+
+class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One difference between runs of a task."""
+
+    axis: Axis
+    kind: str
+    statement: str
+    passing: tuple[str, ...] = ()
+    """Letters of passing runs in which it shows."""
+    failing: tuple[str, ...] = ()
+    cites: tuple[Cite, ...] = ()
+    functions: tuple[str, ...] = ()
+    argument: str = ""
+    strength: float = 0.0
+    """0 to 1: how cleanly it separates the runs; orders signals within a packet."""
+
+
+class Sides(NamedTuple):
+    """The runs that are evidence, by outcome."""
+
+    passing: tuple[PacketRun, ...]
+    failing: tuple[PacketRun, ...]
+
+    @property
+    def all(self) -> tuple[PacketRun, ...]:
+        return self.passing + self.failing
+
+
+def deed_of(step: Step | None) -> str:
+    """What a step did, or that there was none."""
+    return "stop" if step is None else in_words(step.label)
+
+
+def in_words(label: str) -> str:
+    """A label as something one does."""
+    return f"call {label}" if "." in label else {"final answer": "give the final answer"}.get(label, label)
+
+
+def subject(cases: Sequence[object]) -> str:
+    """`2 failing runs`."""
+    return f"{len(cases)} failing run" + ("s" if len(cases) > 1 else "")
+
+
+def conjugated(deed: str, cases: Sequence[object]) -> str:
+    """`calls X` for one run, `call X` for several."""
+    verb, _, rest = deed.partition(" ")
+    return f"{verb}s {rest}".strip() if len(cases) == 1 else deed
+
+
+def first_call(run: PacketRun, function: str) -> Step | None:
+    """The first call of `function` in a run."""
+    return next((step for step in run.actions if step.function == function), None)
+
+
+def cites_of(found: Sequence[tuple[PacketRun, Step]]) -> tuple[Cite, ...]:
+    """The events behind (run, step) pairs."""
+    return tuple(Cite(run.letter, step.position) for run, step in found)
+
+
+def shown(step: Step, name: str) -> str:
+    """An argument as a reader sees it."""
+    return repr(step.arguments[name]) if name in step.arguments else "left out"
+
+
+def is_prose(value: str) -> bool:
+    """Is the shown value a free text, whose wording differs without a difference?"""
+    return value.startswith("'<TEXT")
+
+
+def differing_arguments(left: Step, right: Step) -> bool:
+    """Do two calls of one function differ in more than the wording of a text?"""
+    if left.arguments == right.arguments:
+        return False
+    return any(
+        left.arguments.get(name) != right.arguments.get(name)
+        for name in left.arguments.keys() | right.arguments.keys()
+        if not (is_prose(repr(left.arguments.get(name))) and is_prose(repr(right.arguments.get(name))))
+    )
+
+
+def same_call(step: Step) -> tuple[str, str]:
+    """What makes two calls the same call."""
+    return step.function, repr(sorted(step.arguments.items(), key=lambda item: item[0]))
+
+
+def functions_of(*steps: Step | None) -> tuple[str, ...]:
+    """The functions of some steps, once each."""
+    return tuple(dict.fromkeys(step.function for step in steps if step is not None and step.function))
