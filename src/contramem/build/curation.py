@@ -12,9 +12,8 @@ from contramem.bank.bank import Bank, Status
 from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.footing import Footing
 from contramem.bank.patch import Add, Amend, Merge, Noop, Patch
-from contramem.build.lessons import MAX_TAGS
 from contramem.build.mining import replay
-from contramem.build.phrases import bare, listed
+from contramem.build.phrases import MAX_TAGS, bare, listed
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import guards_of
 

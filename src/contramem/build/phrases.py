@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from contramem.build.function_errors import generalized, is_quotable
+from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
 MAX_TRIGGER_WORDS = 6
+MAX_TAGS = 12
 
 _TASK_WORD = re.compile(r"(?<![<\w])[a-z]{3,}(?![\w>])")
 _STOP_WORDS = frozenset(
@@ -93,3 +96,26 @@ def listed(items: Sequence[str]) -> str:
 def counted(letters: Sequence[object], of: Sequence[object]) -> str:
     """`3 of 5`."""
     return f"{len(letters)} of {len(of)}"
+
+
+def about(packet: Packet, *functions: str) -> str:
+    """What a task is about, in words of the interface."""
+    asked = trigger_words(packet)
+    return listed(asked) if asked else listed([deed(function) for function in functions]) or packet.ability
+
+
+def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
+    """Retrieval terms: words that the task shares with the interface, then those of the functions."""
+    named = [word for function in functions for word in words(function.replace(".", "_"))]
+    return tuple(dict.fromkeys([*trigger_words(packet), *named]))[:MAX_TAGS]
+
+
+def calls_of(run: PacketRun, function: str) -> list[Step]:
+    """The calls of one function in a run."""
+    return [step for step in run.actions if step.function == function]
+
+
+def quotation(error: str) -> str:
+    """What a card may repeat of an error: its first sentence, when that describes and tells nobody what to do."""
+    general = generalized(error)
+    return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""
