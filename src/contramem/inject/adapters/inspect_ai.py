@@ -34,6 +34,7 @@ def guided(
     otherwise. Approval policies of the task come after ours; those given to `eval` itself would replace both.
     """
     starter = Starter(memory, options, on_start)
+    _MemoryHooks.guiding = True
 
     @solver(name="contramem/begin")
     def begin() -> Solver:
@@ -116,8 +117,11 @@ def _cards() -> Approver:
 class _MemoryHooks(Hooks):
     """One object for the whole process, as Inspect wants it; samples that no `guided` task began are left alone."""
 
+    guiding = False
+    """Some task of this process is guided. Inspect prints which hooks are enabled."""
+
     def enabled(self) -> bool:
-        return bool(_ATTEMPTS)
+        return self.guiding
 
     async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
         attempt = _ATTEMPT.get()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Annotated, Any, NotRequired, TypeAlias, Unpack
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypeAlias, Unpack, cast
 from uuid import uuid4
+
+from typing_extensions import TypedDict  # pydantic, which makes schemas of states, refuses typing's before 3.12
 
 from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun, Runs, Starter, StartOptions, missing
@@ -16,6 +18,7 @@ try:
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool
     from langgraph.errors import GraphBubbleUp
+    from langgraph.graph import add_messages
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.runtime import Runtime
     from langgraph.types import Command
@@ -28,20 +31,21 @@ RUN = "contramem_run"
 ToolResult: TypeAlias = "ToolMessage | Command[Any]"
 
 
-class GuidedState(AgentState[Any]):
+class GuidedState(TypedDict):
     """The state of a graph whose calls are guided: messages, and which run they are of."""
 
+    messages: Annotated[list[AnyMessage], add_messages]
     contramem_run: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
-class MemoryMiddleware(AgentMiddleware[GuidedState, Any, Any]):
+class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Guidance in the system message, and the card of a function as the answer to its first call.
 
     Every invocation of an agent is a run; one that continues after an interrupt is the same run. The task is what the
     user wrote, in all human messages of the state.
     """
 
-    state_schema = GuidedState
+    state_schema = cast(type[AgentState[Any]], GuidedState)
 
     def __init__(
         self, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
@@ -51,14 +55,14 @@ class MemoryMiddleware(AgentMiddleware[GuidedState, Any, Any]):
         self._starter = Starter(memory, options, on_start)
         self._runs: Runs[GuidedRun] = Runs()
 
-    def before_agent(self, state: GuidedState, runtime: Runtime[Any]) -> dict[str, Any]:
+    def before_agent(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
         """Give the run its name. In a graph of your own this is the first node."""
         return {RUN: uuid4().hex}
 
-    def after_agent(self, state: GuidedState, runtime: Runtime[Any]) -> None:
+    def after_agent(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> None:
         self._runs.drop(_read(state, RUN))
 
-    def guidance(self, state: GuidedState, tools: Iterable[str] | None = None) -> str:
+    def guidance(self, state: Mapping[str, Any], tools: Iterable[str] | None = None) -> str:
         """What to show the model, for a graph of your own; empty when there is nothing."""
         return self._run(state, tools).guidance
 

@@ -36,7 +36,7 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         self._task = ""
         self._guided: GuidedRun | None = None
 
-    async def for_run(self, ctx: RunContext[AgentDepsT]) -> MemoryCapability[AgentDepsT]:
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:
         fresh = copy.copy(self)
         fresh._task, fresh._guided = _task(ctx), None
         return fresh
