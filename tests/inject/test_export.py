@@ -116,8 +116,8 @@ def test_a_card_that_holds_something_personal_is_left_out(tmp_path):
     write_frozen(tmp_path / "bank.jsonl", Bank({card.card_id: Holding(card=card) for card in (good, bad)}))
     for form, dest in (("json", "-"), ("markdown", "-"), ("agents-md", "-"), ("skills", tmp_path / "skills")):
         result = run(tmp_path / "bank.jsonl", form, dest)
-        assert "skill::2 is left out: title holds an e-mail address." in result.stderr
-        assert "bob" not in result.stdout
+        assert "skill::2 is left out: title holds an e-mail address." in result.output
+        assert "bob" not in result.output
     assert not any("bob" in path.read_text() for path in (tmp_path / "skills").rglob("*.md"))
 
 

@@ -7,9 +7,10 @@ import pytest
 DOCS = (Path(__file__).parents[2] / "docs" / "guidance.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "example", re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL), ids=["agent", "production", "own-profile"]
-)
+EXAMPLES = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=["agent", "production", "own-profile"])
 def test_the_examples_in_the_docs_run(example, bank_path, tmp_path, monkeypatch):
     monkeypatch.delenv("CONTRAMEM_OFF", raising=False)
     shutil.copy(bank_path, tmp_path / "bank.jsonl")

@@ -151,15 +151,11 @@ def test_whatever_is_wrong_the_agent_goes_on(arguments, given, complaint, bank_p
     monkeypatch.chdir(tmp_path)
     (tmp_path / "FILE").write_text("")
     words = ["--state", "state", *(str(bank_path) if word == "BANK" else word for word in arguments)]
-    by_command = run(*words, given=given)
-    by_module = subprocess.run(
-        [sys.executable, "-m", "contramem.inject.hook", *words],
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
+    by_command, by_module = (
+        subprocess.run([sys.executable, *program, *words], input=given, capture_output=True, text=True, check=False)
+        for program in (["-c", "from contramem.cli import main; main()", "hook"], ["-m", "contramem.inject.hook"])
     )
-    assert (by_command.exit_code, by_command.stdout) == (by_module.returncode, by_module.stdout) == (0, "")
+    assert (by_command.returncode, by_command.stdout) == (by_module.returncode, by_module.stdout) == (0, "")
     for said in (by_command.stderr, by_module.stderr):
         assert complaint in said
         assert len(said.splitlines()) == 1
