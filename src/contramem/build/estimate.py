@@ -67,7 +67,7 @@ def estimate(
     with _replica(where) as store, store.writing("build --dry-run"):
         exchange = Exchange(store)
         author = ModelAuthor(choice, exchange, checks, plan.packets)
-        rounds = Rounds(plan, store, author, checks, exchange)
+        rounds = Rounds(plan, store, author, checks)
         ready = rounds.ready()
         left = _left(plan, Construction(store, author, checks))
         found = [_ready(stage, [r for r in ready if r.stage == stage], price) for stage in STAGES]

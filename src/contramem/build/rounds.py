@@ -22,7 +22,7 @@ from contramem.build.model import ModelAuthor
 from contramem.build.related import related_to_delta
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
-from contramem.llm.exchange import Exchange, NotYet
+from contramem.llm.exchange import NotYet
 from contramem.llm.request import Request
 from contramem.traces.trajectory import Tool
 
@@ -48,12 +48,11 @@ class Plan:
 class Rounds:
     """One build by a model author. Made inside `store.writing(...)`."""
 
-    def __init__(self, plan: Plan, store: Store, author: ModelAuthor, checks: Checks, exchange: Exchange) -> None:
+    def __init__(self, plan: Plan, store: Store, author: ModelAuthor, checks: Checks) -> None:
         self._plan = plan
         self._store = store
         self._author = author
         self._checks = checks
-        self._exchange = exchange
         self._construction = Construction(store, author, checks, append_only=plan.append_only)
         observed = by_function(plan.packets)
         self._functions: dict[str, list[Observation]] = observed if plan.only != "skills" else {}

@@ -166,6 +166,23 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
         _print("\n".join(lines) or f"{file}: nothing in it differs from the store.")
 
 
+@bank.command()
+@store_argument
+@click.option("--call", "call_id", metavar="ID", help="Show one exchange: the prompt and the reply, as kept.")
+@as_json
+def cost(where: str, call_id: str | None, as_json: bool) -> None:
+    """Say what the model calls behind STORE have cost, beside the paper's figures."""
+    from contramem.bank.store import open_store
+    from contramem.cli.build_model import cost_json, cost_table, exchange_json, exchange_text
+
+    with open_store(_store_only(where)) as store:
+        calls = store.calls()
+    if call_id is not None:
+        _print(exchange_json(calls, call_id) if as_json else exchange_text(calls, call_id))
+    else:
+        _print(cost_json(calls) if as_json else cost_table(calls))
+
+
 bank.add_command(export)
 for command in (review, validate, preview):
     bank.add_command(command)

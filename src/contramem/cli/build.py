@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
@@ -15,15 +16,22 @@ from rich.table import Table
 
 from contramem.bank.bank import Bank
 from contramem.bank.store import open_store
+from contramem.build.author import Author
 from contramem.build.construction import Report
+from contramem.build.deltas import DeltasFrom
+from contramem.build.rounds import Plan
 from contramem.build.rules import RuleAuthor
+from contramem.cli import build_model
+from contramem.cli.build_model import ModelOptions, model_options
 from contramem.cli.reading import pooled, reading_options
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.errors import UsageError
 from contramem.pipeline import Progress as Told
 from contramem.pipeline import build_bank, contrast_all
+from contramem.traces.pool import Pool
 from contramem.traces.read import ReadOptions
-from contramem.traces.trajectory import Tool
+from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
 
@@ -32,7 +40,11 @@ from contramem.validate.validator import Validator
 @click.option("--bank", "where", required=True, metavar="STORE", help="SQLite path or PostgreSQL URL; made if absent.")
 @click.option("--sources", metavar="A,B", help="Learn only from runs of these sources.")
 @click.option("--only", type=click.Choice(["functions", "skills"]), help="Build only these cards.")
+@click.option("--rollouts", type=click.IntRange(1), metavar="N", help="At most N runs of a task by each source.")
 @click.option("--append-only", is_flag=True, help="Keep every delta as a card of its own, for comparison.")
+@click.option("--deltas-from", metavar="STORE", help="Take the deltas that STORE's ledger holds; reflect on nothing.")
+@click.option("--author", type=click.Choice(["rules"]), help="Who writes the cards, where --model does not.")
+@model_options
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def build(
     paths: tuple[Path, ...],
@@ -40,19 +52,33 @@ def build(
     where: str,
     sources: str | None,
     only: str | None,
+    rollouts: int | None,
     append_only: bool,
+    deltas_from: str | None,
+    author: str | None,
+    by_model: ModelOptions | None,
     as_json: bool,
 ) -> None:
-    """Learn cards from the runs under PATH... and fold them into a bank. No key, no network."""
+    """Learn cards from the runs under PATH... and fold them into a bank. Without --model: no key, no network."""
+    if by_model is not None:
+        if author is not None or deltas_from is not None:
+            raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
+        _build_by_model(paths, options, where, Choice(sources, only, rollouts, append_only), by_model, as_json)
+        return
     tools: dict[str, Tool] = {}
-    with pooled(paths, options, sources, tools) as pool, open_store(where, create=True) as store, _progress() as tell:
+    with (
+        pooled(paths, options, sources, tools) as every,
+        rolled_out(every, rollouts) as pool,
+        open_store(where, create=True) as store,
+        _progress() as tell,
+    ):
         vocabulary = Vocabulary(pool)
         packets = contrast_all(pool, vocabulary, tell)
-        author = RuleAuthor(vocabulary)
+        writer = _author(vocabulary, deltas_from, packets)
         report = build_bank(
             packets,
             store,
-            author,
+            writer,
             Validator(vocabulary.closed),
             only=only,
             append_only=append_only,
@@ -61,9 +87,79 @@ def build(
         )
         bank = store.bank()
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_as_json(report, bank, packets)), indent=2))
+        _print_json(_as_json(report, bank, packets))
     else:
         _show(report, bank, packets, where)
+
+
+class Choice(NamedTuple):
+    """Which runs to learn from, and what to make of them."""
+
+    sources: str | None
+    only: str | None
+    rollouts: int | None
+    append_only: bool
+
+
+def _build_by_model(
+    paths: tuple[Path, ...], options: ReadOptions, where: str, choice: Choice, by_model: ModelOptions, as_json: bool
+) -> None:
+    tools: dict[str, Tool] = {}
+    with pooled(paths, options, choice.sources, tools) as every, rolled_out(every, choice.rollouts) as pool:
+        vocabulary = Vocabulary(pool)
+        with _progress() as tell:
+            packets = contrast_all(pool, vocabulary, tell)
+    plan = Plan(packets, tools, choice.only, choice.append_only, by_model.window)
+    checks = Validator(vocabulary.closed)
+    if by_model.dry_run:
+        found = build_model.foresee(plan, where, by_model, checks)
+        if as_json:
+            _print_json(build_model.estimate_json(found))
+        else:
+            build_model.show_estimate(found, by_model)
+        return
+    with open_store(where, create=True) as store:
+        account = build_model.run(plan, store, by_model, checks)
+        bank = store.bank()
+    if as_json:
+        _print_json({**_as_json(account.build.report, bank, packets), "model": build_model.account_json(account)})
+    else:
+        _show(account.build.report, bank, packets, where)
+        build_model.show_account(account, by_model)
+    if account.build.stopped is not None:
+        raise account.build.stopped
+
+
+@contextmanager
+def rolled_out(pool: Pool, rollouts: int | None) -> Iterator[Pool]:
+    """The first `rollouts` runs of each source at each task, by the number of the trial."""
+    if rollouts is None:
+        yield pool
+        return
+    with Pool(run for runs in pool for run in _first(runs, rollouts)) as fewer:
+        yield fewer
+
+
+def _first(runs: list[Trajectory], rollouts: int) -> Iterator[Trajectory]:
+    counts = Counter[str]()
+    for run in sorted(runs, key=lambda run: (run.source, len(run.run), run.run)):
+        counts[run.source] += 1
+        if counts[run.source] <= rollouts:
+            yield run
+
+
+def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: list[Packet]) -> Author:
+    rules = RuleAuthor(vocabulary)
+    if deltas_from is None:
+        return rules
+    with open_store(deltas_from) as other:
+        author = DeltasFrom(other.ledger(), rules, deltas_from)
+    author.check(packets)
+    return author
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 @contextmanager

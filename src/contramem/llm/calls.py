@@ -105,8 +105,8 @@ class Caller:
         assert self.budget is not None
         return BudgetError(
             f"stopped at ${self.budget.spent_usd:.4f} of ${self.budget.limit_usd:.2f}: the next call could cost up to "
-            f"${self.budget.worst(waiting[0]):.4f}. Everything paid for is kept; run again with a larger --budget to "
-            "go on from here."
+            f"${self.budget.worst(waiting[0]):.4f}. Everything paid for is kept; the same command goes on from here, "
+            "with a budget of its own."
         )
 
     def _ask(self, request: Request) -> Reply:

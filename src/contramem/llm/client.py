@@ -10,7 +10,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from contramem.errors import ModelError, UsageError
 from contramem.llm.price import Price, price_of
@@ -87,7 +87,7 @@ class ProviderModel:
         if request.settings.seed is not None:
             settings["seed"] = request.settings.seed
         if request.settings.reasoning_effort is not None:
-            settings["thinking"] = request.settings.reasoning_effort  # type: ignore[typeddict-item]
+            settings["thinking"] = cast(Any, request.settings.reasoning_effort)
         native = bool(self._model.profile.get("supports_json_schema_output"))
         parameters = ModelRequestParameters(
             output_mode="native" if native else "prompted",
