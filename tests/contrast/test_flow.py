@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from tests.made_runs import call, packet, run
 
 
@@ -14,9 +15,41 @@ def test_a_value_of_the_task_comes_from_the_task() -> None:
     assert origins(call("Mail.read", {"id": "m-4711"}), task="read m-4711") == {"id": "task"}
 
 
-def test_a_value_that_a_result_brought_comes_from_the_function() -> None:
+def test_the_first_place_counts() -> None:
     found = call("Mail.search", {"query": "newsletter"}, {"hits": [{"id": "m-4711"}]})
-    assert origins(found, call("Mail.read", {"id": "m-4711"})) == {"id": "Mail.search"}
+    shown = call("Mail.show", {"query": "newsletter"}, {"mail": "m-4711"})
+    assert origins(found, shown, call("Mail.read", {"id": "m-4711"})) == {"id": "Mail.search"}
+    assert origins(found, call("Mail.read", {"id": "m-4711"}), task="read m-4711") == {"id": "task"}
+
+
+def test_a_result_that_repeats_what_it_was_asked_is_no_source_while_there_is_another() -> None:
+    echo, found = call("Mail.open", {"id": "m-4711"}, "opened m-4711"), call("Mail.list", {}, "m-4711")
+    assert origins(echo, found, call("Mail.read", {"id": "m-4711"})) == {"id": "Mail.list"}
+    # Not nowhere: what a result confirms is known from then on.
+    assert origins(echo, call("Mail.read", {"id": "m-4711"})) == {"id": "Mail.open"}
+
+
+def test_what_a_simulated_user_wants_is_known_to_the_agent_when_the_user_says_it() -> None:
+    """The task of such a run is the user's instruction, which the agent never reads."""
+    wants, hello = "You are Ada and want m-4711 read", ("user", "hello")
+    found, read = call("Mail.search", {}, "m-4711"), call("Mail.read", {"id": "m-4711"})
+
+    def place(*steps: object) -> dict[str, str]:
+        made = run("a", True, *steps)  # type: ignore[arg-type]
+        told = packet(msgspec.structs.replace(made, task=wants))
+        return [step for step in told.runs[0].steps if step.function][-1].origins
+
+    assert place(hello, ("user", "it is m-4711"), found, read) == {"id": "user"}
+    assert place(hello, found, read) == {"id": "Mail.search"}
+    assert place(hello, read) == {"id": "task"}
+
+
+def test_a_short_identifier_comes_from_a_listing_of_such_things_or_from_nobody_knows_where() -> None:
+    found = call("Mail.search_emails", {"query": "newsletter"}, [{"id": 7, "size": 3}])
+    assert origins(found, call("Mail.delete_email", {"email_id": "7"})) == {"email_id": "Mail.search_emails"}
+    assert origins(found, call("Mail.delete", {"file_id": "7"})) == {}  # another kind of thing
+    assert origins(found, call("Mail.delete_email", {"email_id": "3"})) == {}  # no identifier there
+    assert origins(call("Mail.delete_email", {"email_id": "7"})) == {}
 
 
 def test_what_the_user_says_comes_from_the_user() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
 from contramem.build.function_calls import NULL, Calls, best_and_bad_forms, leaves_out, of_name
-from contramem.build.function_words import code, form_in_words, listed, meaning_of_name
+from contramem.build.function_words import form_in_words, listed, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.observation import Observation
+from contramem.contrast.values import PLAIN_ANSWERS
 from contramem.contrast.vocabulary import MAX_WORDS, Vocabulary, scalars
 from contramem.traces.effects import effect_of
 from contramem.traces.trajectory import Tool
@@ -28,21 +29,37 @@ _NAME = re.compile(r"[A-Za-z_][\w\-]{0,39}")
 _TEXT_FORMS = frozenset(
     """text,identifier,URL,e-mail address,telephone number,account number,file name or path,number as text""".split(",")
 )
-_PLAIN_FORMS = frozenset(
-    "text,integer,number,boolean,object,list,list of texts,list of objects,list of integers,list of numbers".split(",")
-)
-"""Forms that a schema's own type already tells."""
+_SCHEMA_TYPES = {
+    "string": "text", "integer": "integer", "number": "number", "boolean": "boolean", "array": "list",
+    "object": "object",
+}  # fmt: skip
 
 
-def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[Argument, ...]:
-    """Every argument seen in calls that worked, those given most often first.
+class Seen(NamedTuple):
+    """An argument as the card lists it."""
 
-    With a schema, only the arguments about which the calls show more than the schema says.
-    """
+    argument: Argument
+    telling: bool
+    """The calls show something of it that neither its name nor the documentation says."""
+
+
+def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[Seen, ...]:
+    """Every argument seen in calls that worked, those given most often first; then those only the documentation has."""
     seen = Counter(name for call in calls.worked or calls.all for name in call.arguments if _NAME.fullmatch(name))
-    names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))[:MAX_ARGUMENTS]
-    found = [_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names]
-    return tuple(argument for argument in found if argument is not None)
+    names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))
+    properties = tool.parameters.get("properties") if tool is not None else None
+    unseen = [name for name in properties or () if name not in seen] if isinstance(properties, dict) else []
+    documented = [_documented(name, schema_of(tool, name) or {}, tool) for name in unseen if _NAME.fullmatch(name)]
+    shown = [_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names]
+    return (*shown, *documented)[:MAX_ARGUMENTS]
+
+
+def _documented(name: str, schema: dict[str, Any], tool: Tool | None) -> Seen:
+    form = _SCHEMA_TYPES.get(str(schema.get("type")), "any value")
+    needed = name in tool.parameters.get("required", ()) if tool is not None else None
+    return Seen(
+        Argument(name=name, meaning="as documented; no call that worked gave it", form=form, required=needed), False
+    )
 
 
 def schema_of(tool: Tool | None, name: str) -> dict[str, Any] | None:
@@ -59,24 +76,23 @@ def _usual_place(calls: Calls, name: str) -> float:
 
 def _argument(
     name: str, calls: Calls, schema: dict[str, Any] | None, tool: Tool | None, vocabulary: Vocabulary
-) -> Argument | None:
+) -> Seen:
     form, closed = form_of(name, calls, schema, vocabulary)
-    origin = origin_of(name, calls)
-    required = is_required(name, calls, tool)
+    origin, required = origin_of(name, calls), is_required(name, calls, tool)
+    documented = schema is not None and bool(schema.get("description"))
+    listed_words = schema is not None and isinstance(schema.get("enum"), list)
+    telling = (
+        (closed and " of " in form and not listed_words)
+        or "date " in form
+        or ("results of" in origin and points_at_things(name, form))
+        or (required is True and schema is None)
+    )
     meaning = meaning_of_name(name, form)
-    if schema is not None:
-        told = closed and isinstance(schema.get("enum"), list)
-        needed = name in tool.parameters.get("required", ()) if tool is not None else None
-        new_form = form not in _PLAIN_FORMS and not told
-        if not (new_form or origin or (required is not None and required != needed)):
-            return None
-        meaning = "as documented" if schema.get("description") else meaning
-        meaning = origin if origin and schema.get("description") else meaning
-    elif not origin:
-        origin = made_for_the_call(name, calls)
-    if origin and meaning != origin:
+    if documented:
+        meaning = origin or "as documented"
+    elif origin or (origin := made_for_the_call(name, calls) if schema is None and not closed else ""):
         meaning = f"{meaning}; {origin}"
-    return Argument(name=name, meaning=meaning, form=form, required=required)
+    return Seen(Argument(name=name, meaning=meaning, form=form, required=required), telling)
 
 
 def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> tuple[str, bool]:
@@ -93,8 +109,8 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
 def _closed_words(
     name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
 ) -> str:
-    known = vocabulary.words(function, name)
-    if not known or any(isinstance(call.arguments[name], dict) for call in given):
+    known = vocabulary.words(function, name) | PLAIN_ANSWERS
+    if any(isinstance(call.arguments[name], dict) for call in given):
         return ""
     values = [value for call in given for _, value in scalars(call.arguments[name])]
     if not values or any(isinstance(value, bool) or value not in known for value in values):
@@ -139,8 +155,8 @@ def is_required(name: str, calls: Calls, tool: Tool | None) -> bool | None:
 
 
 def origin_of(name: str, calls: Calls) -> str:
-    """Where the values of the calls that worked had been seen, in words; empty when that is not clear."""
-    given = of_name(calls.worked, name) or of_name(calls.all, name)
+    """Where the values of the calls that worked had first been seen, in words; empty when that is not clear."""
+    given = _once_per_run(of_name(calls.worked, name) or of_name(calls.all, name), name)
     places = Counter(call.origins[name] for call in given if name in call.origins)
     if calls.effect != "read":
         # A write echoes what it was given; the next call then "finds" the value there.
@@ -156,6 +172,12 @@ def origin_of(name: str, calls: Calls) -> str:
         return ""
     mostly = "" if share >= NEARLY_ALWAYS else "mostly "
     return f"values {mostly}come {', or '.join(text for _, text in clear)}"
+
+
+def _once_per_run(given: Sequence[Observation], name: str) -> list[Observation]:
+    """One call for each value in each run: a run that goes round in circles does not count for many."""
+    first = {(call.task_key, call.cite.run, str(call.arguments[name])): call for call in reversed(given)}
+    return list(first.values())
 
 
 def made_for_the_call(name: str, calls: Calls) -> str:
@@ -176,11 +198,5 @@ def _from_functions(functions: dict[str, int], calls: Calls) -> tuple[int, str]:
     named = common[:MAX_ORIGINS]
     if not named:
         return 0, ""
-    return sum(chosen[place] for place in named), f"from results of {listed([_bare(p, calls) for p in named], 'or')}"
-
-
-def _bare(place: str, calls: Calls) -> str:
-    if place == calls.function:
-        return "this function"
-    app, _, name = place.partition(".")
-    return code(name) if app == calls.app else code(place)
+    bare = ["this function" if place == calls.function else calls.shown(place) for place in named]
+    return sum(chosen[place] for place in named), f"from results of {listed(bare, 'or')}"

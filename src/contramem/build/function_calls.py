@@ -55,6 +55,11 @@ class Calls:
         effects = Counter(call.effect for call in self.all)
         return min(effects, key=lambda effect: (-effects[effect], effect), default="unknown")
 
+    def shown(self, function: str) -> str:
+        """Another function as this one's card names it: without the app when that is the same."""
+        app, _, name = function.partition(".")
+        return f"`{name}`" if app == self.app else f"`{function}`"
+
     @cached_property
     def runs(self) -> list[list[Observation]]:
         """The calls of each run, in order."""
@@ -114,7 +119,10 @@ def failures(calls: Iterable[Observation]) -> int:
 
 
 def fail_more(
-    some: Sequence[Observation], others: Sequence[Observation], bad: Callable[[Observation], bool] = failed, tests: int = 1
+    some: Sequence[Observation],
+    others: Sequence[Observation],
+    bad: Callable[[Observation], bool] = failed,
+    tests: int = 1,
 ) -> bool:
     """Do some calls fail so much more often than others that chance does not explain it?
 
@@ -156,10 +164,19 @@ def best_and_bad_forms(calls: Calls, name: str) -> tuple[str, list[str]]:
     best = min(usable, key=lambda form: (failures(forms[form]) - len(forms[form]), form))
     bad = [form for form in forms if form != best and fail_more(forms[form], forms[best])]
     # Several odd forms that each failed once or twice prove together what none proves alone.
-    hopeless = [form for form in forms if form != best and all(call.error for call in forms[form])]
+    others = [form for form in forms if _type_of(form) != _type_of(best)]
+    hopeless = [form for form in others if all(call.error for call in forms[form])]
     if not bad and fail_more([call for form in hopeless for call in forms[form]], forms[best]):
         bad = hopeless
     return best, sorted(bad, key=lambda form: (-failures(forms[form]), form))
+
+
+def _type_of(form: str) -> str:
+    if form in ABSENT_FORMS:
+        return NULL
+    if form.startswith("list"):
+        return "list"
+    return form if form in ("integer", "number", "boolean", "object") else "text"
 
 
 def tasks(calls: Iterable[Observation]) -> int:

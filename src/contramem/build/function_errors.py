@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from contramem.build.function_calls import Calls, Retry, tasks
-from contramem.build.function_words import code, listed, share_of
-from contramem.contrast.observation import MOVES, Observation
+from contramem.build.function_calls import Calls, tasks
+from contramem.contrast.observation import Observation
 from contramem.contrast.values import TIME_PATTERN, ValueKind
 from contramem.contrast.vocabulary import scalars
-from contramem.traces.effects import LEXICON, effect_of, words
+from contramem.traces.effects import LEXICON
 
 MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
@@ -37,10 +36,13 @@ _PROGRAM = re.compile(
 _FAILURE = re.compile(
     r"\b(?:not (?:found|authenticated|authorized|logged in|allowed|available|supported|exist)|no such|no \w+ is|cannot|"
     r"can't|could not|invalid|failed|missing|required|already|denied|unable|unauthorized|forbidden|expired|exceeds?|"
-    r"insufficient|unknown|unsupported|unexpected|out of range|timed out|does not|must be)\b",
+    r"insufficient|unknown|unsupported|unexpected|out of range|timed out|does not|must be|input should be)\b",
     re.IGNORECASE,
 )
 """What programs say when they refuse."""
+# What pydantic says: a title, the field, the complaint and the value on one line each.
+_VALIDATOR = re.compile(r"^.*?\d+ validation errors? for .*? / ([\w.]+) / ([^\[\]/]+?)\s*(?:\[type=.*)?$")
+_VALIDATED = re.compile(r"(?<=: )<\w+>(?= should be)")
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
 _ADDRESSED = re.compile(
     r"https?:|www\.|<(?!(?:" + _KINDS + r")\b)|\b(?:ignore|disregard|important|urgent|urgently|instructions?|assistant|"
@@ -95,6 +97,8 @@ def is_addressed(text: str) -> bool:
 
 def generalized(template: str) -> str:
     """The first sentence of a message, without dates, numbers and the kinds of placeholders that may be wrong."""
+    template = _VALIDATOR.sub(r"\1: \2", template)
+    template = _VALIDATED.sub("Input", template)
     first = _SENTENCE_END.split(template.strip(), maxsplit=1)[0].strip()
     # `may` is a month and a verb: outside of quotes, only what has digits is a date.
     dated = _QUOTE.sub(lambda found: f"{found[1]}<DATE>{found[1]}" if _TIME.search(found[2]) else found[0], first)
@@ -154,52 +158,9 @@ def _representative(alike: Sequence[str], members: Sequence[Observation], genera
     return min(shared, key=lambda text: (-_literals(text), -text.count("<VALUE>"), text), default=general)
 
 
-def described(complaint: Complaint, calls: Calls) -> str:
-    """A mistake as a line of a card."""
-    count = share_of(len(complaint.calls), len(calls.all))
-    failed = f'"{complaint.text}" in {count}' if complaint.text else f"An error in {count}"
-    places = {(call.task_key, call.cite) for call in complaint.calls}
-    helped = what_helped([retry for retry in calls.retries if (retry.first.task_key, retry.first.cite) in places])
-    return f"{failed}; {'; '.join(helped)}." if helped else f"{failed.rstrip('.')}."
-
-
-def what_helped(retries: Sequence[Retry]) -> list[str]:
-    """What the next call of the function shows, with counts over those next calls."""
-    changed = [retry for retry in retries if retry.changed]
-    same = [retry for retry in retries if not retry.changed]
-    return [text for text in (_by_changing(changed), _unchanged(same)) if text]
-
-
-def _by_changing(retries: Sequence[Retry]) -> str:
-    worked = [retry for retry in retries if not retry.then.error]
-    if not worked:
-        return ""
-    together = Counter(retry.changed for retry in worked)
-    names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
-    tried = [retry for retry in retries if retry.changed == names]
-    named = listed([code(name) for name in sorted(names)])
-    return f"{_deed(names, tried)} {named} worked in {share_of(together[names], len(tried), 'retry')}"
-
-
-def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:
-    if all(name not in retry.then.arguments for retry in retries for name in names):
-        return "leaving out"
-    if all(name not in retry.first.arguments for retry in retries for name in names):
-        return "adding"
-    return "changing"
-
-
-def _unchanged(retries: Sequence[Retry]) -> str:
-    after = Counter(function for retry in retries if not retry.then.error for function in retry.first.between)
-    # A call that only reads cannot have helped one that stayed the same.
-    acting = [name for name in after if effect_of(name) != "read" or not MOVES.isdisjoint(words(name))]
-    enabling = min(acting, key=lambda name: (-after[name], name), default=None)
-    if enabling is not None:
-        tried = sum(enabling in retry.first.between for retry in retries)
-        name = enabling.rpartition(".")[2]
-        return f"the same call worked after {code(name)} in {share_of(after[enabling], tried, 'retry')}"
-    plain = [retry for retry in retries if not retry.first.between]
-    failed = sum(bool(retry.then.error) for retry in plain)
-    if failed > 1:
-        return f"repeating it unchanged failed again in {share_of(failed, len(plain), 'retry')}"
-    return ""
+def quoted(refused: Sequence[Observation], calls: Calls) -> str:
+    """The complaint that most of the calls met, in brackets; empty when it must not be quoted."""
+    places = {(call.task_key, call.cite) for call in refused}
+    met = [(sum((c.task_key, c.cite) in places for c in group.calls), group.text) for group in complaints(calls)]
+    count, text = max(met, key=lambda item: (item[0], item[1]), default=(0, ""))
+    return f' ("{text}")' if text and count * 2 >= len(refused) else ""

@@ -1,14 +1,14 @@
-"""What has to come first: calls that are refused after another one on the same thing, and calls that need one before."""
+"""What has to come first: calls refused after another one on the same thing, and calls that need one before them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from contramem.build.function_calls import Calls, fail_more, failures, is_more, runs_of
 from contramem.build.function_errors import quoted
 from contramem.build.function_words import code, share_of
 from contramem.contrast.observation import Observation
+from contramem.traces.effects import words
 
 MIN_REFUSALS, MIN_RUNS = 3, 2
 """Fewer refusals, or all in one run, are no rule."""
@@ -63,12 +63,16 @@ def _closed_in_words(
     refused = share_of(failures(after), len(after)) + quoted([call for call in after if call.error], calls)
     against = f"against {failures(without)} of {len(without)} otherwise"
     if other == calls.function:
-        return f"It works once per {code(argument)}: after a call that worked, another was refused in {refused}, {against}."
+        return (
+            f"It works once per {code(argument)}: after one that worked, another was refused in {refused}, {against}."
+        )
     text = f"After {calls.shown(other)} on the same {code(argument)} it was refused in {refused}, {against}"
     turned = [call for call in calls.worked if _tried_later(call, argument, other) is not None]
     fine = sum(_tried_later(call, argument, other) is True for call in turned)
     if fine >= MIN_REFUSALS and fine >= len(turned) * MIN_REFUSED:
         text += f"; the other way round, {calls.shown(other)} worked in {fine} of {len(turned)}: call this one first"
+    elif len(turned) >= MIN_RUNS and not fine:
+        text += f"; the other way round, {calls.shown(other)} was refused in all {len(turned)}: choose one of the two"
     return text + "."
 
 
@@ -78,7 +82,9 @@ def _tried_later(call: Observation, argument: str, other: str) -> bool | None:
 
 def _closes_another(calls: Calls) -> Iterator[str]:
     """Once this function has worked on a thing, another one is refused that had worked before it."""
-    pairs = sorted({(a, t.function) for call in calls.worked for a in call.later for t in call.later[a] if not t.worked})
+    pairs = sorted(
+        {(a, t.function) for call in calls.worked for a in call.later for t in call.later[a] if not t.worked}
+    )
     found: dict[str, tuple[str, int, int, int, int]] = {}
     for argument, other in pairs:
         if other == calls.function:
@@ -88,13 +94,16 @@ def _closes_another(calls: Calls) -> Iterator[str]:
         refused = [call for call, worked in after if worked is False]
         tried = sum(worked is not None for _, worked in after)
         earlier = [t.worked for call in first for t in call.before.get(argument, ()) if t.function == other]
-        if not _is_rule(refused, tried) or not is_more(len(refused), tried, earlier.count(False), len(earlier), len(pairs)):
+        if not _is_rule(refused, tried) or not is_more(
+            len(refused), tried, earlier.count(False), len(earlier), len(pairs)
+        ):
             continue
         if other not in found or len(refused) / tried > found[other][1] / found[other][2]:
             found[other] = (argument, len(refused), tried, earlier.count(True), len(earlier))
     for other in sorted(found, key=lambda name: (-found[name][1], name))[:MAX_ORDERS]:
         argument, refused_count, tried, fine, before = found[other]
-        text = f"After it, {calls.shown(other)} on the same {code(argument)} was refused in {share_of(refused_count, tried)}"
+        count = share_of(refused_count, tried)
+        text = f"After it, {calls.shown(other)} on the same {code(argument)} was refused in {count}"
         yield text + (f"; before it, it worked in {fine} of {before}: call that one first." if fine else ".")
 
 
@@ -109,21 +118,22 @@ def _needs(calls: Calls) -> Iterator[str]:
         good = failures(after) <= len(after) * MAX_NEEDED
         if good and _is_rule(refused, len(without)) and fail_more(without, after, tests=len(names)):
             found[other] = (without, after)
-    best = min(found, key=lambda name: (-_fit(*found[name]), name), default=None)
+    best = min(found, key=lambda name: (not _is_meant(name, found[name][0]), -_fit(*found[name]), name), default=None)
     if best is not None:
         without, after = found[best]
         refused = [call for call in without if call.error]
         count = share_of(len(refused), len(without)) + quoted(refused, calls)
         against = f"after it, in {failures(after)} of {len(after)}"
-        yield f"Call {calls.shown(best)} first: before it had worked in the run, this was refused in {count}; {against}."
+        yield f"Call {calls.shown(best)} first: until it had worked in the run, this was refused in {count}, {against}."
+
+
+def _is_meant(function: str, refused: Sequence[Observation]) -> bool:
+    """Does the complaint speak of what the function does? `doors must be locked` speaks of `lockDoors`."""
+    said = {word for call in refused for word in words(call.error)}
+    named = {word for word in words(function.partition(".")[2]) if len(word) > 3}
+    return any(word[:4] == other[:4] for word in named for other in said if len(other) > 3)
 
 
 def _fit(without: Sequence[Observation], after: Sequence[Observation]) -> int:
     """How many calls the need explains: refused without it, or fine with it."""
     return failures(without) + len(after) - failures(after)
-
-
-def common_error(refused: Sequence[Observation]) -> str:
-    """The error that most of the calls met."""
-    errors = Counter(call.error for call in refused)
-    return min(errors, key=lambda text: (-errors[text], text), default="")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from contramem.build.function_calls import Calls
+from contramem.build.function_calls import Calls, tasks
+from contramem.build.function_errors import generalized, is_quotable
 from contramem.build.function_words import listed, share_of, size_in_words
 from contramem.contrast.form import Form, FormKind, is_field
 
@@ -15,6 +16,8 @@ COMMON = 0.1
 """A kind of result that is rarer is not told."""
 FIELD_SHARE = 0.2
 """A field has to be in this share of the results: keys inside a text that somebody wrote are no fields."""
+USUAL_WORDING, MIN_TASKS_FOR_WORDING = 0.4, 3
+"""A text that fewer results, or fewer tasks, have is not quoted."""
 ALIKE = 0.5
 """Results that share this part of their fields are one kind."""
 
@@ -53,7 +56,7 @@ def returns(calls: Calls) -> str:
     kind = _most(Counter(form.kind for form in full))
     alike = [form for form in full if form.kind == kind]
     usual = "" if len(alike) >= len(full) * (1 - COMMON) else "Mostly "
-    text = usual + _kind_in_words(kind, alike)
+    text = usual + _kind_in_words(kind, alike) + (_wording(calls) if kind == "text" else "")
     others = Counter(form.kind for form in full if form.kind != kind)
     if usual:
         text += f"; otherwise {listed([_NOUNS[other] for other in sorted(others)], 'or')}"
@@ -74,6 +77,18 @@ def _kind_in_words(kind: FormKind, forms: Sequence[Form]) -> str:
         data_keys = "" if kind == "list" else " whose keys are data"
         return f"a {kind}{of}{data_keys}" + (f"; {sizes}" if sizes else "")
     return _NOUNS[kind]
+
+
+def _wording(calls: Calls) -> str:
+    """The text that most results are, in quotes, when several tasks show that it is the tool's own; empty otherwise."""
+    told = [call for call in calls.worked if call.returned]
+    wordings = Counter(generalized(call.returned.splitlines()[0]) for call in told)
+    if not wordings:
+        return ""
+    text = min(wordings, key=lambda text: (-wordings[text], text))
+    alike = [call for call in told if generalized(call.returned.splitlines()[0]) == text]
+    usual = len(alike) >= len(calls.worked) * USUAL_WORDING and tasks(alike) >= MIN_TASKS_FOR_WORDING
+    return f', such as "{text}"' if usual and is_quotable(text, tasks(alike)) else ""
 
 
 def _bracketed(names: Sequence[str]) -> str:

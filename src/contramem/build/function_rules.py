@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from contramem.bank.card import Argument
 from contramem.build.function_calls import (
+    ABSENT_FORMS,
     Calls,
     best_and_bad_forms,
     by_form,
     fail_more,
     failures,
     guessed,
+    is_empty,
+    leaves_out,
     of_name,
+    runs_of,
     tasks,
 )
+from contramem.build.function_order import order_rules
 from contramem.build.function_words import code, form_in_words, is_identifying, listed, share_of
-from contramem.contrast.observation import Observation
+from contramem.contrast.observation import MOVES, Observation
 from contramem.contrast.values import CATEGORY_ROLES
 from contramem.traces.effects import words
 
 MIN_CALLS = 2
 OFTEN = 0.3
 """A share of the runs or calls from which on something is how the function is used."""
-MIN_NEEDLESS = 0.03
+MIN_NEEDLESS, MIN_NEEDLESS_RUNS = 0.05, 3
+MIN_FED, FED_SHARE = 3, 0.05
+"""A use of a function's results that fewer runs, or a smaller share of them, show is not told."""
+MAX_FED, MAX_USERS = 3, 3
+MAX_REASONS = 2
 MAX_BAD_FORMS = 3
 
 
 def usage_rules(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
     """Guidance for one call of the function: what it has to look like, then how often, then what to make of it."""
+    each = tuple(_one_call_per(calls, arguments))
     return (
+        *order_rules(calls),
         *_formats(calls, arguments),
-        *_exact_values(calls, arguments),
-        *_one_call_per(calls, arguments),
+        *each,
         *_several_at_once(calls, arguments),
         *_when_empty(calls),
+        # A function that is called for one thing after another is not asked again because nothing was found.
+        *(() if each else _found_then(calls)),
     )
 
 
@@ -57,14 +69,15 @@ def _words(name: str, form: str) -> str:
     return form_in_words(name, form).removeprefix("date ")
 
 
-def _exact_values(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+def exact_values(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
     """What a write points at has to be copied, not recalled."""
     if calls.effect == "read":
         return
     pointing = [a.name for a in arguments if "come from results of" in a.meaning and is_identifying(a.name, a.form)]
     if pointing:
         names = listed([code(name) for name in pointing])
-        yield f"Take {names} exactly as earlier results show {'it' if len(pointing) == 1 else 'them'}."
+        one = len(pointing) == 1 and not pointing[0].endswith("s")
+        yield f"Take {names} exactly as earlier results show {'it' if one else 'them'}."
 
 
 def _one_call_per(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
@@ -76,6 +89,8 @@ def _one_call_per(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
         for name in _varying(worked):
             varied[name] += 1
             where.setdefault(name, set()).add(run[0].task_key)
+    if not MOVES.isdisjoint(words(calls.name)):
+        return
     pointing = {a.name for a in arguments if not a.form.startswith("list") and _points(a)}
     clear = [n for n in varied if n in pointing and len(where[n]) > 1 and varied[n] >= len(calls.runs) * OFTEN]
     if clear:
@@ -112,26 +127,62 @@ def _several_at_once(calls: Calls, arguments: Sequence[Argument]) -> Iterator[st
 
 
 def _when_empty(calls: Calls) -> Iterator[str]:
-    """What to do when a read comes back empty, as far as the next calls tell."""
+    """What separates the calls that came back empty from the others, and what found something then."""
+    shown = [call for call in calls.worked if call.form is not None]
+    empty = [call for call in shown if is_empty(call)]
+    if calls.effect != "read" or len(empty) < MIN_CALLS or len(empty) == len(shown):
+        return
+    names = sorted({name for call in shown for name in call.arguments})
+    reasons = [reason for name in names for reason in _reasons(name, shown, len(names))]
+    yield from (text for _, text in sorted(reasons, key=lambda reason: (-reason[0], reason[1]))[:MAX_REASONS])
+
+
+def _reasons(name: str, shown: Sequence[Observation], tests: int) -> Iterator[tuple[int, str]]:
+    traced = [call for call in of_name(shown, name) if name in call.origins]
+    new, known = _parted(traced, lambda call: guessed(call, name))
+    if known and fail_more(new, known, is_empty, 2 * tests):
+        count, against = share_of(_empties(new), len(new)), f"against {_empties(known)} of {len(known)} otherwise"
+        yield (
+            _empties(new),
+            f"Empty results mostly came when {code(name)} had not been seen in the task or an earlier result "
+            f"({count}, {against}): take them for a wrong {code(name)}, not for an answer.",
+        )
+        return
+    given, without = _parted(
+        shown, lambda call: not leaves_out(call, name) and call.forms.get(name) not in ABSENT_FORMS
+    )
+    if without and fail_more(given, without, is_empty, 2 * tests):
+        count, against = share_of(_empties(given), len(given)), f"{_empties(without)} of {len(without)}"
+        text = f"With {code(name)} it came back empty in {count}, without it in {against}"
+        yield _empties(given), f"{text}: leave it out when nothing is found."
+    if given and fail_more(without, given, is_empty, 2 * tests):
+        count, against = share_of(_empties(without), len(without)), f"{_empties(given)} of {len(given)}"
+        yield _empties(without), f"Without {code(name)} it came back empty in {count}, with it in {against}."
+
+
+def _parted(
+    calls: Sequence[Observation], is_so: Callable[[Observation], bool]
+) -> tuple[list[Observation], list[Observation]]:
+    return [call for call in calls if is_so(call)], [call for call in calls if not is_so(call)]
+
+
+def _empties(calls: Sequence[Observation]) -> int:
+    return sum(is_empty(call) for call in calls)
+
+
+def _found_then(calls: Calls) -> Iterator[str]:
     if calls.effect != "read":
         return
-    shown = [call for call in calls.worked if call.form is not None]
-    empty = [call for call in shown if _is_empty(call)]
-    if len(empty) < MIN_CALLS or len(empty) == len(shown):
+    again = [retry for retry in calls.retries if is_empty(retry.first) and retry.changed]
+    found = Counter(retry.changed for retry in again if not retry.then.error and not is_empty(retry.then))
+    if not found:
         return
-    text = f"An empty result is not an error: {share_of(len(empty), len(shown))} that worked came back empty"
-    again = [retry for retry in calls.retries if not retry.first.error and _is_empty(retry.first) and retry.changed]
-    found = Counter(retry.changed for retry in again if not retry.then.error and not _is_empty(retry.then))
-    if found:
-        names = min(found, key=lambda changed: (-found[changed], len(changed), sorted(changed)))
-        tried = sum(retry.changed == names for retry in again)
+    names = min(found, key=lambda changed: (-found[changed], len(changed), sorted(changed)))
+    tried = [retry for retry in again if retry.changed == names]
+    if found[names] >= MIN_CALLS and found[names] * 2 >= len(tried) and tasks(retry.first for retry in tried) > 1:
         named = listed([code(name) for name in sorted(names)])
-        text += f"; calling again with another {named} found something in {share_of(found[names], tried, 'retry')}"
-    yield text + "."
-
-
-def _is_empty(call: Observation) -> bool:
-    return call.form is not None and call.form.kind in ("empty", "nothing")
+        count = share_of(found[names], len(tried), "retry")
+        yield f"After an empty result, calling again with another {named} found something in {count}."
 
 
 def guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
@@ -152,8 +203,26 @@ def guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
 
 
 def needless_repeats(calls: Calls) -> Iterator[tuple[int, str]]:
-    """The same call again, when nothing could have changed since it worked."""
-    needless = sum(call.redundant for call in calls.all)
-    if needless >= max(MIN_CALLS, len(calls.all) * MIN_NEEDLESS):
-        count = share_of(needless, len(calls.all))
+    """The same call again, when nothing could have changed since it worked. Counted by runs: one may do it for ever."""
+    needless = runs_of(call for call in calls.all if call.redundant)
+    if needless >= max(MIN_NEEDLESS_RUNS, len(calls.runs) * MIN_NEEDLESS):
+        count = share_of(needless, len(calls.runs), "run")
         yield needless, f"Asking again for what it had already returned, with nothing changed in between: {count}."
+
+
+def given_to(calls: Calls) -> str:
+    """The arguments of other functions that its results fill, as far as several tasks show; empty otherwise."""
+    users: dict[str, Counter[str]] = defaultdict(Counter)
+    where: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for call in calls.worked:
+        for use in call.feeds:
+            users[use.argument][use.function] += 1
+            where[use.argument, use.function].add(call.task_key)
+    worked_in = runs_of(calls.worked)
+    parts = []
+    for argument in sorted(users, key=lambda name: (-users[name].total(), name)):
+        usual = [f for f, n in users[argument].most_common() if n >= max(MIN_FED, worked_in * FED_SHARE)]
+        usual = [function for function in usual if len(where[argument, function]) > 1][:MAX_USERS]
+        if usual:
+            parts.append(f"{code(argument)} for {listed([calls.shown(function) for function in usual])}")
+    return f"Its results hold the {'; the '.join(parts[:MAX_FED])}." if parts else ""

@@ -30,6 +30,9 @@ CHANGES = frozenset(
     """update set change modify edit rename move mv replace reschedule toggle enable disable lock unlock assign increase
     decrease resume suspend upgrade swap exchange return""".split()
 )
+_GENERIC = frozenset("make do perform run process execute issue initiate place".split())
+_DEALINGS = frozenset("payment refund transfer purchase donation withdrawal deposit charge transaction".split())
+"""What is made with a verb that says nothing."""
 _PLURAL_KINDS: dict[FormKind, str] = {"list": "items", "map": "entries"}
 
 
@@ -68,6 +71,14 @@ def verb_of(name: str) -> str:
     """The word of a function's name that says what it does: the first known verb, else the first word."""
     named = words(name)
     return next((word for word in named if word in _VERBS), named[0] if named else name.lower())
+
+
+def deed_of(name: str) -> frozenset[str] | None:
+    """Which of DESTROYS, REACHES_OUT, ADDS and CHANGES a function's name says it does. None: it does not say."""
+    verb = verb_of(name)
+    if verb in _GENERIC and not _DEALINGS.isdisjoint(words(name)):
+        return REACHES_OUT
+    return next((deeds for deeds in (DESTROYS, REACHES_OUT, ADDS, CHANGES) if verb in deeds), None)
 
 
 def act(name: str) -> str:
@@ -123,6 +134,11 @@ def is_identifying(name: str, form: str) -> bool:
     """Does the argument point at a thing that exists, rather than describe or contain something?"""
     pointing = ("identifier", "e-mail", "account number", "URL", "telephone", "file name")
     return any(part in form for part in pointing) or not ID_WORDS.isdisjoint(words(name))
+
+
+def points_at_things(name: str, form: str) -> bool:
+    """The same, or by name: `hotel_names` has to be what a listing says."""
+    return is_identifying(name, form) or words(name)[-1:] in (["name"], ["names"])
 
 
 def form_in_words(name: str, form: str) -> str:

@@ -6,32 +6,25 @@ Tool-level only. Every sentence is a count over calls or follows from one; nothi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from contramem.bank.card import Argument, FunctionCard
 from contramem.build.function_arguments import build_arguments
-from contramem.build.function_calls import Calls
-from contramem.build.function_errors import Complaint, complaints, described, is_addressed
+from contramem.build.function_calls import Calls, tasks
+from contramem.build.function_effects import side_effects
+from contramem.build.function_errors import Complaint, complaints, is_addressed
+from contramem.build.function_recovery import described, recoveries
 from contramem.build.function_returns import gives_back, returns
-from contramem.build.function_rules import guessed_values, needless_repeats, usage_rules
-from contramem.build.function_words import (
-    ADDS,
-    CHANGES,
-    DESTROYS,
-    REACHES_OUT,
-    act,
-    code,
-    does,
-    listed,
-    share_of,
-    verb_of,
-)
+from contramem.build.function_rules import exact_values, given_to, guessed_values, needless_repeats, usage_rules
+from contramem.build.function_words import act, code, listed
 from contramem.contrast.observation import Observation
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
 
 MAX_LINES = 6
 MAX_LINE_CHARS = 600
+MIN_NEVER_WORKED = 5
+"""A function that was never seen to work gets a card when it failed so often."""
 MAX_CALLS_PER_ACCIDENT = 20
 """An error that came once is told only of a function that was not called more often than this."""
 
@@ -39,19 +32,21 @@ MAX_CALLS_PER_ACCIDENT = 20
 def build_function_card(
     function: str, observations: Sequence[Observation], tool: Tool | None, vocabulary: Vocabulary
 ) -> FunctionCard | None:
-    """One card from all observed calls of `function`. With its documentation, only what that does not say.
+    """One card from all observed calls of `function`. Meanings that its documentation gives are left to that.
 
-    None: the calls show nothing that the function's name does not say.
+    None: the calls prove nothing that the function's name and signature do not say.
     """
     calls = Calls(function, observations)
     if not calls.all:
         return None
-    arguments = build_arguments(calls, tool, vocabulary)
-    mistakes = _mistakes(calls)
-    rules = usage_rules(calls, arguments)
-    effects = _side_effects(calls)
-    if not (arguments or mistakes or rules or effects or _shows_fields(calls)):
+    seen = build_arguments(calls, tool, vocabulary)
+    arguments = tuple(argument for argument, _ in seen)
+    rules, mistakes, effects = usage_rules(calls, arguments), _mistakes(calls), side_effects(calls)
+    gives = given_to(calls)
+    told = rules or gives or effects.telling or any(argument.telling for argument in seen)
+    if not (told or _proves_a_mistake(calls)) or (not calls.worked and not _proves_a_mistake(calls)):
         return None
+    careless = needless_repeats(calls) if calls.effect == "read" else ()
     return FunctionCard(
         card_id=f"function::{function}",
         tool=function,
@@ -59,15 +54,11 @@ def build_function_card(
         function=calls.name,
         what_it_does=_line(_what_it_does(calls, arguments, tool)),
         arguments=arguments,
-        returns=_line(returns(calls)),
-        usage_rules=rules[:MAX_LINES],
-        common_mistakes=mistakes[:MAX_LINES],
-        side_effects=_line(effects),
+        returns=_line(" ".join(part for part in (returns(calls), gives) if part)),
+        usage_rules=(*map(_line, rules), *exact_values(calls, arguments))[:MAX_LINES],
+        common_mistakes=(*mistakes, *(text for _, text in careless))[:MAX_LINES],
+        side_effects=_line(effects.text),
     )
-
-
-def _shows_fields(calls: Calls) -> bool:
-    return any(call.form is not None and call.form.fields for call in calls.worked)
 
 
 def _line(text: str) -> str:
@@ -101,7 +92,7 @@ def _first_sentence(description: str) -> str:
     return "" if is_addressed(first) else first
 
 
-# Mistakes and effects
+# Mistakes
 
 
 def _mistakes(calls: Calls) -> tuple[str, ...]:
@@ -109,39 +100,19 @@ def _mistakes(calls: Calls) -> tuple[str, ...]:
         (len(group.calls), described(group, calls)) for group in complaints(calls) if _is_worth_a_word(group, calls)
     ]
     found += guessed_values(calls)
-    if calls.effect == "read":
-        found += needless_repeats(calls)
     return tuple(_line(text) for _, text in sorted(found, key=lambda item: (-item[0], item[1])))
 
 
 def _is_worth_a_word(complaint: Complaint, calls: Calls) -> bool:
-    """An accident of one call in a hundred is none."""
+    """An accident of one call in a hundred is none, nor is an error of which nothing can be said."""
+    if not complaint.text:
+        return any(recovery.count > 1 for recovery in recoveries(complaint, calls))
     return len(complaint.calls) > 1 or len(calls.all) <= MAX_CALLS_PER_ACCIDENT
 
 
-def _side_effects(calls: Calls) -> str:
-    if calls.effect == "finalize":
-        return "Ends the work on the task."
-    if calls.effect == "wait":
-        return "Lets time pass."
-    if calls.effect != "write" or not calls.worked:
-        return ""
-    return " ".join(_write_effects(calls))
-
-
-def _write_effects(calls: Calls) -> Iterator[str]:
-    verb, deed = verb_of(calls.name), does(calls.name)
-    if verb in DESTROYS:
-        yield f"{deed or 'A write'}. Destructive: verify the selection before the call."
-    elif verb in REACHES_OUT:
-        yield f"{deed or 'A write'}. Irreversible: verify target and content before the call."
-    else:
-        kind = "adds to stored state" if verb in ADDS else "changes stored state" if verb in CHANGES else "a write"
-        yield f"{deed}: {kind}." if deed else f"{kind[0].upper()}{kind[1:]}."
-    again = list(calls.repeats_after_success())
-    accepted = sum(not call.error for call in again)
-    if accepted:
-        count = share_of(accepted, len(again), "repeat")
-        yield f"A repeat is not refused: the same call was accepted again in {count}."
-    elif again:
-        yield f"The same call a second time was refused in {share_of(len(again), len(again), 'repeat')}."
+def _proves_a_mistake(calls: Calls) -> bool:
+    """Did a mistake come more than once, or was a way out of one seen? Of what never worked, that takes more."""
+    if not calls.worked:
+        return len(calls.failed) >= MIN_NEVER_WORKED and tasks(calls.failed) > 1
+    worth = [group for group in complaints(calls) if _is_worth_a_word(group, calls)]
+    return any(len(group.calls) > 1 or recoveries(group, calls) for group in worth)

@@ -5,20 +5,37 @@ Only values that could not stand there by chance are traced: a `2` or a `yes` is
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from contramem.contrast.form import parse
 from contramem.contrast.vocabulary import scalars
+from contramem.traces.effects import effect_of, words
 from contramem.traces.trajectory import Event
 
 TASK, USER, NOWHERE = "task", "user", "nowhere"
 MIN_TRACED_CHARS = 3
 
 
+_ID_WORDS = frozenset("id ids uuid number".split())
+
+
+class _Shown(NamedTuple):
+    place: str
+    text: str
+    given: frozenset[str] = frozenset()
+    """The values of the call itself: a result that holds them repeats them."""
+    content: object = None
+    """The result itself."""
+
+
 class Flow:
     """What one run has seen so far, event by event."""
 
     def __init__(self, task: str) -> None:
-        self._task = task
-        self._seen: list[tuple[str, str]] = [(TASK, task.lower())]
+        self._task = _Shown(TASK, task.lower())
+        self._task_text = task
+        self._seen: list[_Shown] = []
+        self._task_is_told = False
 
     def observe(self, event: Event) -> None:
         """Take in what an event showed to the agent."""
@@ -27,25 +44,63 @@ class Flow:
             # Structured results are searched in the text of their values: a repr would add quotes and braces.
             text = content if isinstance(content, str) else "\n".join(str(leaf.value) for leaf in parse(content).leaves)
             if text:
-                self._seen.append((event.function, text.lower()))
-        elif event.text and event.actor != "agent" and event.text != self._task:
-            self._seen.append((USER if event.actor == "user" else event.actor, event.text.lower()))
+                given = frozenset(_traced(scalar) for value in event.arguments.values() for _, scalar in scalars(value))
+                self._seen.append(_Shown(event.function, text.lower(), given, content))
+        elif event.text and event.actor != "agent":
+            if event.text == self._task_text:
+                self._task_is_told = True
+            else:
+                self._seen.append(_Shown(USER if event.actor == "user" else event.actor, event.text.lower()))
 
     def origins(self, event: Event) -> dict[str, str]:
-        """For each argument of a call the latest place its value was seen in; arguments too short to tell are absent.
+        """For each argument of a call the first place its value was seen in; arguments too short to tell are absent.
 
-        A list has the origin of its least known item: one invented recipient makes the recipients invented.
+        A list has the origin of its least known item: one invented recipient makes the recipients invented. Of short
+        values only identifiers are traced, and only to a field that holds them: that a `7` was made up is never said.
         """
         found: dict[str, str] = {}
         for name, value in event.arguments.items():
             for _, scalar in scalars(value):
-                text = str(scalar).lower().strip() if isinstance(scalar, (str, int, float)) else ""
-                if len(text) >= MIN_TRACED_CHARS and not isinstance(scalar, bool) and found.get(name) != NOWHERE:
+                text = _traced(scalar)
+                if len(text) >= MIN_TRACED_CHARS and found.get(name) != NOWHERE:
                     found[name] = self._origin(text)
+                elif text and name not in found and (place := self._giver(text, name, event.function)):
+                    found[name] = place
         return found
 
     def _origin(self, text: str) -> str:
-        for place, seen in reversed(self._seen):
-            if text in seen:
-                return place
-        return NOWHERE
+        """Where the value came from. Only when nothing else has shown it, a result that repeats what it was asked."""
+        # What a simulated user was told to want is no message: the agent learns of it as the user says it.
+        hidden = not self._task_is_told and any(shown.place == USER for shown in self._seen)
+        if not hidden and text in self._task.text:
+            return TASK
+        echo = ""
+        for shown in self._seen:
+            if text in shown.text:
+                if text not in shown.given:
+                    return shown.place
+                echo = echo or shown.place
+        return echo or (TASK if text in self._task.text else NOWHERE)
+
+    def _giver(self, text: str, name: str, function: str) -> str | None:
+        """The first result with an identifier of this kind of thing that is the value."""
+        if _ID_WORDS.isdisjoint(words(name)):
+            return None
+        kind = _nouns(name) or _nouns(function.partition(".")[2])
+        for shown in self._seen:
+            if "." in shown.place and text in shown.text and not kind.isdisjoint(_nouns(shown.place.partition(".")[2])):
+                fields = [leaf.field for leaf in parse(shown.content).leaves if _traced(leaf.value) == text]
+                if text not in shown.given and any(not _ID_WORDS.isdisjoint(words(field)) for field in fields):
+                    return shown.place
+        return None
+
+
+def _nouns(name: str) -> frozenset[str]:
+    return frozenset(
+        word.removesuffix("s") for word in words(name) if word not in _ID_WORDS and effect_of(word) == "unknown"
+    )
+
+
+def _traced(scalar: object) -> str:
+    """A value as it is looked for; empty when it cannot be."""
+    return str(scalar).lower().strip() if isinstance(scalar, (str, int, float)) and not isinstance(scalar, bool) else ""

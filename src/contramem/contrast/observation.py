@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from contramem.contrast.flow import NOWHERE
 from contramem.contrast.form import Form
 from contramem.contrast.packet import Packet, PacketRun, Step
-from contramem.contrast.signals import Cite
+from contramem.contrast.signal import Cite
+from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Effect
 
 MOVES = frozenset("cd open load select use switch".split())
 """Verbs of functions that change nothing and yet change what the next call sees."""
+
+_THING = re.compile(r"<(?:ID|EMAIL|URL|PHONE|ACCOUNT|FILE|NAME|PERSON)_\d+>")
+"""Values that point at one thing, which another call can point at too."""
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """A function that acts, tried on the same thing as a call, in the same run."""
+
+    function: str
+    worked: bool
+
+
+class Use(msgspec.Struct, frozen=True, order=True):
+    """An argument of a later call whose value a result had given."""
+
+    giver: str
+    function: str
+    argument: str
 
 
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,6 +48,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     arguments: dict[str, Any]
     forms: dict[str, str]
     origins: dict[str, str]
+    """Where each argument's value was first seen. What only this function's own results had repeated is absent."""
     form: Form | None
     error: str
     fix: tuple[str, ...]
@@ -38,8 +60,24 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     cite: Cite
     redundant: bool = False
     """Repeated, and since the same call had worked nothing happened but what this agent said and read."""
+    looped: bool = False
+    """The same call had been made before in this run and had ended in the same way: it shows nothing new."""
     between: tuple[str, ...] = ()
     """After an error: the functions that were called, without error, before the next call of this one."""
+    earlier: tuple[str, ...] = ()
+    """The functions that act and that had worked before in this run."""
+    before: dict[str, tuple[Tried, ...]] = {}
+    """By argument: functions that act, tried before on the thing that the argument names; worked: at least once."""
+    later: dict[str, tuple[Tried, ...]] = {}
+    """By argument: functions that act, tried later on the same thing; worked: at the first try."""
+    feeds: tuple[Use, ...] = ()
+    """Of the first call that worked in a run: the arguments of other functions for which a value first came from it."""
+    instead: tuple[str, ...] = ()
+    """After an error, until this function works: the functions that then worked for the first time in the run."""
+    rescued: tuple[Use, ...] = ()
+    """What those gave to later calls."""
+    returned: str = ""
+    """The result where it is a short plain text, redacted."""
 
 
 def observe(packet: Packet) -> Iterator[Observation]:
@@ -51,36 +89,60 @@ def observe(packet: Packet) -> Iterator[Observation]:
 def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
     calls = [step for step in run.actions if step.function]
     changes = [step.position for step in run.steps if _may_change(step)]
-    made: set[bytes] = set()
+    tries = _tries(calls)
+    first = _first_to_work(calls)
+    uses = list(_uses(calls, first))
+    echoes: dict[tuple[str, str], bool] = {}
+    made: dict[bytes, set[str]] = {}
     worked: dict[bytes, int] = {}
+    acted: dict[str, None] = {}
     for index, step in enumerate(calls):
         call = msgspec.json.encode((step.function, step.arguments), order="deterministic")
         before = worked.get(call)
+        following = calls[index + 1 :] if step.error else []
+        instead = _instead(step, following, first) if step.error else ()
         yield Observation(
             function=step.function,
             effect=step.effect,
             arguments=step.arguments,
             forms=step.forms,
-            origins=step.origins,
+            origins=_origins(step, echoes),
             form=step.form,
             error=step.error,
-            fix=_fix(step, calls[index + 1 :]) if step.error else (),
+            fix=_fix(step, following),
             repeated=call in made,
             passed=run.passed,
             task_key=task_key,
             cite=Cite(run.letter, step.position),
             redundant=before is not None and _last(changes, step.position) <= before,
-            between=_between(step, calls[index + 1 :]) if step.error else (),
+            looped=step.error in made.get(call, ()),
+            between=_between(step, following),
+            earlier=tuple(acted),
+            before=_before(step, tries),
+            later=_later(step, tries),
+            feeds=_feeds(step, first, uses),
+            instead=instead,
+            rescued=tuple(sorted({use for at, use in uses if use.giver in instead and at > step.position})),
+            returned=step.returned if step.form is not None and step.form.kind == "text" else "",
         )
-        made.add(call)
+        made.setdefault(call, set()).add(step.error)
+        for value in step.arguments.values():
+            key = (step.function, str(value))
+            echoes[key] = echoes.get(key, False) or not step.error
         if not step.error:
             worked[call] = step.position
+            if _acts(step):
+                acted[step.function] = None
 
 
 def _may_change(step: Step) -> bool:
     """Could the same call give something else after this? Reads that move about (`cd`) change what later ones see."""
     if step.actor != "agent" or step.kind == "wait":
         return True
+    return _acts(step)
+
+
+def _acts(step: Step) -> bool:
     return bool(step.function) and (step.effect != "read" or not MOVES.isdisjoint(words(step.function)))
 
 
@@ -89,7 +151,107 @@ def _last(positions: list[int], before: int) -> int:
     return positions[index - 1] if index else -1
 
 
-def _fix(failed: Step, following: list[Step]) -> tuple[str, ...]:
+# Where values came from, and what they were used for
+
+
+def _origins(step: Step, echoes: dict[tuple[str, str], bool]) -> dict[str, str]:
+    """Without what only this function's own results had repeated; what it had refused before is as unknown as ever."""
+    if step.function not in step.origins.values():
+        return step.origins
+    found = {}
+    for name, place in step.origins.items():
+        worked = echoes.get((step.function, str(step.arguments[name]))) if place == step.function else None
+        if worked is None:
+            found[name] = place
+        elif not worked:
+            found[name] = NOWHERE
+    return found
+
+
+def _first_to_work(calls: Sequence[Step]) -> dict[str, int]:
+    first: dict[str, int] = {}
+    for step in calls:
+        if not step.error:
+            first.setdefault(step.function, step.position)
+    return first
+
+
+def _uses(calls: Sequence[Step], first: dict[str, int]) -> Iterator[tuple[int, Use]]:
+    """The arguments that name a thing and got its name from a result, with the position of the call."""
+    for step in calls:
+        for name, place in step.origins.items():
+            if first.get(place, step.position) < step.position and place != step.function and _names_things(step, name):
+                yield step.position, Use(place, step.function, name)
+
+
+def _names_things(step: Step, argument: str) -> bool:
+    return any(isinstance(value, str) and _THING.fullmatch(value) for _, value in scalars(step.arguments[argument]))
+
+
+def _feeds(step: Step, first: dict[str, int], uses: Sequence[tuple[int, Use]]) -> tuple[Use, ...]:
+    if first.get(step.function) != step.position:
+        return ()
+    return tuple(sorted({use for _, use in uses if use.giver == step.function}))
+
+
+def _instead(failed: Step, following: Sequence[Step], first: dict[str, int]) -> tuple[str, ...]:
+    again = (step.position for step in following if step.function == failed.function and not step.error)
+    until = next(again, None)
+    new = [name for name, at in first.items() if at > failed.position and (until is None or at < until)]
+    return tuple(sorted(new))
+
+
+# What was tried on the same thing
+
+
+def _tries(calls: Sequence[Step]) -> dict[str, list[Step]]:
+    """By thing: the calls of functions that act on it."""
+    found: dict[str, list[Step]] = defaultdict(list)
+    for step in calls:
+        if _acts(step):
+            for thing in {value for _, value in scalars(step.arguments) if _is_thing(value)}:
+                found[thing].append(step)
+    return found
+
+
+def _is_thing(value: object) -> bool:
+    return isinstance(value, str) and _THING.fullmatch(value) is not None
+
+
+def _same_thing(step: Step, tries: dict[str, list[Step]]) -> Iterator[tuple[str, list[Step]]]:
+    for name, value in step.arguments.items():
+        if _is_thing(value) and value in tries:
+            yield name, tries[value]
+
+
+def _before(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[Tried, ...]]:
+    found: dict[str, tuple[Tried, ...]] = {}
+    for name, others in _same_thing(step, tries):
+        worked: dict[str, bool] = {}
+        for other in others:
+            if other.position < step.position:
+                worked[other.function] = worked.get(other.function, False) or not other.error
+        if worked:
+            found[name] = tuple(Tried(function, any_worked) for function, any_worked in sorted(worked.items()))
+    return found
+
+
+def _later(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[Tried, ...]]:
+    found: dict[str, tuple[Tried, ...]] = {}
+    for name, others in _same_thing(step, tries):
+        worked: dict[str, bool] = {}
+        for other in others:
+            if other.position > step.position:
+                worked.setdefault(other.function, not other.error)
+        if worked:
+            found[name] = tuple(Tried(function, at_first) for function, at_first in sorted(worked.items()))
+    return found
+
+
+# What followed an error
+
+
+def _fix(failed: Step, following: Sequence[Step]) -> tuple[str, ...]:
     again = next((step for step in following if step.function == failed.function), None)
     if again is None or again.error:
         return ()
@@ -97,7 +259,7 @@ def _fix(failed: Step, following: list[Step]) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if failed.arguments.get(name) != again.arguments.get(name)))
 
 
-def _between(failed: Step, following: list[Step]) -> tuple[str, ...]:
+def _between(failed: Step, following: Sequence[Step]) -> tuple[str, ...]:
     called = [step.function for step in following]
     if failed.function not in called:
         return ()

@@ -285,8 +285,8 @@ def _form_of_text(value: str, role: str) -> tuple[str, str]:
         pattern = pattern if not _DIGIT.search(pattern) else "in words"
         return f"date {pattern}", f"dates {pattern}"
     kind = kind_of_text(value, role)
-    if kind is None:
-        return "empty text", "empty texts"
+    if kind is None:  # nothing, or a plain answer: `on`, `yes`
+        return ("text", "texts") if value.strip() else ("empty text", "empty texts")
     if _NUMBER.fullmatch(value.strip()):
         return "number as text", "numbers as text"
     return _FORM_WORDS.get(kind, ("text", "texts"))

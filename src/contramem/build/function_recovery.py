@@ -1,0 +1,126 @@
+"""What followed an error of a function and led on: other arguments, another function before it, or one instead."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from contramem.build.function_calls import Calls, Retry, guessed, leaves_out
+from contramem.build.function_errors import Complaint
+from contramem.build.function_words import code, is_identifying, listed, share_of
+from contramem.contrast.observation import MOVES, Observation
+from contramem.traces.effects import effect_of, words
+
+MAX_RECOVERIES = 2
+MIN_FEEDS = 2
+"""What a function's results were used for less often is not what it is for."""
+MAIN_USE, MIN_SHARE = 0.5, 0.1
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """One thing that helped, and how often."""
+
+    count: int
+    text: str
+
+
+def described(complaint: Complaint, calls: Calls) -> str:
+    """A mistake as a line of a card."""
+    count = share_of(len(complaint.calls), len(calls.all))
+    text = f'"{complaint.text}" in {count}' if complaint.text else f"An error in {count}"
+    helped = [recovery.text for recovery in recoveries(complaint, calls)[:MAX_RECOVERIES]]
+    helped = helped or _in_vain(_retries(complaint, calls))
+    return f"{text}; {'; '.join(helped)}." if helped else f"{text.rstrip('.')}."
+
+
+def recoveries(complaint: Complaint, calls: Calls) -> list[Recovery]:
+    """Everything that helped after the complaint, what helped most often first."""
+    retries = _retries(complaint, calls)
+    found = (
+        *_by_changing([retry for retry in retries if retry.changed and _same_goal(retry)], complaint),
+        *_after_another([retry for retry in retries if not retry.changed], calls),
+        *_instead(complaint, calls),
+    )
+    return sorted(found, key=lambda recovery: (-recovery.count, recovery.text))
+
+
+def _retries(complaint: Complaint, calls: Calls) -> list[Retry]:
+    places = {(call.task_key, call.cite) for call in complaint.calls}
+    return [retry for retry in calls.retries if (retry.first.task_key, retry.first.cite) in places]
+
+
+def _same_goal(retry: Retry) -> bool:
+    """Is the second call still about the same? A write to another thing that exists is another errand."""
+    if retry.first.effect == "read":
+        return True
+    pointing = [n for n in retry.first.arguments if is_identifying(n, retry.first.forms.get(n, ""))]
+    moved = [name for name in pointing if name in retry.changed and not _was_wrong(retry.first, name)]
+    return not moved or len(moved) < len(pointing)
+
+
+def _was_wrong(call: Observation, name: str) -> bool:
+    return guessed(call, name) or leaves_out(call, name)
+
+
+def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Recovery]:
+    worked = [retry for retry in retries if not retry.then.error]
+    if not worked:
+        return
+    together = Counter(_blamed(retry.changed, complaint.text) for retry in worked)
+    names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
+    tried = [retry for retry in retries if _blamed(retry.changed, complaint.text) == names]
+    named = listed([code(name) for name in sorted(names)])
+    count = share_of(together[names], len(tried), "retry")
+    yield Recovery(together[names], f"{_deed(names, tried)} {named} worked in {count}")
+
+
+def _blamed(changed: frozenset[str], error: str) -> frozenset[str]:
+    """Of several arguments that were changed at once, those that the complaint is about."""
+    said = set(words(error)) | {word + "s" for word in words(error)}
+    about = frozenset(name for name in changed if said.issuperset(set(words(name)) - {"id", "ids"}))
+    return about or changed
+
+
+def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:
+    if all(name not in retry.then.arguments for retry in retries for name in names):
+        return "leaving out"
+    if all(name not in retry.first.arguments for retry in retries for name in names):
+        return "adding"
+    return "changing"
+
+
+def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Recovery]:
+    after = Counter(function for retry in retries if not retry.then.error for function in retry.first.between)
+    # A call that only reads cannot have helped one that stayed the same.
+    acting = [name for name in after if effect_of(name) != "read" or not MOVES.isdisjoint(words(name))]
+    enabling = min(acting, key=lambda name: (-after[name], name), default=None)
+    if enabling is not None:
+        tried = sum(enabling in retry.first.between for retry in retries)
+        count = share_of(after[enabling], tried, "retry")
+        yield Recovery(after[enabling], f"the same call worked after {calls.shown(enabling)} in {count}")
+
+
+def _instead(complaint: Complaint, calls: Calls) -> Iterable[Recovery]:
+    """Other functions that then worked, and that give what this one is called for: the arguments its results fill."""
+    uses = Counter((use.function, use.argument) for call in calls.worked for use in call.feeds)
+    for_what = {use for use in uses if uses[use] >= max(MIN_FEEDS, max(uses.values()) * MAIN_USE)}
+    goals: dict[str, Counter[str]] = defaultdict(Counter)
+    for use in (use for call in complaint.calls for use in call.rescued):
+        if (use.function, use.argument) in for_what:
+            goals[use.giver][use.argument] += 1
+    for giver in sorted(goals):
+        count = sum(giver in call.instead for call in complaint.calls)
+        if goals[giver].total() >= MIN_FEEDS and count >= len(complaint.calls) * MIN_SHARE:
+            argument = min(goals[giver], key=lambda name: (-goals[giver][name], name))
+            share = f"{count} of {len(complaint.calls)}"
+            yield Recovery(
+                count, f"{calls.shown(giver)}, which also gives the {code(argument)}, then worked in {share}"
+            )
+
+
+def _in_vain(retries: Sequence[Retry]) -> list[str]:
+    plain = [retry for retry in retries if not retry.changed and not retry.first.between]
+    failed = sum(bool(retry.then.error) for retry in plain)
+    return [f"repeating it unchanged failed again in {share_of(failed, len(plain), 'retry')}"] if failed > 1 else []
