@@ -22,6 +22,7 @@ COMMANDS = {
     "injections": "contramem.cli.injections:injections",
     "hook": "contramem.cli.hook:hook",
     "mcp": "contramem.cli.mcp:mcp",
+    "foresight": "contramem.cli.foresight:foresight",
     "evaluate": "contramem.cli.evaluate:evaluate",
 }
 

@@ -79,14 +79,17 @@ class StepDeed(Deed):
 class EventDeed(Deed):
     """A call as it was made."""
 
-    __slots__ = ("_event", "_seen")
+    __slots__ = ("_event", "_origins", "_seen")
 
     def __init__(self, event: Event, seen: Seen) -> None:
         super().__init__("call", event.function, event.arguments, event.effect, _worked(event.result))
         self._event, self._seen = event, seen
+        self._origins: dict[str, str | None] = {}
 
     def origin(self, argument: str) -> str | None:
-        return self._seen.origin(self._event, argument)
+        if argument not in self._origins:
+            self._origins[argument] = self._seen.origin(self._event, argument)
+        return self._origins[argument]
 
     def found(self, field: str) -> frozenset[str] | None:
         result = self._event.result

@@ -6,6 +6,7 @@
     Mail.send[to from Contacts.find]  those whose value had last been seen there (`task`, `user`, `nowhere`, a function)
     Mail.send[cc given]            those that give the argument; `missing`: those that do not
     writes(Mail)  writes           anything that changes the app; anything that changes any app
+    reads(Mail)  reads             the same for what only looks
     ask                            asking the user
     finalize                       the final answer, or a call that ends the run
 
@@ -23,7 +24,7 @@ import msgspec
 from contramem.errors import GuardError
 from contramem.monitor.deed import Deed
 
-Kind: TypeAlias = Literal["function", "writes", "ask", "finalize"]
+Kind: TypeAlias = Literal["function", "reads", "writes", "ask", "finalize"]
 Test: TypeAlias = Literal["=", "is", "from", "given", "missing"]
 
 
@@ -59,7 +60,7 @@ class Pattern(NamedTuple):
 
     kind: Kind
     name: str = ""
-    """`App.function`, or the app of `writes`; empty: of any app."""
+    """`App.function`, or the app of `reads` and `writes`; empty: of any app."""
     conditions: tuple[Condition, ...] = ()
 
     def __str__(self) -> str:
@@ -78,16 +79,17 @@ class Pattern(NamedTuple):
             if deed.function != self.name:
                 return False
             return not self.conditions or all(condition.holds(deed) for condition in self.conditions)
-        if self.kind == "writes":
-            return deed.effect == "write" and (not self.name or deed.function.startswith(f"{self.name}."))
+        if self.kind in ("reads", "writes"):
+            return f"{deed.effect}s" == self.kind and (not self.name or deed.function.startswith(f"{self.name}."))
         if self.kind == "finalize":
             return deed.kind == "final" or deed.effect == "finalize"
         return deed.kind == "ask"
 
     def in_words(self) -> str:
         """As it stands in a sentence."""
-        if self.kind == "writes":
-            return f"a call that changes {self.name}" if self.name else "a call that changes something"
+        if self.kind in ("reads", "writes"):
+            verb, thing = ("changes", "something") if self.kind == "writes" else ("looks into", "things")
+            return f"a call that {verb} {self.name or thing}"
         if self.kind != "function":
             return {"ask": "a question to the user", "finalize": "the final answer"}[self.kind]
         name = f"`{self.name.rpartition('.')[2]}`"
@@ -95,7 +97,7 @@ class Pattern(NamedTuple):
 
 
 _BARE = re.compile(r"[\w\-]+(?: [\w\-]+)*")
-_CLASS = re.compile(r"(writes)(?:\(\s*([^\s().\[\]]+)\s*\))?|(ask|finalize)")
+_CLASS = re.compile(r"(reads|writes)(?:\(\s*([^\s().\[\]]+)\s*\))?|(ask|finalize)")
 _CALL = re.compile(r"([^\s().,\[\]]+\.[^\s().,\[\]]+)\s*(?:\[(.*)\])?", re.DOTALL)
 _CONDITION = re.compile(r"(\S+)\s+(?:(given|missing)|(=|is|from)\s+(.+))", re.DOTALL)
 # An `and` inside a quoted value joins nothing.
@@ -111,7 +113,7 @@ def parse_pattern(text: str) -> Pattern:
     match = _CALL.fullmatch(text)
     if match is None:
         raise GuardError(
-            f"functions are written App.function; {text!r} is not, nor is it writes(App), writes, ask or finalize"
+            f"functions are written App.function; {text!r} is not, nor is it writes(App), reads(App), ask or finalize"
         )
     conditions = _AND.split(match[2]) if match[2] is not None else []
     return Pattern("function", match[1], tuple(_condition(part.strip(), text) for part in conditions))

@@ -59,7 +59,7 @@ class Watch:
     def of_cards(cls, cards: Iterable[SkillCard], task: str) -> Watch:
         """Every guard of `cards` that can be read. A hand-written one that cannot is passed over: the card still
         guides, and nobody's run may fail over it."""
-        return cls([found for card in cards for found in _guards(card)], task)
+        return cls([found for card in cards for found in guards_of_card(card)], task)
 
     def observe(self, event: Event) -> tuple[Obligation, ...]:
         """Take in what happened. What it broke for good comes back, once."""
@@ -90,7 +90,8 @@ class Watch:
         return Obligation(one.guard, *self._cards[one.guard], one.state)
 
 
-def _guards(card: SkillCard) -> Iterable[tuple[Guard, str, str]]:
+def guards_of_card(card: SkillCard) -> Iterable[tuple[Guard, str, str]]:
+    """Every guard of a card that can be read, with the id and title of the card."""
     for text in card.guards:
         try:
             yield parse_guard(text), card.card_id, card.title

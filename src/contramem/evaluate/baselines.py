@@ -1,0 +1,131 @@
+"""What orders runs without a contrastive memory: baselines that foresight has to beat, and one control.
+
+Each gives a run of an unseen task a score; the higher, the likelier it is taken to have passed. Run length and distinct
+functions look at the run alone. The control sees only which source ran. The other two remember runs of other tasks:
+the nearest passing run (raw retrieval), and workflows induced from passing runs (offline AWM, Wang et al. 2024).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from rapidfuzz.distance import Indel, LCSseq
+
+from contramem.evaluate.contest import Contest
+from contramem.retrieve.bm25 import Bm25
+from contramem.retrieve.tokens import tokenize
+from contramem.traces.trajectory import Trajectory
+
+Scorer: TypeAlias = Callable[[Trajectory], float]
+Judge: TypeAlias = Callable[[Contest], Scorer]
+"""Looks at a task, then at its runs, one by one; it never sees how they ended."""
+
+NEIGHBOURS = 3
+"""Reference tasks that a memory of runs brings to a task: as many as an agent is shown cards."""
+MIN_SHARE = 0.5
+"""Of a task's passing runs that must make a call for it to be part of the task's workflow."""
+
+
+def run_length(contest: Contest) -> Scorer:
+    return lambda run: len(names(run))
+
+
+def distinct_functions(contest: Contest) -> Scorer:
+    return lambda run: len(set(names(run)))
+
+
+def source_pass_rate(runs: Iterable[Trajectory]) -> Judge:
+    """The control: how often the source passes elsewhere. Runs of the task itself are never counted."""
+    tried: dict[str, Counter[str]] = defaultdict(Counter)
+    passed: dict[str, Counter[str]] = defaultdict(Counter)
+    for run in runs:
+        if run.outcome.passed is not None:
+            tried[run.source][run.task_key] += 1
+            passed[run.source][run.task_key] += run.outcome.passed
+
+    def judge(contest: Contest) -> Scorer:
+        def score(run: Trajectory) -> float:
+            others = tried[run.source].total() - tried[run.source][contest.key]
+            return (passed[run.source].total() - passed[run.source][contest.key] + 1) / (others + 2)
+
+        return score
+
+    return judge
+
+
+class Neighbours:
+    """Passing runs of reference tasks, found by the words of a task among tasks of the same ability."""
+
+    def __init__(self, runs: Iterable[Trajectory]) -> None:
+        passing: dict[str, list[Trajectory]] = defaultdict(list)
+        for run in runs:
+            if run.outcome.passed:
+                passing[run.task_key].append(run)
+        by_ability: dict[str, list[list[Trajectory]]] = defaultdict(list)
+        for key in sorted(passing):
+            by_ability[passing[key][0].ability or ""].append(passing[key])
+        self._shelves = {
+            ability: (tasks, Bm25([tokenize(task[0].task) for task in tasks])) for ability, tasks in by_ability.items()
+        }
+
+    def of(self, contest: Contest) -> list[list[Trajectory]]:
+        """The passing runs of the `NEIGHBOURS` tasks that read most alike, none of them of the task's own scenario."""
+        if contest.ability not in self._shelves:
+            return []
+        tasks, index = self._shelves[contest.ability]
+        scores = index.scores(tokenize(contest.task))
+        ranked = sorted(range(len(tasks)), key=lambda number: (-round(float(scores[number]), 9), number))
+        others = [tasks[number] for number in ranked if not contest.is_of(tasks[number][0])]
+        return others[:NEIGHBOURS]
+
+    def nearest_passing_run(self, contest: Contest) -> Scorer:
+        """How like the most similar passing run of a neighbour the calls of a run are, in order."""
+        known = [names(run) for task in self.of(contest) for run in task]
+        return lambda run: max((Indel.normalized_similarity(names(run), other) for other in known), default=0.0)
+
+    def induced_workflows(self, contest: Contest) -> Scorer:
+        """How much of the neighbours' workflows a run goes through, in order."""
+        workflows = [found for task in self.of(contest) if (found := workflow(task))]
+
+        def score(run: Trajectory) -> float:
+            made = names(run)
+            shares = [LCSseq.similarity(made, steps) / len(steps) for steps in workflows]
+            return sum(shares) / len(shares) if shares else 0.0
+
+        return score
+
+
+def workflow(passing: Sequence[Trajectory]) -> tuple[str, ...]:
+    """The calls that most passing runs of a task make, in the order of the run that goes through most of them."""
+    calls = [names(run) for run in passing]
+    made = Counter(name for run in calls for name in set(run))
+    common = {name for name, times in made.items() if times >= MIN_SHARE * len(calls)}
+    steps = [tuple(dict.fromkeys(name for name in run if name in common)) for run in calls]
+    return max(steps, key=lambda found: (len(found), found), default=())
+
+
+def names(run: Trajectory) -> tuple[str, ...]:
+    """The functions that the agent called, in order."""
+    return tuple(event.function for event in run.calls)
+
+
+def baselines(pool: Iterable[Trajectory], reference: Iterable[Trajectory] | None) -> Mapping[str, Judge]:
+    """All that can be had: without reference runs, those that remember none; the source's rate from the pool itself."""
+    reference = None if reference is None else list(reference)
+    found: dict[str, Judge] = {
+        "run length": run_length,
+        "distinct functions": distinct_functions,
+        "source pass rate": source_pass_rate(pool if reference is None else reference),
+    }
+    if reference is not None:
+        near = Neighbours(reference)
+        found |= {
+            "nearest passing run": near.nearest_passing_run,
+            "induced workflows": near.induced_workflows,
+        }
+    return found
+
+
+CONTROL = "source pass rate"

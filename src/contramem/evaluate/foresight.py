@@ -1,0 +1,194 @@
+"""Foresight: on unseen tasks with recorded runs, do a bank's guards tell the failing runs from the passing ones?
+
+It needs no model and no environment. Within each task every pair of a passing and a failing run is ordered by score;
+the figure is the share ordered rightly, 0.5 being chance. The same pairs are ordered by baselines, and what counts is
+the paired difference to the best of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from contramem.bank.bank import Bank
+from contramem.bank.card import SkillCard
+from contramem.errors import UsageError
+from contramem.evaluate.baselines import CONTROL, Judge, baselines
+from contramem.evaluate.contest import (
+    MIN_PAIRS,
+    Contest,
+    Ordered,
+    contests,
+    difference,
+    difference_interval,
+    ordered,
+    share,
+    share_interval,
+)
+from contramem.evaluate.foresight_guards import CardGuards, Habits, card_judge, guard_judge, habit_judge
+from contramem.evaluate.stats import Interval
+from contramem.traces.trajectory import Trajectory, digest
+
+OURS = "guards"
+CARDS_ALONE = "guards of the cards alone"
+HABITS_ALONE = "habits alone"
+EXPECTATION = "expectation alone"
+PARTS = (OURS, CARDS_ALONE, HABITS_ALONE, EXPECTATION)
+"""Ours, and what it is made of: they are no baselines."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Ours minus another, over the same pairs."""
+
+    to: str
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """How well runs were told apart."""
+
+    orders: Mapping[str, tuple[Ordered, ...]]
+    """By judge: each task's pairs. All judges saw the same tasks in the same order."""
+    keys: tuple[str, ...]
+    """Those tasks."""
+    left_out: int
+    """Contested tasks that had taught the bank, or were among the reference runs."""
+    score: float
+    interval: Interval | None
+    best: Difference
+    """To the best baseline. The control is no baseline: it knows who ran, not what was done."""
+    control: Difference
+    memory: Difference
+    """To the same guards as one weighs them before any run was seen: what was learned, apart from what is looked at."""
+
+    @property
+    def tasks(self) -> int:
+        return len(self.orders[OURS])
+
+    @property
+    def pairs(self) -> int:
+        return sum(one.pairs for one in self.orders[OURS])
+
+    @property
+    def is_descriptive(self) -> bool:
+        """Too few pairs for a figure to count."""
+        return self.pairs < MIN_PAIRS
+
+    def shares(self) -> dict[str, float]:
+        """By judge, ours included."""
+        return {name: found for name, orders in self.orders.items() if (found := share(orders)) is not None}
+
+    def as_json(self) -> dict[str, Any]:
+        shares = self.shares()
+        return {
+            "tasks": self.tasks,
+            "pairs": self.pairs,
+            "left_out": self.left_out,
+            "descriptive_only": self.is_descriptive,
+            "score": shares.pop(OURS),
+            "interval": _as_json(self.interval),
+            "parts": {part: shares.pop(part) for part in PARTS[1:]},
+            "baselines": shares,
+            "difference": _difference(self.best),
+            "difference_to_control": _difference(self.control),
+            "difference_to_expectation": _difference(self.memory),
+        }
+
+
+def _difference(one: Difference) -> dict[str, Any]:
+    return {"to": one.to, "value": one.value, "interval": _as_json(one.interval)}
+
+
+def _as_json(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else [interval.low, interval.high]
+
+
+def foresight(
+    tasks: Iterable[Sequence[Trajectory]],
+    bank: Bank,
+    reference: Iterable[Sequence[Trajectory]] | None,
+    rng: Random,
+) -> Foresight:
+    """Order the runs of every unseen task. `reference` are the runs that the bank was built from, task by task."""
+    known = None if reference is None else [list(runs) for runs in reference]
+    all_tasks = [list(runs) for runs in tasks]
+    contested = contests(all_tasks)
+    taught = _Taught(bank, known or ())
+    unseen = [contest for contest in contested if not taught.by(contest)]
+    if not unseen:
+        raise UsageError(_nothing_left(len(all_tasks), len(contested)))
+    judges = _judges(all_tasks, bank, known)
+    orders = {name: tuple(ordered(one, judge(one)) for one in unseen) for name, judge in judges.items()}
+    ours = orders[OURS]
+    rivals = [name for name in orders if name not in (*PARTS, CONTROL)]
+    best = max(rivals, key=lambda name: (share(orders[name]) or 0.0, name))
+    mine = share(ours)
+    assert mine is not None, "a contest has pairs"
+    return Foresight(
+        orders=orders,
+        keys=tuple(one.key for one in unseen),
+        left_out=len(contested) - len(unseen),
+        score=mine,
+        interval=share_interval(ours, rng),
+        best=compared(orders, best, rng),
+        control=compared(orders, CONTROL, rng),
+        memory=compared(orders, EXPECTATION, rng),
+    )
+
+
+def compared(orders: Mapping[str, Sequence[Ordered]], to: str, rng: Random) -> Difference:
+    value = difference(orders[OURS], orders[to])
+    assert value is not None, "a contest has pairs"
+    return Difference(to, value, difference_interval(orders[OURS], orders[to], rng))
+
+
+def _judges(tasks: list[list[Trajectory]], bank: Bank, reference: list[list[Trajectory]] | None) -> dict[str, Judge]:
+    cards = CardGuards(bank)
+    habits = Habits() if reference is None else Habits.learned(contests(reference))
+    runs = [run for task in tasks for run in task]
+    known = None if reference is None else [run for task in reference for run in task]
+    return {
+        OURS: guard_judge(cards, habits),
+        CARDS_ALONE: card_judge(cards),
+        HABITS_ALONE: habit_judge(habits),
+        EXPECTATION: habit_judge(Habits()),
+        **baselines(runs, known),
+    }
+
+
+class _Taught:
+    """Which tasks have taught a bank: by id, by text, by scenario."""
+
+    def __init__(self, bank: Bank, reference: Iterable[Sequence[Trajectory]]) -> None:
+        self._digests: set[str] = set()
+        self._of_ability: set[tuple[str, str]] = set()
+        for held in bank.holdings.values():
+            self._digests.update(held.footing.taught_by)
+            if isinstance(held.card, SkillCard):
+                self._of_ability.update((held.card.ability, key) for key in held.footing.taught_by)
+        self._runs = [runs[0] for runs in reference if runs]
+
+    def by(self, contest: Contest) -> bool:
+        texts = (contest.key, contest.task, contest.scenario_id)
+        if any(digest(text) in self._digests for text in texts if text):
+            return True
+        # Ids such as `user_task_1` recur in every suite, so an id counts within its ability.
+        if (contest.ability, digest(contest.task_id)) in self._of_ability:
+            return True
+        return any(contest.is_of(run) for run in self._runs)
+
+
+def _nothing_left(tasks: int, contested: int) -> str:
+    if not contested:
+        return (
+            f"none of the {tasks} tasks has runs that passed and others that failed, so there is nothing to tell apart."
+        )
+    return (
+        f"all {contested} tasks with both outcomes taught the bank or are among the reference runs. "
+        "Give runs of other tasks."
+    )
