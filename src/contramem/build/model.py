@@ -207,7 +207,7 @@ class ModelAuthor:
             self._note(call, "truncated" if cut_off else "invalid")
             if cut_off:
                 complaints = [f"It was cut off at {request.settings.max_tokens} tokens. Say less."]
-            request = self._again(request, call.reply or "", complaints)
+            request = self._again(request, call.reply or "", complaints, asked + 1)
         raise AssertionError("unreachable")
 
     def _reply(self, request: Request) -> Call:
@@ -224,8 +224,10 @@ class ModelAuthor:
             self._odd.add(call.digest)
             self._exchange.oddities[oddity] += 1
 
-    def _again(self, request: Request, reply: str, complaints: Sequence[str]) -> Request:
-        text = self._prompts.fill("again", complaints=list(dict.fromkeys(complaints))[: replies.MAX_COMPLAINTS]).text
+    def _again(self, request: Request, reply: str, complaints: Sequence[str], attempt: int) -> Request:
+        told = list(dict.fromkeys(complaints))[: replies.MAX_COMPLAINTS]
+        # The number of the try makes it another question where the model gave the same answer twice.
+        text = self._prompts.fill("again", complaints=told, attempt=attempt, attempts=MAX_ASKED).text
         # The first question and the last answer: a third try needs no memory of the first.
         question = tuple(message for message in request.messages[:2] if message.role in ("system", "user"))
         shown = reply[:MAX_REPEATED_CHARS] or "(nothing)"

@@ -16,8 +16,8 @@ from contramem.retrieve.tokens import tokenize
 FOR_REFLECTOR, FOR_CURATOR = 4, 5
 _LOOSE = PROFILES["gaia2"]  # any shared word is enough
 _CLOSE = replace(_LOOSE, floor=3.0)
-"""A delta is compared by all its words, and nearly every card shares one. On the shipped runs this floor finds every card
-that states the same rule, with 23 % fewer tokens than none."""
+"""A delta is compared by all its words, and nearly every card shares one. On the shipped runs this floor finds every
+card that states the same rule, with 23 % fewer tokens than none."""
 
 
 def related_to_packet(packet: Packet, bank: Bank, limit: int = FOR_REFLECTOR) -> list[SkillCard]:

@@ -1,0 +1,125 @@
+"""The calls of a round: tries, budget, order; and the models that ship for tests."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from contramem.errors import BudgetError, ModelError, UsageError
+from contramem.llm.calls import MAX_TRIES, Budget, Caller
+from contramem.llm.files import as_line, read_replies, write_requests
+from contramem.llm.price import Price, read_price
+from contramem.llm.recorded import RecordedModel
+from contramem.llm.request import Message, Reply, Request, Settings, Trouble
+from contramem.llm.scripted import ScriptedModel
+
+
+def request(about: str = "one", max_tokens: int = 1000) -> Request:
+    return Request("scripted", Settings(max_tokens=max_tokens), (Message("user", about),), {}, "builder", about)
+
+
+def test_the_same_question_has_the_same_digest_whatever_it_is_about() -> None:
+    one = request()
+    assert one.digest == Request("scripted", one.settings, one.messages, {}, "curator", "else").digest
+    assert one.digest != request(max_tokens=999).digest
+    assert one.digest != Request("other", one.settings, one.messages, {}).digest
+    assert one.digest != Request("scripted", one.settings, one.messages, {"type": "object"}).digest
+
+
+def test_trouble_that_may_pass_is_tried_a_bounded_number_of_times() -> None:
+    down = [Trouble("server error", "HTTP 500", again=True) for _ in range(MAX_TRIES)]
+    waits: list[float] = []
+    caller = Caller(ScriptedModel(*down), sleep=waits.append)
+    with pytest.raises(ModelError, match=f"tried {MAX_TRIES} times"):
+        list(caller.ask_all([request()]))
+    assert caller.troubles == Counter({"server error": MAX_TRIES})
+    assert len(waits) == MAX_TRIES - 1
+
+
+def test_a_budget_stops_before_the_call_that_could_break_it() -> None:
+    price = Price(0, 1000)  # a dollar for a thousand tokens out
+    model = ScriptedModel(by=lambda asked: Reply("{}", "stop", 10, 400, 0.4), price=price)
+    budget = Budget(2.0, price)
+    caller = Caller(model, parallel=4, budget=budget)
+    got = []
+    with pytest.raises(BudgetError, match=r"stopped at \$1.2000 of \$2.00: the next call could cost up to \$1.0000"):
+        for asked, _ in caller.ask_all([request(str(number)) for number in range(10)]):
+            got.append(asked.subject)
+    assert got == ["0", "1", "2"]  # after three, 1.2 is spent, and the worst of a fourth is 1.0
+    assert len(model.asked) == 3
+    assert budget.spent_usd == pytest.approx(1.2)
+    assert budget.reserved_usd == pytest.approx(0)
+
+
+def test_a_price_is_two_numbers() -> None:
+    assert read_price("1.25,10").of(1_000_000, 100_000) == pytest.approx(2.25)
+    for wrong in ("1", "a,b", "1,2,3", "-1,2"):
+        with pytest.raises(UsageError, match="--price takes two numbers"):
+            read_price(wrong)
+
+
+def test_exchanges_are_recorded_once_and_replayed_without_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "exchanges.jsonl"
+    live = ScriptedModel({"card": None}, name="openai:real")
+    recording = RecordedModel(path, live)
+    assert recording.ask(request()) == recording.ask(request())
+    assert len(live.asked) == 1
+    replaying = RecordedModel(path)
+    assert replaying.name == "openai:real"
+    assert json.loads(replaying.ask(request()).text) == {"card": None}
+    with pytest.raises(ModelError, match="holds no reply to this request about two"):
+        replaying.ask(request("two"))
+
+
+def test_a_file_that_holds_no_exchanges_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no recorded exchanges"):
+        RecordedModel(tmp_path / "nothing.jsonl")
+    (tmp_path / "other.jsonl").write_text('{"format": "something"}\n')
+    with pytest.raises(UsageError, match="is no file of recorded exchanges"):
+        RecordedModel(tmp_path / "other.jsonl")
+
+
+def test_a_request_is_written_in_the_form_of_a_batch(tmp_path: Path) -> None:
+    asked = Request("openai:gpt-5", Settings("high", None, 3), (Message("system", "s"), Message("user", "u")), {"a": 1})
+    line = as_line(asked)
+    assert (line["custom_id"], line["method"], line["url"]) == (asked.digest, "POST", "/v1/chat/completions")
+    assert len(line["custom_id"]) <= 64
+    assert line["body"] == {
+        "model": "gpt-5",
+        "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "builder", "schema": {"a": 1}}},
+        "max_completion_tokens": 16_000,
+        "seed": 3,
+        "reasoning_effort": "high",
+    }
+    write_requests(tmp_path / "r.jsonl", [asked, request()])
+    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 2
+
+
+def test_replies_come_from_a_batch_or_from_a_person(tmp_path: Path) -> None:
+    def batch(custom_id: str, choice: dict[str, object]) -> dict[str, object]:
+        usage = {"prompt_tokens": 10, "completion_tokens": 2}
+        body = {"choices": [choice], "usage": usage}
+        return {"custom_id": custom_id, "response": {"status_code": 200, "body": body}, "error": None}
+
+    lines = [
+        batch("a", {"message": {"content": "{}"}, "finish_reason": "stop"}),
+        batch("b", {"message": {"content": "{", "refusal": None}, "finish_reason": "length"}),
+        batch("c", {"message": {"content": None, "refusal": "no"}, "finish_reason": "stop"}),
+        {"custom_id": "d", "response": None, "error": {"code": "batch_expired"}},
+        {"custom_id": "e", "reply": {"card": None}},
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n")
+    assert read_replies(path, Price(1, 1)) == {
+        "a": Reply("{}", "stop", 10, 2, 0.000012),
+        "b": Reply("{", "length", 10, 2, 0.000012),
+        "c": Reply("no", "refusal", 10, 2, 0.000012),
+        "e": Reply('{"card": null}'),
+    }
+    path.write_text('{"custom_id": "a"}\n')
+    with pytest.raises(UsageError, match=r"a.jsonl:1: is no reply"):
+        read_replies(path)

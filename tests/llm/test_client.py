@@ -1,0 +1,150 @@
+"""A provider that misbehaves in every way: what is tried again, what is counted, what is given back."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from tests.loopback import Answer, Loopback, loopback
+
+from contramem.errors import ModelError
+from contramem.llm.calls import MAX_TRIES, Caller
+from contramem.llm.client import ProviderModel
+from contramem.llm.price import Price
+from contramem.llm.request import Message, Reply, Request, Settings
+
+pytest.importorskip("pydantic_ai")
+
+KEY = "sk-live-0123456789abcdef0123456789abcdef"
+SCHEMA = {"type": "object", "properties": {"card": {"type": ["object", "null"]}}, "required": ["card"]}
+
+
+def request(about: str = "Mail.search") -> Request:
+    messages = (Message("system", "Be a builder."), Message("user", f"About {about}"))
+    return Request("openai:loopback", Settings(temperature=0.5, seed=7), messages, SCHEMA, "builder", about)
+
+
+class Asked:
+    """One round of calls against a server: the replies, the waits, and what was counted."""
+
+    def __init__(self, server: Loopback, *requests: Request, timeout_s: float = 20.0) -> None:
+        self.waits: list[float] = []
+        self.replies: dict[str, Reply] = {}
+        self.error: ModelError | None = None
+        model = ProviderModel("openai:loopback", base_url=server.url, price=Price(1, 10), timeout_s=timeout_s)
+        caller = Caller(model, parallel=2, sleep=self.waits.append)
+        try:
+            for asked, reply in caller.ask_all(requests):
+                self.replies[asked.subject] = reply
+        except ModelError as error:
+            self.error = error
+        finally:
+            model.close()
+        self.troubles = caller.troubles
+
+
+def fails_first(times: int, answer: Answer) -> Any:
+    return lambda body, before: answer if before < times else Answer('{"card": null}')
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def test_a_call_sends_instructions_data_schema_and_settings_and_brings_back_usage_and_price() -> None:
+    with loopback(fails_first(0, Answer())) as server:
+        asked = Asked(server, request())
+    (body,) = server.bodies
+    assert [(message["role"], message["content"]) for message in body["messages"]] == [
+        ("system", "Be a builder."), ("user", "About Mail.search"),
+    ]  # fmt: skip
+    assert body["response_format"]["json_schema"]["name"] == "builder"
+    assert (body["temperature"], body["seed"], body["model"]) == (0.5, 7, "loopback")
+    assert asked.replies == {"Mail.search": Reply('{"card": null}', "stop", 1000, 100, pytest.approx(0.002))}
+    assert not asked.troubles
+
+
+@pytest.mark.parametrize(
+    ("answer", "counted"),
+    [
+        pytest.param(Answer(status=500), "server error", id="server-error"),
+        pytest.param(Answer(status=503), "server error", id="unavailable"),
+        pytest.param(Answer(status=429), "rate limit", id="rate-limit"),
+        pytest.param(Answer(hang_up=True), "connection", id="hangs-up"),
+        pytest.param(Answer(raw=b'{"id": "chatcmpl-1", "choi'), "broken response", id="half-a-response"),
+        pytest.param(Answer(raw=b"<html>gateway</html>"), "broken response", id="no-json"),
+    ],
+)
+def test_what_may_pass_is_tried_again_and_counted(answer: Answer, counted: str) -> None:
+    with loopback(fails_first(2, answer)) as server:
+        asked = Asked(server, request())
+    assert asked.replies["Mail.search"].text == '{"card": null}'
+    assert len(server.bodies) == 3
+    assert asked.troubles.total() == 2
+    assert set(asked.troubles) <= {counted, "connection"}
+    assert 0.8 <= asked.waits[0] <= 1.2
+    assert 1.6 <= asked.waits[1] <= 2.4
+
+
+def test_a_server_that_says_how_long_to_wait_is_obeyed() -> None:
+    with loopback(fails_first(1, Answer(status=429, headers={"Retry-After": "17"}))) as server:
+        asked = Asked(server, request())
+    assert asked.waits == [17.0]
+    assert asked.troubles == Counter({"rate limit": 1})
+
+
+def test_a_server_that_does_not_answer_is_left_in_time() -> None:
+    with loopback(fails_first(1, Answer(delay_s=1.5))) as server:
+        asked = Asked(server, request(), timeout_s=0.4)
+    assert asked.troubles == Counter({"timeout": 1})
+    assert asked.replies["Mail.search"].text == '{"card": null}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "finish", "text"),
+    [
+        pytest.param(Answer('{"card": {"what', finish="length"), "length", '{"card": {"what', id="truncated"),
+        pytest.param(Answer(refusal="I cannot help."), "refusal", "I cannot help.", id="refusal"),
+        pytest.param(Answer(finish="content_filter"), "content_filter", "", id="content-filter"),
+        pytest.param(Answer("not JSON at all"), "stop", "not JSON at all", id="wrong-json"),
+    ],
+)
+def test_a_reply_of_no_use_is_given_back_for_what_it_is_and_not_asked_again_here(
+    answer: Answer, finish: str, text: str
+) -> None:
+    with loopback(lambda body, before: answer) as server:
+        asked = Asked(server, request())
+    assert len(server.bodies) == 1
+    assert (asked.replies["Mail.search"].finish, asked.replies["Mail.search"].text) == (finish, text)
+    assert not asked.troubles
+
+
+def test_a_provider_that_is_down_ends_the_round_with_what_had_come_and_what_to_do() -> None:
+    def behave(body: dict[str, Any], before: int) -> Answer:
+        return Answer('{"card": null}') if "first" in json.dumps(body) else Answer(status=503)
+
+    with loopback(behave) as server:
+        asked = Asked(server, request("first"), request("second"), request("third"), request("fourth"))
+    assert asked.replies["first"].text == '{"card": null}'
+    assert asked.error is not None
+    assert "does not answer" in str(asked.error)
+    assert "Everything paid for is kept" in str(asked.error)
+    tries = Counter(body["messages"][1]["content"] for body in server.bodies)
+    assert tries["About first"] == 1
+    assert max(tries.values()) == MAX_TRIES
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_a_request_that_is_refused_is_not_repeated_and_the_key_is_never_told(status: int) -> None:
+    said = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}}).encode()
+    with loopback(lambda body, before: Answer(status=status, raw=said)) as server:
+        asked = Asked(server, request())
+    assert len(server.bodies) == 1
+    assert server.keys == [f"Bearer {KEY}"]
+    assert asked.error is not None
+    assert f"HTTP {status}" in str(asked.error)
+    assert KEY not in str(asked.error)
+    assert asked.troubles == Counter({"rejected": 1})

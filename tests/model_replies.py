@@ -1,0 +1,103 @@
+"""Replies that a good model could give, made from the rules: what the tests' scripted model answers with."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from contramem.bank.store import Store, open_store
+from contramem.build.answering import AskNow
+from contramem.build.functions import build_function_card
+from contramem.build.lessons import lessons
+from contramem.build.model import ModelAuthor, ModelChoice
+from contramem.build.replies import FunctionText
+from contramem.build.rounds import Plan, Rounds
+from contramem.contrast.observation import by_function
+from contramem.contrast.packet import Packet, contrast
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.llm.calls import Caller
+from contramem.llm.exchange import Exchange
+from contramem.llm.request import Model, Request
+from contramem.llm.scripted import ScriptedModel
+from contramem.traces.pool import Pool
+from contramem.traces.read import ReadOptions, read_traces
+from contramem.validate.validator import Validator
+
+RUNS = Path(__file__).parents[1] / "examples" / "runs"
+
+
+class Runs:
+    """Packets of some runs, with the checks that hold for them and the replies that fit them."""
+
+    def __init__(self, packets: list[Packet], vocabulary: Vocabulary) -> None:
+        self.packets = packets
+        self.vocabulary = vocabulary
+        self.checks = Validator(vocabulary.closed)
+        self._observed = by_function(packets)
+        self._packets = {packet.task_key: packet for packet in packets}
+
+    @classmethod
+    def shipped(cls) -> Runs:
+        with Pool(read_traces([RUNS], ReadOptions())) as pool:
+            vocabulary = Vocabulary(pool)
+            return cls(list(contrast(pool, vocabulary)), vocabulary)
+
+    def reply(self, request: Request) -> dict[str, Any]:
+        """By stage: the rules' card, the rules' lessons, and the smallest edit that the prompt's own data allow."""
+        if request.stage == "builder":
+            return self._card(request.subject)
+        if request.stage == "reflector":
+            return {"deltas": [_delta(found) for found in lessons(self._packets[request.subject])]}
+        return curated(request)
+
+    def _card(self, function: str) -> dict[str, Any]:
+        observations = self._observed[function]
+        card = build_function_card(function, observations, None, self.vocabulary)
+        if card is None or self.checks.card(card, observations, self.packets):
+            return {"card": None}
+        return {"card": card.model_dump(mode="json", include=set(FunctionText.model_fields))}
+
+    def scripted(self, **options: Any) -> ScriptedModel:
+        return ScriptedModel(by=self.reply, **options)
+
+
+def _delta(candidate: Any) -> dict[str, Any]:
+    cites = [f"{cite.run}#{cite.position}" for cite in candidate.cites]
+    return {**candidate.delta.model_dump(mode="json"), "cites": cites}
+
+
+def fenced(request: Request, name: str) -> str | None:
+    """What stands between the marks of that name in the prompt's data."""
+    found = re.search(rf"<{name} (\w+)>\n(.*)\n</{name} \1>", request.messages[1].text, re.DOTALL)
+    return found[2] if found else None
+
+
+def curated(request: Request) -> dict[str, Any]:
+    delta = json.loads(fenced(request, "delta") or "")
+    cards = [json.loads(line) for line in (fenced(request, "cards") or "").splitlines()]
+    same = next((card for card in cards if card["skill"]["core_rule"] == delta["skill"]["core_rule"]), None)
+    if same is not None:
+        return {
+            "operation": "NOOP", "target_card_ids": [same["card_id"]], "retained_card_id": same["card_id"],
+            "reason": "A card says it.",
+        }  # fmt: skip
+    return {"operation": "ADD", "new_or_updated_card": delta, "reason": "No card is about this."}
+
+
+def build(
+    runs: Runs, store: Store, model: Model, *, parallel: int = 4, keep: bool = True, sleep: Any = lambda s: None,
+    caller: Caller | None = None, **plan: Any,
+) -> tuple[Rounds, Exchange]:  # fmt: skip
+    """A whole build; the store is written."""
+    exchange = Exchange(store, keep=keep)
+    with store.writing("build"):
+        author = ModelAuthor(ModelChoice(model.name), exchange, runs.checks, runs.packets)
+        rounds = Rounds(Plan(runs.packets, **plan), store, author, runs.checks)
+        rounds.run(AskNow(caller or Caller(model, parallel, sleep=sleep), exchange))
+    return rounds, exchange
+
+
+def new_store(folder: Path, name: str = "bank.db") -> Store:
+    return open_store(folder / name, create=True)
