@@ -16,8 +16,9 @@ Behave = Callable[[dict[str, Any], int], "Answer"]
 
 class Answer:
     def __init__(
-        self, content: str | None = None, *, status: int = 200, headers: dict[str, str] | None = None, finish: str = "stop",
-        refusal: str | None = None, raw: bytes | None = None, delay_s: float = 0.0, hang_up: bool = False,
+        self, content: str | None = None, *, status: int = 200, headers: dict[str, str] | None = None,
+        finish: str = "stop", refusal: str | None = None, raw: bytes | None = None, delay_s: float = 0.0,
+        hang_up: bool = False,
     ) -> None:  # fmt: skip
         self.status, self.headers, self.delay_s, self.hang_up = status, headers or {}, delay_s, hang_up
         message = {"role": "assistant", "content": content, "refusal": refusal}

@@ -1,0 +1,215 @@
+"""`contramem build --model` and its companions, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.loopback import Answer, loopback
+from tests.made_runs import call, run
+
+from contramem.bank.store import open_store
+from contramem.cli import cli
+from contramem.errors import ContramemError
+
+KEY = "sk-live-0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One run searches and deletes; the other only searches. Two trials each."""
+    from contramem.traces.write import write_traces
+
+    search = call("Mail.search", {"query": "news"}, [{"id": 17}])
+    path = tmp_path_factory.mktemp("traces") / "runs.jsonl"
+    made = [
+        made
+        for trial in ("0", "1")
+        for made in (
+            run("a", True, search, call("Mail.delete", {"id": 17}), "done", trial=trial),
+            run("b", False, search, "I found nothing.", trial=trial),
+        )
+    ]
+    write_traces(made, path)
+    return path
+
+
+def contramem(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], catch_exceptions=True)
+
+
+def ok(*arguments: object) -> Any:
+    result = contramem(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def complaint(*arguments: object) -> str:
+    result = contramem(*arguments)
+    assert isinstance(result.exception, ContramemError), result.output
+    return str(result.exception)
+
+
+def reply(body: dict[str, Any]) -> dict[str, Any]:
+    """From a request as the provider sees it to a good reply."""
+    stage = body["response_format"]["json_schema"]["name"]
+    text = body["messages"][1]["content"]
+    if stage == "builder":
+        return {"card": {"what_it_does": "Works on mails.", "returns": "ok"}}
+    delta = {
+        "title": "Delete before reporting",
+        "applies_when": "A task asks to delete what a search has found.",
+        "solves": "Runs that report without the delete.",
+        "skill": {"core_rule": "Call delete before the final answer.", "completion": ["delete has worked"]},
+        "functions_used": ["Mail.delete"],
+    }
+    if stage == "reflector":
+        return {"deltas": [{**delta, "cites": ["A#2"]}]}
+    assert "Delete before reporting" in text
+    return {"operation": "ADD", "new_or_updated_card": delta, "reason": "New."}
+
+
+def test_a_dry_run_says_what_it_will_cost_and_makes_nothing(traces: Path, tmp_path: Path) -> None:
+    store = tmp_path / "bank.db"
+    found = ok("build", traces, "--bank", store, "--model", "openai:some", "--price", "1,10", "--dry-run")
+    assert [(one["stage"], one["part"], one["calls"]) for one in found["stages"]] == [
+        ("builder", "ready", [2, 2]), ("reflector", "ready", [1, 1]), ("curator", "later", [0, 3]),
+    ]  # fmt: skip
+    assert not store.exists()
+    shown = contramem("build", traces, "--bank", store, "--model", "openai:some", "--price", "1,10", "--dry-run")
+    assert "Nothing was called, nothing changed" in " ".join(shown.output.split())
+
+
+def test_a_build_through_a_server_and_its_account(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    store = tmp_path / "bank.db"
+    with loopback(lambda body, before: Answer(json.dumps(reply(body)))) as server:
+        how = ("--model", "openai:some", "--base-url", server.url, "--price", "1,10", "--budget", "5")
+        found = ok("build", traces, "--bank", store, *how)
+        again = ok("build", traces, "--bank", store, *how)
+        assert len(server.bodies) == 4
+    assert found["model"]["finished"]
+    assert {stage: cost["calls"] for stage, cost in found["model"]["stages"].items()} == {
+        "builder": 2, "reflector": 1, "curator": 1,
+    }  # fmt: skip
+    assert found["model"]["spent_usd"] == pytest.approx(4 * 0.002)
+    assert found["skills"] == {"execution": 1}
+    assert again["model"]["spent_usd"] == 0
+    assert again["decisions"] == {}
+    cost = ok("bank", "cost", store)
+    assert cost["stages"]["builder"] == {
+        "calls": 2, "tokens_in": 2000, "tokens_out": 200, "cost_usd": 0.004, "unpriced": 0,
+    }  # fmt: skip
+    assert {one["tokens"] for one in cost["paper"]} == {142_000, 15_720_000, 1_440_000, 1_940_000}
+    assert "15,720,000 in all" in contramem("bank", "cost", store).output
+    with open_store(store) as opened:
+        digest = opened.calls()[0].digest
+    assert "[reply, stop]" in contramem("bank", "cost", store, "--call", digest[:12]).output
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_a_provider_that_refuses_ends_in_one_line_and_keeps_the_account(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with loopback(lambda body, before: Answer(status=401)) as server:
+        how = ("--model", "openai:some", "--base-url", server.url, "--parallel", "1", "--json")
+        result = contramem("build", traces, "--bank", tmp_path / "bank.db", *how)
+    assert "HTTP 401" in str(result.exception)
+    told = json.loads(result.stdout)["model"]
+    assert not told["finished"]
+    assert told["tried_again"] == {"rejected": 1}
+
+
+def test_the_round_trip_by_file_needs_no_key(traces: Path, tmp_path: Path) -> None:
+    store, requests, replies = tmp_path / "bank.db", tmp_path / "requests.jsonl", tmp_path / "replies.jsonl"
+    how = ("--bank", store, "--model", "openai:some", "--export-requests", requests)
+    told = ok("build", traces, *how)["model"]
+    rounds = 0
+    while told["open_requests"]:
+        rounds += 1
+        lines = [json.loads(line) for line in requests.read_text().splitlines()]
+        assert len(lines) == told["open_requests"]
+        answered = [{"custom_id": line["custom_id"], "reply": reply(line["body"])} for line in lines]
+        replies.write_text("\n".join(map(json.dumps, answered)))
+        found = ok("build", traces, *how, "--import-replies", replies)
+        told = found["model"]
+    assert rounds == 2
+    assert told["finished"]
+    assert found["skills"] == {"execution": 1}
+    assert requests.read_text() == ""
+
+
+def test_rollouts_take_the_first_runs_of_each_source(traces: Path, tmp_path: Path) -> None:
+    told = []
+    for number, options in enumerate([["--rollouts", "1"], []]):
+        requests = tmp_path / f"{number}.jsonl"
+        ok(
+            "build",
+            traces,
+            "--bank",
+            tmp_path / f"{number}.db",
+            "--model",
+            "x",
+            "--export-requests",
+            requests,
+            *options,
+        )
+        told += re.findall(r"runs: ([^\\]+)", requests.read_text())
+    assert told == ["A passed, B failed", "A passed, B passed, C failed, D failed"]
+
+
+def test_identical_deltas_make_an_append_only_bank(traces: Path, tmp_path: Path) -> None:
+    runs = Path(__file__).parents[2] / "examples" / "runs"
+    curated = ok("build", runs, "--bank", tmp_path / "curated.db", "--only", "skills")
+    appended = ok(
+        "build", runs, "--bank", tmp_path / "appended.db", "--only", "skills",
+        "--append-only", "--deltas-from", tmp_path / "curated.db",
+    )  # fmt: skip
+    assert appended["deltas"] == curated["deltas"]
+    assert appended["decisions"] == {"ADD": appended["deltas"] - sum(appended["refused"].values())}
+
+    def deltas(name: str) -> list[Any]:
+        with open_store(tmp_path / name) as store:
+            return [entry.decision.candidate for entry in store.ledger() if entry.decision.packet]
+
+    assert deltas("appended.db") == deltas("curated.db")
+    said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "curated.db")
+    assert "holds no delta of any of these 1 tasks" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--budget", "5"], "--budget goes with --model"),
+        (["--dry-run"], "--dry-run goes with --model"),
+        (["--model", "nobody:nothing", "--budget", "5"], "the price of nobody:nothing is not known"),
+        (["--model", "openai:x", "--price", "cheap", "--dry-run"], "--price takes two numbers"),
+        (["--model", "openai:x", "--author", "rules"], "goes with neither --author nor --deltas-from"),
+        (["--model", "openai:x", "--dry-run", "--export-requests", "r"], "--dry-run changes nothing"),
+        (["--model", "recorded:nothing.jsonl"], "no recorded exchanges"),
+    ],
+)
+def test_options_that_do_not_go_together_say_so(traces: Path, tmp_path: Path, options: list[str], said: str) -> None:
+    assert said in complaint("build", traces, "--bank", tmp_path / "bank.db", *options)
+    assert not (tmp_path / "bank.db").exists()
+
+
+def test_recorded_exchanges_stand_in_for_a_model(traces: Path, tmp_path: Path) -> None:
+    """Export gives the requests; a file of exchanges with their replies is a model of its own."""
+    from contramem.llm.recorded import RecordedModel
+    from contramem.llm.scripted import ScriptedModel
+
+    recorded = tmp_path / "exchanges.jsonl"
+    RecordedModel(recorded, ScriptedModel(name="openai:some"))
+    store = tmp_path / "bank.db"
+    said = complaint("build", traces, "--bank", store, "--model", f"recorded:{recorded}")
+    assert "holds no reply to this request" in said
