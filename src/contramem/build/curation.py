@@ -149,7 +149,7 @@ def _joined_rule(guards: Sequence[str]) -> str:
     if any(guard.template != "response" for guard in parsed) or len({guard.then for guard in parsed}) > 1:
         return ""
     places = listed([bare(guard.function) for guard in parsed])
-    return f"{places} alone do not settle it: go on to {bare(parsed[0].then)}, though the request does not say so."
+    return f"{places} alone do not settle it: call {bare(parsed[0].then)} and use what it returns."
 
 
 def rewritten(card: SkillCard, **changes: object) -> SkillDelta:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
 from contramem.build.author import MAX_DELTAS, Candidate
-from contramem.build.mining import MIN_BROKEN, Replay, mine
+from contramem.build.mining import MIN_BROKEN, Replay, mine, names_call
 from contramem.build.phrases import about, bare, calls_of, counted, listed, path, plain, tags_of
 from contramem.build.recoveries import diagnoses, recoveries
-from contramem.build.wordings import WORDINGS, known_value
+from contramem.build.wordings import WORDINGS, is_looked_up, known_value
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Cite
 from contramem.traces.effects import words
@@ -35,6 +35,8 @@ def lessons(packet: Packet) -> list[Candidate]:
 def _from_guards(packet: Packet) -> Iterator[Candidate]:
     mined = mine(packet)
     for found in mined:
+        if found.guard.template == "known_value" and not is_looked_up(packet, found):
+            continue  # "take it from the request" is no advice
         if found.guard.template == "known_value":
             # Several arguments that the same runs made up for one call are one lesson about that call.
             alike = [one for one in mined if _same_slip(one, found)]
@@ -94,14 +96,20 @@ def _unit(passing: Sequence[PacketRun], function: str) -> str | None:
     units: set[str] | None = None
     for run in passing:
         made = [step for step in calls_of(run, function) if not step.error]
-        names = {name for step in made for name, value in step.arguments.items() if isinstance(value, str)}
+        names = {name for step in made for name, value in step.arguments.items() if _identifies(value)}
         varying = {name for name in names if len({str(step.arguments.get(name)) for step in made}) == len(made)}
         units = varying if units is None else units & varying
     identifying = sorted(name for name in units or () if not set(words(name)) & _WORDY)
     return identifying[0] if identifying else None
 
 
-_WORDY = frozenset("text body content message description subject title comment note summary date time day".split())
+def _identifies(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("<ID_", "<EMAIL_", "<PERSON_", "<NAME_", "<FILE_", "<ACCOUNT_"))
+
+
+_WORDY = frozenset(
+    "zip city state country street address phone text body content message description subject title comment note summary date time day".split()
+)
 
 
 def _things(run: PacketRun, function: str, unit: str) -> set[str]:
@@ -132,6 +140,8 @@ def _detours(packet: Packet) -> Iterator[Candidate]:
     if len(long.actions) < 2 * len(short.actions) or not extra or not needed - {""}:
         return
     enough = [step.function for step in short.actions if step.function]
+    if names_call(packet.task, enough[-1]):
+        return  # the request names the short way itself
     functions = tuple(dict.fromkeys([*enough, *extra[:2]]))
     delta = SkillDelta(
         title=f"{plain(enough[-1])} without detours"[:120],

@@ -71,7 +71,17 @@ def mine(packet: Packet) -> list[Replay]:
         guard = found.guard
         # One lesson about doing a thing is enough; where its values come from is another lesson.
         chosen.setdefault((guard.target, guard.argument), found)
-    return list(chosen.values())
+    return [found for found in chosen.values() if not _said_better(found.guard, list(chosen.values()))]
+
+
+def _said_better(guard: Guard, chosen: Sequence[Replay]) -> bool:
+    """Of several ways to say one thing the sharpest is enough: which value to read, else what to call first."""
+    others = [found.guard for found in chosen]
+    if guard.template == "precedence":
+        return any(other.template == "known_value" and other.function == guard.then for other in others)
+    if guard.template == "existence":
+        return any(other.template == "precedence" and other.function == guard.function for other in others)
+    return False
 
 
 def _is_common(found: Replay, packet: Packet) -> bool:
@@ -135,13 +145,12 @@ def _stopped_after(failing: Sequence[PacketRun], function: str) -> set[str]:
 
 
 def _feeds(passing: Sequence[PacketRun], function: str) -> bool:
-    """Is it a look-up that most passing runs then use: for a later call, or as the last thing before the answer?"""
+    """Is it a look-up whose result most passing runs then give to a later call?"""
     calling = [run for run in passing if any(step.function == function for step in _worked(run))]
     used = 0
     for run in calling:
-        worked = _worked(run)
-        later = any(function in step.origins.values() for step in worked if step.function != function)
-        used += later or worked[-1].function == function
+        reads = all(step.effect != "write" for step in _worked(run) if step.function == function)
+        used += reads and any(function in step.origins.values() for step in _worked(run) if step.function != function)
     return 2 * used > len(calling)
 
 
@@ -187,6 +196,6 @@ def _depends(runs: Sequence[PacketRun], earlier: str, later: str) -> bool:
                 if earlier in step.origins.values() or (enabled and not step.error):
                     return True
                 refused = refused or bool(step.error)
-            elif step.function == earlier and not step.error:
-                enabled = refused
+            elif step.function == earlier and not step.error and step.effect != "read":
+                enabled = refused  # reading changes nothing, so it cannot be what made the call work
     return False

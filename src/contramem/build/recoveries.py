@@ -44,8 +44,9 @@ def _all_failed(cases: Sequence[tuple[PacketRun, Step]]) -> bool:
 
 
 def _recovery(packet: Packet, function: str, error: str, better: str, worse: str, by_reaction: Reactions) -> Candidate:
-    advice = _advice(better)
-    passed = next(run for run, _ in by_reaction[better] if run.passed)
+    advice = _advice(better, _reformed(function, by_reaction[better]))
+    helped = [(run, step) for run, step in by_reaction[better] if run.passed and _reached(function, better, run, step)]
+    passed = helped[0][0]
     failed = by_reaction[worse][0][0]
     turned = [better.rpartition(" ")[2]] if "turned to call" in better else []
     functions = (function, *turned)
@@ -59,7 +60,7 @@ def _recovery(packet: Packet, function: str, error: str, better: str, worse: str
         skill=Skill(
             core_rule=f"When {bare(function)} answers “{error}”, {advice}.",
             completion=(f"the last {bare(function)} error was followed by a call that worked",),
-            success_failure_contrast=f"{_runs(by_reaction[better])} got past it this way; "
+            success_failure_contrast=f"{_runs(helped)} got past it this way and passed; "
             f"{_runs(by_reaction[worse])} {worse} and failed.",
             recovery=f"{advice[0].upper()}{advice[1:]}.",
         ),
@@ -77,7 +78,23 @@ def _runs(cases: Sequence[tuple[PacketRun, Step]]) -> str:
     return f"{count} run" if count == 1 else f"{count} runs"
 
 
-def _advice(reaction: str) -> str:
+def _reformed(function: str, cases: Sequence[tuple[PacketRun, Step]]) -> dict[str, tuple[str, str]]:
+    """Arguments whose form was another in the call that then worked: (before, after)."""
+    for run, failed in cases:
+        again = next((s for s in run.actions if s.position > failed.position and s.function == function), None)
+        if run.passed and again is not None and not again.error:
+            return {
+                name: (form, again.forms[name])
+                for name, form in failed.forms.items()
+                if again.forms.get(name, form) != form
+            }
+    return {}
+
+
+def _advice(reaction: str, reformed: dict[str, tuple[str, str]]) -> str:
+    if reformed and reaction.startswith("changed"):
+        changes = [f"`{name}` as {after} instead of {before}" for name, (before, after) in sorted(reformed.items())]
+        return f"call it again with {listed(changes)}"
     if "turned to call" in reaction:
         return f"turn to {bare(reaction.rpartition(' ')[2])} instead of giving up"
     if reaction.startswith("turned to ask"):
@@ -93,8 +110,9 @@ def diagnoses(packet: Packet) -> Iterator[Candidate]:
     for (function, error), by_reaction in reactions(packet.failing).items():
         cases = [case for group in by_reaction.values() for case in group]
         quoted = quotation(error)
-        if {run.letter for run, _ in cases} != {run.letter for run in packet.failing} or not quoted:
-            continue
+        everyone = {run.letter for run, _ in cases} == {run.letter for run in packet.failing}
+        if not everyone or not quoted or any(_reached(function, GAVE_UP, run, step) for run, step in cases):
+            continue  # somebody got past it, so it is not what they all failed of
         delta = SkillDelta(
             title=f"Known trap in {plain(function)}"[:120],
             applies_when=f"A task about {about(packet, function)}, and {bare(function)} answers “{quoted}”.",

@@ -44,8 +44,16 @@ def stand(one: Known, packets: Sequence[Packet]) -> Standing:
     replays = [(packet, found) for packet in packets for found in _replays(one, packet)]
     footing = one.footing + _footing(replays)
     shown, contradicted = set(footing.tasks) - set(footing.contradicted_by), set(footing.contradicted_by)
-    thin = len(footing.tasks) < 2 and (_asks_for_call(one) or _one_against_one(footing))
-    stated = _stated(one, footing)
+    record = _record(one, packets)
+    # Rules that ask for a call need more: with one task, or with runs that fare as well without it, the call may just
+    # be what some task was about.
+    if _asks_for_call(one):
+        thin = len(footing.tasks) < 2 or not record.makes_a_difference
+    else:
+        thin = len(footing.tasks) < 2 and _one_against_one(footing)
+    stated = _stated(one, record)
+    if record.speaks_against_it:
+        return Standing(footing, stated, None, thin, refuted=True)
     if not contradicted:
         return Standing(footing, stated, None, thin, refuted=False)
     condition = _condition(one, replays)
@@ -59,24 +67,66 @@ def uncounted(one: Known) -> Known:
     return one._replace(footing=one.footing.model_copy(update={"support": {}, "contradicted_by": ()}))
 
 
-def _stated(one: Known, footing: Footing) -> SkillDelta:
-    """The contrast of the task that taught it, and what all tasks add up to, where there are several."""
+class Record(NamedTuple):
+    """How runs fared that kept a rule, and how those that did not, over all tasks it speaks about."""
+
+    tasks: int
+    kept: int
+    kept_and_passed: int
+    broke: int
+    broke_and_passed: int
+
+    @property
+    def speaks_against_it(self) -> bool:
+        """Enough runs of both sorts, and keeping the rule did not go with passing."""
+        if min(self.kept, self.broke) < MIN_RUNS:
+            return False
+        return self.kept_and_passed / self.kept <= self.broke_and_passed / self.broke
+
+    @property
+    def makes_a_difference(self) -> bool:
+        """Runs that kept it passed clearly more often than runs that did not."""
+        if min(self.kept, self.broke) < 2:
+            return False
+        return self.kept_and_passed / self.kept - self.broke_and_passed / self.broke >= CLEAR_LIFT
+
+
+MIN_RUNS = 5
+CLEAR_LIFT = 0.3
+
+
+def _record(one: Known, packets: Sequence[Packet]) -> Record:
+    guard = guards_of(one.card.guards)[0]
+    verdicts = [
+        (packet.task_key, guard.check(run.actions), run.passed)
+        for packet in packets
+        # Whoever reads `after A, B` reads it after every A, so every A counts, whatever the task was about.
+        if guard.template == "response" or speaks_about(guard, packet)
+        for run in (*packet.passing, *packet.failing)
+    ]
+    kept = [passed for _, verdict, passed in verdicts if verdict == "holds"]
+    broke = [passed for _, verdict, passed in verdicts if verdict == "broken"]
+    tasks = {task for task, verdict, _ in verdicts if verdict != "vacuous"}
+    return Record(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
+
+
+def _stated(one: Known, record: Record) -> SkillDelta:
+    """The contrast of the task that taught it, and how all runs fared that it speaks about, where there are more."""
     skill = one.card.skill
-    first = skill.success_failure_contrast.partition(_OVERALL)[0].rstrip()
-    if len(footing.tasks) < 2:
+    if record.tasks < 2 or not record.broke:
         return rewritten(one.card)
-    counts = max(footing.support.values(), key=lambda counts: counts.held + counts.broken)
-    overall = f"{len(footing.tasks)} tasks {counts.held} passing runs kept this, {counts.broken} failing runs did not."
-    return rewritten(
-        one.card, skill=skill.model_copy(update={"success_failure_contrast": f"{first} {_OVERALL} {overall}"})
+    first = skill.success_failure_contrast.partition(_OVERALL)[0].rstrip()
+    overall = (
+        f"{_OVERALL} {record.tasks} tasks it speaks about, {record.kept_and_passed} of {record.kept} runs that kept "
+        f"this passed, and {record.broke_and_passed} of {record.broke} that did not."
     )
+    return rewritten(one.card, skill=skill.model_copy(update={"success_failure_contrast": f"{first} {overall}"}))
 
 
 _OVERALL = "Over all"
 
 
 def _asks_for_call(one: Known) -> bool:
-    """Rules that ask for a call need a second task: with one, the call may just be what that task was about."""
     return any(guard.template in ("response", "existence") for guard in guards_of(one.card.guards))
 
 

@@ -22,7 +22,7 @@ def _response(packet: Packet, found: Replay) -> SkillDelta:
         title=f"Go on from {plain(first)} to {plain(then)}",
         applies_when=f"A task about {about(packet, then)}, when {bare(first)} has answered and {bare(then)} has not.",
         solves=f"Runs that take {bare(first)} for all there is to know.",
-        core_rule=f"{bare(first)} alone does not settle it: go on to {bare(then)}, though the request does not say so.",
+        core_rule=f"{bare(first)} alone does not settle it: call {bare(then)} and use what it returns.",
         completion=[f"{bare(then)} was called after the last {bare(first)} and returned no error"],
         contrast=_called_by(packet, then),
     )
@@ -154,6 +154,11 @@ def _refusal(packet: Packet, letters: Sequence[str], function: str) -> str:
     """The error that `function` gave in those runs, where it is fit to be quoted."""
     steps = (s for run in packet.runs if run.letter in letters for s in run.actions if s.function == function)
     return next((quoted for step in steps if step.error and (quoted := quotation(step.error))), "")
+
+
+def is_looked_up(packet: Packet, found: Replay) -> bool:
+    """Do passing runs read the value in a result, rather than in the request?"""
+    return "`" in _origin_in_words(packet, found.held, found.guard.function, [found.guard.argument])
 
 
 def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, arguments: Sequence[str]) -> str:
