@@ -47,7 +47,7 @@ _HOMES = {
     "ReadOptions": "contramem.traces.read",
     "RuleAuthor": "contramem.build.rules",
     "Run": "contramem.inject.run",
-    "Signal": "contramem.contrast.signals",
+    "Signal": "contramem.contrast.signal",
     "Trajectory": "contramem.traces.trajectory",
     "build_bank": "contramem.pipeline",
     "contrast": "contramem.contrast.packet",

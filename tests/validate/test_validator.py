@@ -24,7 +24,7 @@ from tests.validate.validate_examples import (
 
 from contramem.bank.card import Argument
 from contramem.bank.patch import Add, Amend, Merge, Noop
-from contramem.contrast.signals import Cite
+from contramem.contrast.signal import Cite
 from contramem.validate.known import known_of
 from contramem.validate.privacy import Privacy, personal
 from contramem.validate.schema import schema

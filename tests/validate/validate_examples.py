@@ -8,7 +8,7 @@ from contramem.bank.card import Argument, Evidence, FunctionCard, Skill, SkillCa
 from contramem.build.author import Candidate
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet
-from contramem.contrast.signals import Cite
+from contramem.contrast.signal import Cite
 
 SEARCH = call("Mail.search_emails", {"query": "Quarterly Report"}, [{"id": "m-471188", "sender": "ada@example.org"}])
 DELETE = call("Mail.delete_email", {"email_id": "m-471188", "folder": "INBOX"})

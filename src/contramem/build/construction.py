@@ -23,7 +23,7 @@ from contramem.build.curation import Known, known, same_rule
 from contramem.build.settling import stand, uncounted
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.contrast.signals import Cite
+from contramem.contrast.signal import Cite
 from contramem.errors import PatchError
 from contramem.traces.trajectory import Tool, digest
 from contramem.validate.verdict import Refusal

@@ -108,7 +108,8 @@ def _identifies(value: object) -> bool:
 
 
 _WORDY = frozenset(
-    "zip city state country street address phone text body content message description subject title comment note summary date time day".split()
+    """zip city state country street address phone text body content message description subject title comment note
+    summary date time day""".split()
 )
 
 

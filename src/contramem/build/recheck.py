@@ -15,7 +15,7 @@ from contramem.build.construction import packet_digest
 from contramem.build.mining import replay
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
-from contramem.contrast.signals import Cite
+from contramem.contrast.signal import Cite
 from contramem.errors import GuardError
 from contramem.monitor.guard import parse_guard
 from contramem.validate.case import Case, Text, functions_of

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.contrast.signals import Cite
+from contramem.contrast.signal import Cite
 from contramem.validate.known import Known, Names, known_of, names_of_observations
 
 Text: TypeAlias = SkillDelta | FunctionCard
