@@ -1,10 +1,10 @@
 from random import Random
 
 import pytest
-from comparison_runs import CALL, FINAL, run, runs, sides
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
+from tests.evaluate.comparison_runs import CALL, FINAL, run, runs, sides
 
 from contramem.evaluate.attempt import count_agent_events, is_hung
 from contramem.evaluate.compare import Effort, compare

@@ -1,7 +1,7 @@
 import pytest
-from comparison_runs import run, runs
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluate.comparison_runs import run, runs
 
 from contramem.errors import ComparisonError
 from contramem.evaluate.pairs import pair_runs
