@@ -348,7 +348,9 @@ def test_a_function_called_once_per_item_says_so():
         for task in ("t1", "t2")
         for n in range(3)
     ]
-    assert card_of(*calls).usage_rules == (
+    assert card_of(*calls) is None  # by itself it is what any function does
+    known = [msgspec.structs.replace(call, origins={"email_id": "Mail.search"}) for call in calls]
+    assert card_of(*known).usage_rules[:1] == (
         "Call once per `email_id`: 2 of 2 runs with this function called it again with only `email_id` changed.",
     )
 

@@ -24,6 +24,8 @@ MOSTLY, NEARLY_ALWAYS = 0.5, 0.9
 CLEAR = 0.2
 """A place that fewer of the values come from is not named."""
 MAX_ORIGINS = 3
+GUESSED_DATE = "date YYYY-MM-DD"
+"""What anybody would try first: that it works is no news."""
 
 _NAME = re.compile(r"[A-Za-z_][\w\-]{0,39}")
 _TEXT_FORMS = frozenset(
@@ -83,7 +85,7 @@ def _argument(
     listed_words = schema is not None and isinstance(schema.get("enum"), list)
     telling = (
         (closed and " of " in form and not listed_words)
-        or "date " in form
+        or any(part.startswith("date ") and part != GUESSED_DATE for part in form.split(" or "))
         or ("results of" in origin and points_at_things(name, form))
         or (required is True and schema is None)
     )

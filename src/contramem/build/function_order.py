@@ -17,6 +17,10 @@ MIN_REFUSED = 0.75
 MAX_NEEDED = 0.34
 """One that fails more often than this even after what it needs, needs something else."""
 MAX_ORDERS = 3
+STEM_CHARS = 4
+
+_EVERYWHERE = frozenset("user acco item data name file".split())
+"""Stems of words that complaints use of anything."""
 
 
 def order_rules(calls: Calls) -> Iterator[str]:
@@ -110,15 +114,17 @@ def _closes_another(calls: Calls) -> Iterator[str]:
 def _needs(calls: Calls) -> Iterator[str]:
     """This function is refused in runs in which another one has not worked yet."""
     names = sorted({name for call in calls.worked for name in call.earlier if name != calls.function})
+    # Where the complaint speaks of one of them, the others came before it by habit.
+    meant = [name for name in names if _is_meant(name, calls)]
     found: dict[str, tuple[list[Observation], list[Observation]]] = {}
-    for other in names:
+    for other in meant or names:
         after = [call for call in calls.all if other in call.earlier]
         without = [call for call in calls.all if other not in call.earlier]
         refused = [call for call in without if call.error]
         good = failures(after) <= len(after) * MAX_NEEDED
         if good and _is_rule(refused, len(without)) and fail_more(without, after, tests=len(names)):
             found[other] = (without, after)
-    best = min(found, key=lambda name: (not _is_meant(name, found[name][0]), -_fit(*found[name]), name), default=None)
+    best = min(found, key=lambda name: (-_fit(*found[name]), name), default=None)
     if best is not None:
         without, after = found[best]
         refused = [call for call in without if call.error]
@@ -127,11 +133,15 @@ def _needs(calls: Calls) -> Iterator[str]:
         yield f"Call {calls.shown(best)} first: until it had worked in the run, this was refused in {count}, {against}."
 
 
-def _is_meant(function: str, refused: Sequence[Observation]) -> bool:
-    """Does the complaint speak of what the function does? `doors must be locked` speaks of `lockDoors`."""
-    said = {word for call in refused for word in words(call.error)}
-    named = {word for word in words(function.partition(".")[2]) if len(word) > 3}
-    return any(word[:4] == other[:4] for word in named for other in said if len(other) > 3)
+def _is_meant(function: str, calls: Calls) -> bool:
+    """Do most complaints speak of what another function does? `doors must be locked` speaks of `lockDoors`."""
+    named = _stems(function.partition(".")[2]) - _stems(calls.name) - _EVERYWHERE
+    speaking = sum(not named.isdisjoint(_stems(call.error)) for call in calls.failed)
+    return speaking * 2 >= len(calls.failed) > 0
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:STEM_CHARS] for word in words(text) if len(word) >= STEM_CHARS)
 
 
 def _fit(without: Sequence[Observation], after: Sequence[Observation]) -> int:

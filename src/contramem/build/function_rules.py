@@ -31,20 +31,25 @@ MIN_CALLS = 2
 OFTEN = 0.3
 """A share of the runs or calls from which on something is how the function is used."""
 MIN_NEEDLESS, MIN_NEEDLESS_RUNS = 0.05, 3
-MIN_FED, FED_SHARE = 3, 0.05
+MIN_FED, FED_SHARE = 3, 0.15
 """A use of a function's results that fewer runs, or a smaller share of them, show is not told."""
 MAX_FED, MAX_USERS = 3, 3
 MAX_REASONS = 2
 MAX_BAD_FORMS = 3
 
 
+def habits(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
+    """How the function is used: good to know on a card, too little to make one."""
+    return (*_one_call_per(calls, arguments), *_exact_values(calls, arguments))
+
+
 def usage_rules(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
-    """Guidance for one call of the function: what it has to look like, then how often, then what to make of it."""
-    each = tuple(_one_call_per(calls, arguments))
+    """Guidance for one call of the function that its calls prove: what comes first, what it has to look like, what to
+    make of an empty result."""
+    each = any(_one_call_per(calls, arguments))
     return (
         *order_rules(calls),
         *_formats(calls, arguments),
-        *each,
         *_several_at_once(calls, arguments),
         *_when_empty(calls),
         # A function that is called for one thing after another is not asked again because nothing was found.
@@ -69,7 +74,7 @@ def _words(name: str, form: str) -> str:
     return form_in_words(name, form).removeprefix("date ")
 
 
-def exact_values(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+def _exact_values(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
     """What a write points at has to be copied, not recalled."""
     if calls.effect == "read":
         return

@@ -25,7 +25,10 @@ REACHES_OUT = frozenset(
     """send transfer pay post publish share forward reply tweet retweet repost invite purchase buy order withdraw charge
     refund submit donate dispatch broadcast release deploy""".split()
 )
-ADDS = frozenset("create add append insert schedule register book place write draft save upload mkdir copy cp".split())
+ADDS = frozenset(
+    """create add append insert schedule register book place write draft save upload mkdir copy cp refuel recharge
+    deposit""".split()
+)
 CHANGES = frozenset(
     """update set change modify edit rename move mv replace reschedule toggle enable disable lock unlock assign increase
     decrease resume suspend upgrade swap exchange return""".split()

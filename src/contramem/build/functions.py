@@ -15,7 +15,7 @@ from contramem.build.function_effects import side_effects
 from contramem.build.function_errors import Complaint, complaints, is_addressed
 from contramem.build.function_recovery import described, recoveries
 from contramem.build.function_returns import gives_back, returns
-from contramem.build.function_rules import exact_values, given_to, guessed_values, needless_repeats, usage_rules
+from contramem.build.function_rules import given_to, guessed_values, habits, needless_repeats, usage_rules
 from contramem.build.function_words import act, code, listed
 from contramem.contrast.observation import Observation
 from contramem.contrast.vocabulary import Vocabulary
@@ -55,7 +55,7 @@ def build_function_card(
         what_it_does=_line(_what_it_does(calls, arguments, tool)),
         arguments=arguments,
         returns=_line(" ".join(part for part in (returns(calls), gives) if part)),
-        usage_rules=(*map(_line, rules), *exact_values(calls, arguments))[:MAX_LINES],
+        usage_rules=(*map(_line, rules), *habits(calls, arguments))[:MAX_LINES],
         common_mistakes=(*mistakes, *(text for _, text in careless))[:MAX_LINES],
         side_effects=_line(effects.text),
     )
