@@ -35,9 +35,7 @@ def main() -> None:
         say("5. What an agent would be told at the start of a new task.")
         run("bank", "freeze", store, "--out", frozen)
         run("guide", NEW_TASK, "--bank", frozen)
-        say(
-            "6. Two sets of runs at the same tasks, compared. (Two scripted agents stand in for without and with memory.)"
-        )
+        say("6. Two sets of runs at the same tasks, compared (two scripted agents; no memory is involved).")
         compare(folder)
     CONSOLE.rule("[bold]Your own runs")
     CONSOLE.print(
