@@ -43,7 +43,8 @@ def _absence(guard: Guard, deeds: Deeds) -> Verdict:
 
 def _at_most_once(guard: Guard, deeds: Deeds) -> Verdict:
     made = [deeds[index] for index in _places(guard.function, deeds, worked=True)]
-    keys = [str(deed.arguments.get(guard.argument) if guard.argument else deed.key()) for deed in made]
+    same = [deed.arguments.get(guard.argument) if guard.argument else deed.key() for deed in made]
+    keys = [(deed.function, str(value)) for deed, value in zip(made, same, strict=True)]
     return "vacuous" if not keys else "holds" if len(set(keys)) == len(keys) else "broken"
 
 
