@@ -44,6 +44,13 @@ class Runs:
             vocabulary = Vocabulary(pool)
             return cls(list(contrast(pool, vocabulary)), vocabulary)
 
+    @classmethod
+    def some(cls) -> Runs:
+        """Four tasks of each of two abilities."""
+        shipped = cls.shipped()
+        groups = [[packet for packet in shipped.packets if packet.ability == name] for name in ("search", "ambiguity")]
+        return cls([packet for group in groups for packet in group[:4]], shipped.vocabulary)
+
     def reply(self, request: Request) -> dict[str, Any]:
         """By stage: the rules' card, the rules' lessons, and the smallest edit that the prompt's own data allow."""
         if request.stage == "builder":

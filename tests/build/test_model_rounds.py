@@ -31,9 +31,7 @@ from contramem.llm.scripted import ScriptedModel
 @pytest.fixture(scope="module")
 def runs() -> Runs:
     """The shipped runs of two abilities: enough for windows, merges and several rounds."""
-    shipped = Runs.shipped()
-    some = [packet for packet in shipped.packets if packet.ability in ("search", "ambiguity")]
-    return Runs(some, shipped.vocabulary)
+    return Runs.some()
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +79,7 @@ def test_a_killed_build_goes_on_and_repeats_at_most_what_was_in_flight(
     asked: list[Request] = []
     kills = 0
     while True:
-        left = rng.randint(1, 12)
+        left = rng.randint(1, 6)
 
         def reply(request: Request) -> dict[str, Any]:
             nonlocal left
@@ -114,8 +112,7 @@ import sys, time
 from pathlib import Path
 from contramem.llm.scripted import ScriptedModel
 from tests.model_replies import Runs, build, new_store
-shipped = Runs.shipped()
-runs = Runs([p for p in shipped.packets if p.ability in ("search", "ambiguity")], shipped.vocabulary)
+runs = Runs.some()
 def reply(request):
     with open(sys.argv[2], "a") as log:
         log.write(request.digest + "\\n")
