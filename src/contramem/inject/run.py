@@ -10,11 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from contramem.bank.card import FunctionCard
+import msgspec
+
+from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
 from contramem.inject.guidance import Guidance, Writer, nothing
@@ -24,7 +27,11 @@ from contramem.inject.switch import OFF, switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
+from contramem.traces.effects import effect_of
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
+
+if TYPE_CHECKING:
+    from contramem.monitor.watch import Obligation, Watch
 
 
 class Memory:
@@ -179,11 +186,37 @@ class Run:
         self._note("final", guidance)
         return guidance
 
-    def observe(self, event: Event) -> None:
-        """Tell what happened. A call that failed brings its card back before the next call of that function."""
-        if event.result is not None and event.result.error is not None and (card := self._find(event.function)):
-            with self._lock:
+    def observe(self, event: Event) -> tuple[Obligation, ...]:
+        """Tell what happened: an error brings the card of its function back, and what the event broke for good of the
+        cards' guards is returned, once. A call that was held did not happen; do not tell of it."""
+        card = self._find(event.function) if event.function else None
+        if card is not None and event.function != card.tool:
+            event = msgspec.structs.replace(event, function=card.tool)  # guards know a function by its full name
+        with self._lock:
+            if card is not None and event.result is not None and event.result.error is not None:
                 self._failed.add(card.card_id)
+            return self._watch.observe(event)
+
+    def pending(self) -> tuple[Obligation, ...]:
+        """What the cards that were shown still ask for, if the run is to end well. Ask before the final answer."""
+        with self._lock:
+            return self._watch.pending()
+
+    def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
+        """What this call would break for good, if it were made and worked. A warning, never a veto."""
+        card = self._find(function)
+        named = card.tool if card else function
+        call = Event(0, "agent", "call", function=named, arguments=dict(arguments or {}), effect=effect_of(named))
+        with self._lock:
+            return self._watch.would_break(call)
+
+    @cached_property
+    def _watch(self) -> Watch:
+        """Guards are parsed when somebody first asks: most runs never do."""
+        from contramem.monitor.watch import Watch
+
+        skills = [hit.card for hit in self.guidance.hits if isinstance(hit.card, SkillCard)]
+        return Watch.of_cards(skills, self.task)
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         """Tell how the run ended: passed or not, an `Outcome`, or None when nobody knows (yet). It may be told again;
