@@ -185,7 +185,7 @@ def test_what_is_told_of_empty_results_agrees_with_the_observations(built):
     for name, card in cards.items():
         text = " ".join(card.usage_rules)
         for argument, *counts in re.findall(
-            r"when `(\w+)` had .*?\((\d+) of (\d+) calls, against (\d+) of (\d+)", text
+            r"When `(\w+)` had .*? empty in (\d+) of (\d+) calls, against (\d+) of (\d+)", text
         ):
             empty: dict[bool, list[bool]] = {True: [], False: []}
             for call in (call for call in observations[name] if call.form is not None):

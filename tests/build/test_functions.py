@@ -48,7 +48,7 @@ def card_of(*calls, tool=None, vocabulary=None, function="Mail.delete_email"):
     return build_function_card(function, calls, tool, vocabulary or Vocabulary())
 
 
-def found(n=2, **other):
+def found(n=3, **other):
     """Calls that show where their `email_id` comes from: enough to be worth a card."""
     given = {"arguments": {"email_id": "<ID_1>"}, "origins": {"email_id": "Mail.search_emails"}} | other
     return [call(run=f"f{number}", **given) for number in range(n)]
@@ -257,8 +257,8 @@ def test_empty_results_are_told_by_the_values_that_led_to_them():
     card = card_of(*searches(*seen, *new), function="Mail.search")
     assert card.returns.endswith("may come back empty (4 of 24 calls that worked).")
     assert card.usage_rules == (
-        "Empty results mostly came when `query` had not been seen in the task or an earlier result "
-        "(4 of 4 calls, against 0 of 20 otherwise): take them for a wrong `query`, not for an answer.",
+        "When `query` had not been seen in the task or an earlier result, it came back empty in 4 of 4 calls, "
+        "against 0 of 20 otherwise: take that for a wrong `query`, not for an answer.",
     )
 
 

@@ -24,6 +24,8 @@ MOSTLY, NEARLY_ALWAYS = 0.5, 0.9
 CLEAR = 0.2
 """A place that fewer of the values come from is not named."""
 MAX_ORIGINS = 3
+MIN_TRACED = 3
+"""Fewer values say nothing about where values come from."""
 GUESSED_DATE = "date YYYY-MM-DD"
 """What anybody would try first: that it works is no news."""
 
@@ -164,7 +166,7 @@ def origin_of(name: str, calls: Calls) -> str:
         # A write echoes what it was given; the next call then "finds" the value there.
         del places[calls.function]
     traced = sum(places.values())
-    if traced < 2 or traced < len(given) * MOSTLY:
+    if traced < MIN_TRACED or traced < len(given) * MOSTLY:
         return ""
     functions = {place: count for place, count in places.items() if "." in place}
     parts = [_from_functions(functions, calls), (places[TASK], "from the task"), (places[USER], "from the user")]

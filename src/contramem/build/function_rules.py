@@ -149,8 +149,8 @@ def _reasons(name: str, shown: Sequence[Observation], tests: int) -> Iterator[tu
         count, against = share_of(_empties(new), len(new)), f"against {_empties(known)} of {len(known)} otherwise"
         yield (
             _empties(new),
-            f"Empty results mostly came when {code(name)} had not been seen in the task or an earlier result "
-            f"({count}, {against}): take them for a wrong {code(name)}, not for an answer.",
+            f"When {code(name)} had not been seen in the task or an earlier result, it came back empty in {count}, "
+            f"{against}: take that for a wrong {code(name)}, not for an answer.",
         )
         return
     given, without = _parted(
