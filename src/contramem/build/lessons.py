@@ -64,31 +64,45 @@ def _cites(packet: Packet, found: Replay) -> tuple[Cite, ...]:
 
 
 def _every_item(packet: Packet) -> Iterator[Candidate]:
-    """A write that passing runs make for several things, and failing runs for fewer of them."""
+    """A write that passing runs make for several things that a result had listed, and failing runs for fewer."""
     for function in sorted({s.function for run in packet.passing for s in run.actions if _wrote(s)}):
         unit = _unit(packet.passing, function)
-        if unit is None:
+        listing = _listing(packet.passing, function, unit) if unit else None
+        if unit is None or listing is None:
             continue
         least = min(len(_things(run, function, unit)) for run in packet.passing)
         fewer = [run for run in packet.failing if 0 < len(_things(run, function, unit)) < least]
-        if least < 2 or not fewer or len(fewer) < MIN_BROKEN * len(packet.failing):
-            continue
-        good = packet.passing[0]
-        delta = SkillDelta(
-            title=f"{plain(function)} for every {unit}, not just the first"[:120],
-            applies_when=f"A task about {about(packet, function)} that concerns several `{unit}`.",
-            solves=f"Runs that call {bare(function)} for some `{unit}` and report all of them done.",
-            tags=tags_of(packet, (function,)),
-            skill=Skill(
-                core_rule=f"List every `{unit}` concerned, call {bare(function)} for each, and count before answering.",
-                completion=(f"{bare(function)} worked once for each `{unit}` concerned",),
-                success_failure_contrast=f"{counted(packet.passing, packet.passing)} passing runs call it for each; "
-                f"{counted(fewer, packet.failing)} failing runs stop before the last.",
+        if least >= 2 and fewer and len(fewer) >= MIN_BROKEN * len(packet.failing):
+            yield _for_each(packet, function, unit, listing, fewer)
+
+
+def _for_each(packet: Packet, function: str, unit: str, listing: str, fewer: Sequence[PacketRun]) -> Candidate:
+    good, functions = packet.passing[0], (listing, function)
+    delta = SkillDelta(
+        title=f"{plain(function)} for every {unit} that {plain(listing)} lists"[:120],
+        applies_when=f"A task about {about(packet, function)}, when {bare(listing)} has listed several `{unit}`.",
+        solves=f"Runs that call {bare(function)} for the first of them and report all of them done.",
+        tags=tags_of(packet, functions),
+        skill=Skill(
+            core_rule=f"Go through every `{unit}` that {bare(listing)} lists and the task concerns, call "
+            f"{bare(function)} for each, and count before answering.",
+            completion=(
+                f"{bare(function)} worked for each `{unit}` that {bare(listing)} listed and the task concerns",
             ),
-            evidence=Evidence(good_example=path(good, [function]), bad_example=path(fewer[0], [function])),
-            functions_used=(function,),
-        )
-        yield Candidate(delta, tuple(_wrote_cites([good, *fewer], function)))
+            success_failure_contrast=f"{counted(packet.passing, packet.passing)} passing runs do so; "
+            f"{counted(fewer, packet.failing)} failing runs stop before the last.",
+        ),
+        evidence=Evidence(good_example=path(good, functions), bad_example=path(fewer[0], functions)),
+        functions_used=functions,
+    )
+    cites = [Cite(run.letter, s.position) for run in (good, *fewer) for name in functions for s in calls_of(run, name)]
+    return Candidate(delta, tuple(cites))
+
+
+def _listing(passing: Sequence[PacketRun], function: str, unit: str) -> str | None:
+    """The function in whose results every passing run found the things; None when the request named them."""
+    found = {step.origins.get(unit, "") for run in passing for step in calls_of(run, function) if not step.error}
+    return found.pop() if len(found) == 1 and "." in next(iter(found)) else None
 
 
 def _unit(passing: Sequence[PacketRun], function: str) -> str | None:
@@ -119,11 +133,6 @@ def _things(run: PacketRun, function: str, unit: str) -> set[str]:
 
 def _wrote(step: Step) -> bool:
     return step.effect == "write" and not step.error
-
-
-def _wrote_cites(runs: Sequence[PacketRun], function: str) -> Iterator[Cite]:
-    for run in runs:
-        yield from (Cite(run.letter, step.position) for step in run.actions if step.function == function)
 
 
 # Efficiency

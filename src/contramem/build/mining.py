@@ -105,9 +105,9 @@ def _candidates(packet: Packet, passing: Sequence[PacketRun], failing: Sequence[
         if names_call(packet.task, function) or not (_writes(passing, function) or _feeds(passing, function)):
             continue
         for last in _stopped_after(failing, function):
-            if last:
+            if last and (not _writes(passing, function) or _same_things(last, function)):
                 yield Guard("response", last, function)
-            elif _comes_first(passing, function):
+            elif not last and _comes_first(passing, function):
                 yield Guard("existence", function)
     for function in good & bad:
         for earlier in good & _always_before(passing, function):
@@ -152,6 +152,15 @@ def _feeds(passing: Sequence[PacketRun], function: str) -> bool:
         reads = all(step.effect != "write" for step in _worked(run) if step.function == function)
         used += reads and any(function in step.origins.values() for step in _worked(run) if step.function != function)
     return 2 * used > len(calling)
+
+
+def _same_things(first: str, then: str) -> bool:
+    """Are the two about the same things, by the words after their verbs: `check_permissions`, `grant_permission`?
+
+    A write that only happened to follow belongs to its task, not to what came before it.
+    """
+    things, others = ({stem(word) for word in words(name.rpartition(".")[2])[1:]} for name in (first, then))
+    return bool(things & others)
 
 
 def _writes(passing: Sequence[PacketRun], function: str) -> bool:

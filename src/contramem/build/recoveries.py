@@ -18,7 +18,10 @@ def recoveries(packet: Packet) -> Iterator[Candidate]:
     for (function, error), by_reaction in reactions([*packet.passing, *packet.failing]).items():
         better = _passed_after(function, by_reaction)
         worse = [name for name in (GAVE_UP, REPEATED) if _all_failed(by_reaction.get(name, []))]
-        if better is not None and worse and (quoted := quotation(error)):
+        if better is None or not worse or not (quoted := quotation(error)):
+            continue
+        # "Change something and try again" is what the error says already; another form, or another way, is news.
+        if "turned to" in better or _reformed(function, by_reaction[better]):
             yield _recovery(packet, function, quoted, better, worse[0], by_reaction)
 
 

@@ -61,13 +61,21 @@ def known_value(packet: Packet, found: Replay, alike: Sequence[Replay]) -> Skill
     names = [one.guard.argument for one in alike][:3]
     shown = listed([f"`{name}`" for name in names])
     where = _origin_in_words(packet, found.held, function, names)
+    if _had_looked(packet, found, names):
+        rule = (
+            f"Give {bare(function)} {shown} exactly as {where} shows it: no other spelling, no placeholder, no guess."
+        )
+        title = f"Copy {listed(names)} for {plain(function)} exactly"
+    else:
+        rule = f"Give {bare(function)} only {shown} as read in {where}. If not seen yet, look first."
+        title = f"Look up {listed(names)} before {plain(function)}"
     delta = _delta(
         packet,
         found,
-        title=f"Look up {listed(names)} before {plain(function)}",
+        title=title,
         applies_when=f"A task about {about(packet, function)}, when {shown} of {bare(function)} is not known.",
         solves=f"Values of {shown} that were made up instead of read.",
-        core_rule=f"Give {bare(function)} only {shown} as read in {where}. If not seen yet, look first.",
+        core_rule=rule,
         completion=[f"every {shown} given to {bare(function)} had been seen in {where}"],
         contrast=f"In {counted(found.held, packet.passing)} passing runs {shown} comes from {where}; "
         f"{counted(found.broken, packet.failing)} failing runs give one that was seen nowhere before.",
@@ -156,13 +164,29 @@ def _refusal(packet: Packet, letters: Sequence[str], function: str) -> str:
     return next((quoted for step in steps if step.error and (quoted := quotation(step.error))), "")
 
 
+def _had_looked(packet: Packet, found: Replay, names: Sequence[str]) -> bool:
+    """Had most of the runs that made a value up called what passing runs read it from, before they did?"""
+    sources = _origins(packet, found.held, found.guard.function, names)
+    wrong = [run for run in packet.failing if run.letter in found.broken]
+    looked = [run for run in wrong if any(step.function in sources and not step.error for step in run.actions)]
+    return 2 * len(looked) > len(wrong)
+
+
 def is_looked_up(packet: Packet, found: Replay) -> bool:
     """Do passing runs read the value in a result, rather than in the request?"""
     return "`" in _origin_in_words(packet, found.held, found.guard.function, [found.guard.argument])
 
 
 def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, arguments: Sequence[str]) -> str:
-    found = {
+    found = _origins(packet, letters, function, arguments)
+    places = [f"a result of {bare(name)}" for name in sorted(found) if "." in name][:3]
+    if found & {TASK, USER} or not places:
+        places.insert(0, "the request")
+    return " or ".join(places)
+
+
+def _origins(packet: Packet, letters: Sequence[str], function: str, arguments: Sequence[str]) -> set[str]:
+    return {
         step.origins.get(argument, NOWHERE)
         for run in packet.passing
         if run.letter in letters
@@ -170,7 +194,3 @@ def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, argu
         if step.function == function
         for argument in arguments
     } - {NOWHERE}
-    places = [f"a result of {bare(name)}" for name in sorted(found) if "." in name][:3]
-    if found & {TASK, USER} or not places:
-        places.insert(0, "the request")
-    return " or ".join(places)
