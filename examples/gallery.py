@@ -56,7 +56,8 @@ def best(store: Store) -> list[Holding]:
     skills = sorted((held for held in served if isinstance(held.card, SkillCard)), key=_evidence, reverse=True)
     functions = sorted((held for held in served if isinstance(held.card, FunctionCard)), key=_fullness, reverse=True)
     of_kinds = [held for kind in KINDS for held in [one for one in skills if _kind(one) == kind][:2]]
-    return of_kinds[:SKILLS] + functions[:FUNCTIONS]
+    rest = [held for held in skills if held not in of_kinds and _kind(held) in KINDS]
+    return [*of_kinds, *rest][:SKILLS] + functions[:FUNCTIONS]
 
 
 def _evidence(held: Holding) -> tuple[int, int, str]:

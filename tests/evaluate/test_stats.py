@@ -56,6 +56,7 @@ def test_one_more_gain_makes_a_lead_less_likely_to_be_chance(gained, lost):
         assert mcnemar_exact(gained + 1, lost) < mcnemar_exact(gained, lost)
 
 
+@pytest.mark.slow
 def test_exact_p_agrees_with_scipy_over_a_range():
     stats = pytest.importorskip("scipy.stats")
     for gained in range(0, 60, 7):
@@ -63,6 +64,7 @@ def test_exact_p_agrees_with_scipy_over_a_range():
             assert mcnemar_exact(gained, lost) == approx(stats.binomtest(gained, gained + lost).pvalue, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # statsmodels and pandas warn about each other on import
 def test_both_forms_agree_with_statsmodels_over_a_range():
     tables = pytest.importorskip("statsmodels.stats.contingency_tables")
