@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from contramem.cli import cli, main
+from contramem.cli import COMMANDS, SUMMARIES, cli, main
 from contramem.errors import ContramemError
 from contramem.traces.read import read_traces
 
@@ -159,6 +159,16 @@ def test_effects_can_be_overridden_in_a_file(tmp_path: Path) -> None:
 
 def test_an_option_that_says_app_or_ability_wins_over_the_trace() -> None:
     assert set(counted(EXAMPLES / "runs", "--ability", "all")["by_ability"]) == {"all"}
+
+
+def test_the_help_lists_every_command_in_order_without_importing_them() -> None:
+    code = (
+        "import sys; from contramem.cli import main\ntry: main(['--help'])\nfinally: print('sqlalchemy' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert list(SUMMARIES) == list(COMMANDS)
+    assert all(f"  {name} " in shown for name in COMMANDS)
+    assert shown.rstrip().endswith("False")
 
 
 def test_every_command_has_help() -> None:

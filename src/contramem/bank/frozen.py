@@ -7,7 +7,7 @@ and `tail -n +2 bank.jsonl | sha256sum` gives the hash in the header.
 from __future__ import annotations
 
 import hashlib
-import os
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ def freeze(bank: Bank, profile: str = "default") -> bytes:
 def write_frozen(path: Path, bank: Bank, profile: str = "default") -> Header:
     """Write `bank` to `path`: the whole file, or, when that fails, nothing."""
     content = freeze(bank, profile)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         beside.write_bytes(content)
         beside.replace(path)

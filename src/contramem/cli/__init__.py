@@ -26,6 +26,22 @@ COMMANDS = {
     "evaluate": "contramem.cli.evaluate:evaluate",
 }
 
+# Said here as well, so that `contramem --help` need not import them all.
+SUMMARIES = {
+    "traces": "Read runs of any format and say what is in them.",
+    "convert": "Write runs in contramem's own format.",
+    "contrast": "Put runs of one task side by side and show what separates them.",
+    "build": "Learn cards from runs and fold them into a bank.",
+    "bank": "Look at a bank, review it, freeze it, export it.",
+    "guide": "Show what an agent would be told for a task.",
+    "monitor": "Replay a run and show what its cards still asked for.",
+    "injections": "Sum up which cards were shown, and how those runs ended.",
+    "hook": "Guide Claude Code and Codex through their hooks.",
+    "mcp": "Serve a bank over the Model Context Protocol.",
+    "foresight": "Do guards tell failing runs from passing ones on unseen tasks?",
+    "evaluate": "Compare runs with and without memory, paired by task.",
+}
+
 
 class Commands(click.Group):
     """A group that imports a command only when it is asked for."""
@@ -39,6 +55,10 @@ class Commands(click.Group):
         module, _, attribute = COMMANDS[name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
