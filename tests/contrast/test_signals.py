@@ -180,6 +180,7 @@ def _packet(made: list, backwards: bool = False) -> Packet:
     return packet(*(reversed(runs) if backwards else runs))
 
 
+@pytest.mark.slow
 def test_every_kind_of_signal_occurs_in_real_runs(shared_data: Path) -> None:
     found: set[str] = set()
     for name in ("agentdojo/runs_no_attack.tar.xz", "tau_bench/retail.tar.xz"):
