@@ -120,7 +120,8 @@ def test_what_a_user_can_fix_is_said_in_one_line(
     with pytest.raises(SystemExit) as exited:
         main([str(argument) for argument in arguments])
     assert exited.value.code == 1
-    assert complaint in capsys.readouterr().err.splitlines()[-1]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert complaint in line
 
 
 def test_a_bad_run_is_reported_with_its_place_and_the_others_are_read(tmp_path: Path) -> None:

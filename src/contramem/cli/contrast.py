@@ -11,7 +11,7 @@ import msgspec
 from rich.console import Console
 
 from contramem.cli.contrast_view import list_packets, show_packet
-from contramem.cli.reading import complain, nothing_read, reading, reading_options
+from contramem.cli.reading import pooled, reading_options
 from contramem.contrast.packet import Packet, packet_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
@@ -26,12 +26,7 @@ from contramem.traces.read import ReadOptions
 @click.option("--json", "as_json", is_flag=True, help="All packets (or the one of --task), for machines.")
 def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None, limit: int, as_json: bool) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
-    with reading(paths, options) as runs:
-        pool = Pool(runs)
-    with pool:
-        complain(runs.problems, runs.problem_count)
-        if not len(pool):
-            raise nothing_read(runs.problems, runs.ignored)
+    with pooled(paths, options) as pool:
         keys = _matching(pool, task_id) if task_id else pool.tasks()
         vocabulary = Vocabulary(pool)
         packets = (packet_of(pool.runs(key), vocabulary) for key in keys)

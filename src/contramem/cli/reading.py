@@ -103,7 +103,7 @@ def pooled(
                 pool.add(run)
                 if tools is not None:
                     _take_in(run.tools, tools)
-        complain(runs.problems, runs.problem_count)
+        complain(runs.problems, runs.problem_count, nothing_read=not len(pool))
         if not len(pool):
             raise nothing_read(runs.problems, runs.ignored)
         yield pool
@@ -136,8 +136,11 @@ def _length_and_words(tool: Tool) -> tuple[int, bytes]:
     return len(written), written
 
 
-def complain(problems: list[Problem], count: int) -> None:
-    """Say on stderr what could not be read; the first ones in full."""
+def complain(problems: list[Problem], count: int, *, nothing_read: bool = False) -> None:
+    """Say on stderr what could not be read; the first ones in full. A lone problem that left nothing to work on is said
+    once, in the line that the command ends with."""
+    if nothing_read and count == 1:
+        return
     for problem in problems[:SHOWN_PROBLEMS]:
         click.secho(str(problem), err=True, fg="yellow")
     if count > SHOWN_PROBLEMS:

@@ -28,7 +28,7 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(_as_json(summary)), indent=2))
     else:
-        complain(summary.problems, summary.problem_count)
+        complain(summary.problems, summary.problem_count, nothing_read=not summary.total.runs)
     if not summary.total.runs:
         raise nothing_read(summary.problems, summary.ignored)
     if not as_json:
