@@ -1,0 +1,68 @@
+"""Aid: whatever helps a running agent with text. `Memory` is one; a text that is the same for every task is another.
+
+An agent loop knows only this, so that it runs alike with cards, with other memories and with none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from contramem.inject.budget import ENCODING, count_tokens
+from contramem.inject.guidance import Guidance
+from contramem.traces.trajectory import Event, Outcome, Tool
+
+
+class AidedRun(Protocol):
+    """One run with an aid. `inject.run.Run` says more about each moment."""
+
+    @property
+    def guidance(self) -> Guidance:
+        """What to show before the first step. False: show nothing."""
+
+    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
+        """What to show before this call."""
+
+    def observe(self, event: Event) -> object:
+        """Tell what happened."""
+
+    def finish(self, outcome: bool | Outcome | None = None) -> None:
+        """Tell how the run ended."""
+
+
+class Aid(Protocol):
+    """Helps any number of runs."""
+
+    def start(
+        self,
+        task: str,
+        *,
+        ability: str | None = None,
+        apps: Iterable[str] | None = None,
+        tools: Iterable[str | Tool] | None = None,
+        task_id: str | None = None,
+        scenario_id: str | None = None,
+        run_id: str | None = None,
+    ) -> AidedRun:
+        """Begin a run at `task`."""
+
+
+@dataclass(frozen=True)
+class TextRun:
+    """A run that gets one text at its start and nothing afterwards."""
+
+    guidance: Guidance
+
+    @classmethod
+    def of(cls, text: str) -> TextRun:
+        return cls(Guidance(text, count_tokens(text), ENCODING, ()))
+
+    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
+        return None
+
+    def observe(self, event: Event) -> object:
+        return None
+
+    def finish(self, outcome: bool | Outcome | None = None) -> None:
+        return None
