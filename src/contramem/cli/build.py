@@ -198,7 +198,7 @@ def _show(report: Report, bank: Bank, packets: list[Packet], where: str) -> None
     contrastive = sum(packet.is_contrastive for packet in packets)
     console.print(f"[bold]{len(packets):,}[/] tasks, {contrastive:,} of them contrastive.")
     if not report.changed:
-        console.print("Nothing new: these runs had been learned from already. The bank is as it was.")
+        console.print(_nothing_changed(report, contrastive))
     else:
         console.print(_decisions(report))
     for check, count in sorted(report.refused.items()):
@@ -207,6 +207,14 @@ def _show(report: Report, bank: Bank, packets: list[Packet], where: str) -> None
     console.print(f"The bank holds [blue]{len(bank.functions)} Function Cards[/] and "
                   f"[green]{len(bank.skills)} Skill Cards[/]{f' ({skills})' if skills else ''}.")  # fmt: skip
     console.print(f"[dim]Look: contramem bank cards {where}   Ship: contramem bank freeze {where} --out bank.jsonl[/]")
+
+
+def _nothing_changed(report: Report, contrastive: int) -> str:
+    if report.unchanged:
+        return "Nothing new: these runs had been learned from already. The bank is as it was."
+    if not contrastive:
+        return "Nothing learned: no task has runs that passed and others that failed (`contramem traces` counts them)."
+    return "Nothing learned: what separates the runs cannot be stated as a rule (`contramem contrast` shows it)."
 
 
 def _decisions(report: Report) -> Table:

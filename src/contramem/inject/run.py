@@ -28,6 +28,7 @@ from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
 from contramem.traces.effects import effect_of
+from contramem.traces.shell import called, shell_call
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
@@ -156,9 +157,9 @@ class Run:
 
         A function brings its card once a run, and again after it failed. `function` may be spelled in any of the usual
         ways (`App.function`, `App__function`, the bare name where one app has it). Arguments, where given, are looked
-        through for required ones that are missing.
+        through for required ones that are missing; of a shell command they tell the program.
         """
-        card = self._find(function)
+        card = self._find(called(function, arguments))
         if card is None or self.retrieval is None or not wanted(card, self.profile):
             return None
         with self._lock:
@@ -189,9 +190,8 @@ class Run:
     def observe(self, event: Event) -> tuple[Obligation, ...]:
         """Tell what happened: an error brings the card of its function back, and what the event broke for good of the
         cards' guards is returned, once. A call that was held did not happen; do not tell of it."""
-        card = self._find(event.function) if event.function else None
-        if card is not None and event.function != card.tool:
-            event = msgspec.structs.replace(event, function=card.tool)  # guards know a function by its full name
+        card = self._find(called(event.function, event.arguments)) if event.function else None
+        event = _fully_named(event, card)
         with self._lock:
             if card is not None and event.result is not None and event.result.error is not None:
                 self._failed.add(card.card_id)
@@ -204,9 +204,9 @@ class Run:
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
         """What this call would break for good, if it were made and worked. A warning, never a veto."""
-        card = self._find(function)
-        named = card.tool if card else function
-        call = Event(0, "agent", "call", function=named, arguments=dict(arguments or {}), effect=effect_of(named))
+        card = self._find(called(function, arguments))
+        call = Event(0, "agent", "call", function=function, arguments=dict(arguments or {}), effect=effect_of(function))
+        call = _fully_named(call, card)
         with self._lock:
             return self._watch.would_break(call)
 
@@ -249,6 +249,15 @@ def wanted(card: FunctionCard, profile: Profile) -> bool:
     if profile.before_call == "risky":
         return bool(card.side_effects or card.common_mistakes)
     return profile.before_call == "always"
+
+
+def _fully_named(event: Event, card: FunctionCard | None) -> Event:
+    """As guards know it: a function by its full name, a shell command by its program."""
+    command = shell_call(event.function, event.arguments)
+    named = card.tool if card else command.function if command else event.function
+    if named == event.function:
+        return event
+    return msgspec.structs.replace(event, function=named, effect=command.effect if command else effect_of(named))
 
 
 def _missing(card: FunctionCard, arguments: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ hits, in the same order.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -23,6 +23,8 @@ from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.shelf import Ranking, Shelf
 from contramem.retrieve.tokens import tokenize
+from contramem.traces.shell import APP as SHELL
+from contramem.traces.shell import is_shell
 from contramem.traces.trajectory import digest
 
 ALL = ""
@@ -106,13 +108,18 @@ class Retriever:
         ranking = shelf.rank(words, apps, profile)
         allowed = ranking.fits
         if query.functions is not None:
-            cards = (self.names.find(name) for name in query.functions)
-            allowed = shelf.only(allowed, shelf.numbers(card.card_id for card in cards if card))
+            allowed = shelf.only(allowed, shelf.numbers(card.card_id for card in self._callable(query.functions)))
         if profile.verb_intent:
             asked = intents(words)
             allowed = shelf.only(allowed, [number for number, name in shelf.named(allowed) if serves(name, asked)])
         numbers = shelf.best(ranking, profile.functions, allowed)
         return tuple(shelf.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
+
+    def _callable(self, tools: Collection[str]) -> Iterator[FunctionCard]:
+        """Cards of the functions that an agent with these tools can call. With a shell it can run any program."""
+        yield from (card for name in tools if (card := self.names.find(name)))
+        if any(map(is_shell, tools)):
+            yield from (card for card in self._functions if card.app == SHELL)
 
     def _taught_by(self, query: Query) -> set[str]:
         """Ids of the cards that were learned from this very task or scenario, where the query says which it is."""

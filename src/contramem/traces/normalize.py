@@ -13,6 +13,7 @@ import msgspec
 
 from contramem.errors import TraceError
 from contramem.traces.effects import effect_of
+from contramem.traces.shell import failure, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
 
 MAX_DEPTH = 64
@@ -217,11 +218,16 @@ class Recorder:
         time: float | None = None,
     ) -> None:
         """A call. `call_id` is whatever the trace uses to tie the result to it; None ties the next result in order."""
-        function = self.naming.function(name, app)
-        known = self.naming.effect(function, effect)
+        given = arguments_of(arguments)
+        if command := shell_call(name, given):
+            function = command.function  # whatever app the user names: a shell is the same everywhere
+            known = self.naming.effects.get(function) or command.effect  # `sed` reads or writes, call by call
+        else:
+            function = self.naming.function(name, app)
+            known = self.naming.effect(function, effect)
         kind: Kind = "wait" if known == "wait" else "call"
         self._calls.setdefault(call_id or "", []).append(len(self._rows))
-        self._rows.append([actor, kind, "", function, arguments_of(arguments), known, None, time])
+        self._rows.append([actor, kind, "", function, given, known, None, time])
 
     def result(
         self, content: object, call_id: str | None = None, *, error: str | bool | None = None, time: float | None = None
@@ -236,7 +242,10 @@ class Recorder:
         elif error is None:
             error = error_in(content)
         if waiting:
-            self._rows[waiting.pop(0)][6] = Result(content, error or None)
+            row = self._rows[waiting.pop(0)]
+            if error is None:
+                error = failure(row[3], content)
+            row[6] = Result(content, error or None)
         else:
             self._rows.append(["app", "observation", text_of(content), "", {}, "unknown", None, time])
 

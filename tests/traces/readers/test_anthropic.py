@@ -41,7 +41,7 @@ def test_blocks_become_messages_calls_and_results_in_order() -> None:
     assert [(event.kind, event.text or event.function) for event in run.events] == [
         ("message", "List the files."),
         ("message", "Let me look."),
-        ("call", "general.Bash"),
+        ("call", "shell.ls"),
         ("call", "files.list"),
         ("message", "Go on."),
         ("final", "One file."),

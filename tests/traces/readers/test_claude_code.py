@@ -66,7 +66,7 @@ def test_a_session_is_one_run_of_its_first_prompt() -> None:
     assert [(event.kind, event.text or event.function) for event in run.events] == [
         ("message", "Fix the test"),
         ("message", "Looking."),
-        ("call", "claude-code.Bash"),
+        ("call", "shell.pytest"),
         ("call", "git.diff"),
         ("final", "Fixed."),
     ]

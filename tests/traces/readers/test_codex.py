@@ -66,9 +66,9 @@ def test_a_rollout_is_one_run() -> None:
     assert (run.usage.tokens_in, run.usage.tokens_out, run.usage.model_calls) == (9, 4, None)
     assert [(event.kind, event.text or event.function) for event in run.events] == [
         ("message", "Fix the test"),
-        ("call", "codex.exec_command"),
+        ("call", "shell.pytest"),
         ("call", "codex.apply_patch"),
-        ("call", "codex.local_shell"),
+        ("call", "shell.ls"),
         ("final", "Fixed."),
     ]
 

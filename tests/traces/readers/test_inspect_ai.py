@@ -109,7 +109,7 @@ def test_a_sample_is_a_run(tmp_path: Path, inspect_ai: Any) -> None:
     assert [(event.kind, event.text or event.function) for event in run.events] == [
         ("message", "Which file is there?"),
         ("message", "I look."),
-        ("call", "files.bash"),
+        ("call", "shell.ls"),
         ("final", "a.txt"),
     ]
     assert run.calls[0].result is not None and run.calls[0].result.content == "a.txt"
