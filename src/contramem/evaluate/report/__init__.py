@@ -1,0 +1,35 @@
+"""Reports: a web page in one file, and tables in every form people paste them into.
+
+    from contramem.evaluate.report import Bar, Manifest, Page, Section, Table, bar_chart, percent, write_html
+
+    chart = bar_chart("Memory tokens", [Bar("none", 0), Bar("contramem", 1851)], measure="tokens at task start")
+    table = Table("Conditions", ("Condition", "Success %"), [["none", percent(0.26)], ["contramem", percent(None)]])
+    table.as_rich(); table.as_markdown(); table.as_latex(); table.as_csv()
+    page = Page("Ten conditions", "contramem leads by 4 points.", [Section("Cost", figures=[chart], tables=[table])],
+                Manifest(command="contramem ...", inputs=inputs_of("runs", [path]), seed=0))
+    write_html(page, Path("report.html"))
+
+- Charts (`bar_chart`, `interval_chart`, `flip_chart`, `scatter`, `step_chart`, `histogram`) take plain data and give a
+  `Figure`, which brings its own table. Colours are words: `base`, `memory`, `good`, `bad`, `plain`, `series-0` to `-5`.
+- Cells (`number`, `percent`, `signed`, `points`, `between`) write None as `n/a`, and keep the number for CSV.
+- Any text may come from a trace: it is escaped where it is written, so hand it over as it is.
+"""
+
+from contramem.evaluate.report.cells import Cell, between, number, percent, points, signed, unknown
+from contramem.evaluate.report.charts.bars import Bar, bar_chart
+from contramem.evaluate.report.charts.flips import FlipRow, flip_chart
+from contramem.evaluate.report.charts.histogram import Values, histogram
+from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, interval_chart
+from contramem.evaluate.report.charts.scatter import Dot, scatter
+from contramem.evaluate.report.charts.steps import Steps, step_chart
+from contramem.evaluate.report.figure import Figure
+from contramem.evaluate.report.manifest import Input, Manifest, inputs_of
+from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, as_html, write_html, write_text
+from contramem.evaluate.report.table import Table
+
+__all__ = [
+    "Bar", "Cell", "Dot", "Estimate", "Figure", "FlipRow", "Input", "IntervalRow", "Item", "Listing", "Manifest",
+    "Page", "Section", "Steps", "Table", "Tile", "Values", "as_html", "bar_chart", "between", "flip_chart", "histogram",
+    "inputs_of", "interval_chart", "number", "percent", "points", "scatter", "signed", "step_chart", "unknown",
+    "write_html", "write_text",
+]  # fmt: skip

@@ -1,0 +1,105 @@
+"""Histogram: how often each size of change occurred, stacked by kind of run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from contramem.evaluate.report.cells import number
+from contramem.evaluate.report.charts.svg import (
+    LEGEND,
+    WIDTH,
+    Scale,
+    across,
+    drawing,
+    legend,
+    line,
+    nice,
+    rect,
+    rounded_up,
+    short,
+    text,
+    upward,
+    y_title,
+)  # fmt: skip
+from contramem.evaluate.report.figure import Figure
+from contramem.evaluate.report.table import Row, Table
+
+HEIGHT, LEFT, RIGHT = 200, 56, 16
+BINS = 24
+
+
+class Values(NamedTuple):
+    """The values of one series."""
+
+    label: str
+    values: Sequence[float]
+    kind: str
+
+
+class _Bin(NamedTuple):
+    low: float
+    high: float
+    counts: tuple[int, ...]
+
+
+def histogram(title: str, series: Sequence[Values], *, measure: str, counted: str, caption: str = "") -> Figure:
+    """Bars of equal width, one of them around zero. What is counted comes whole, so no bar is narrower than 1."""
+    bins = _bins(series)
+    top, bottom = LEGEND + 4, LEGEND + 4 + HEIGHT
+    x = Scale(bins[0].low, bins[-1].high, LEFT, WIDTH - RIGHT)
+    y = Scale(0, rounded_up(max(sum(one.counts) for one in bins)), bottom, top)
+    parts = [*legend([s.label for s in series], [f"fill {s.kind}" for s in series], LEFT, boxes=True)]
+    parts += [*upward(y, LEFT, WIDTH - RIGHT), *across(x, bottom, bottom)]
+    parts += [part for one in bins for part in _stack(one, series, x, y)]
+    if x.low < 0 < x.high:
+        parts.append(line(x(0), top, x(0), bottom, "reference"))
+    parts.append(text((LEFT + WIDTH - RIGHT) / 2, bottom + 32, measure, anchor="middle", kind="axis-title"))
+    parts.append(y_title(counted, top, bottom))
+    return Figure(
+        title,
+        drawing(f"{title}: {counted} by {measure}", bottom + 44, *parts),
+        _table(title, bins, series, measure),
+        caption,
+    )
+
+
+def _bins(series: Sequence[Values]) -> list[_Bin]:
+    every = [value for one in series for value in one.values] or [0.0]
+    low, high = min(every), max(every)
+    step = _step(low, high)
+    first, last = math.floor(low / step + 0.5), math.floor(high / step + 0.5)
+    found = []
+    for place in range(first, last + 1):
+        inside = [sum(math.floor(value / step + 0.5) == place for value in one.values) for one in series]
+        found.append(_Bin((place - 0.5) * step, (place + 0.5) * step, tuple(inside)))
+    return found
+
+
+def _step(low: float, high: float) -> float:
+    """At least 1: what is counted here comes whole."""
+    ticks = nice(low, high, BINS) if high > low else []
+    return max(1.0, ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
+
+
+def _stack(one: _Bin, series: Sequence[Values], x: Scale, y: Scale) -> Iterator[Markup]:
+    below = 0
+    for count, of in zip(one.counts, series, strict=True):
+        if count:
+            title = f"{_span(one)}: {count} ({of.label})"
+            left, wide = x(one.low) + 0.75, x(one.high) - x(one.low) - 1.5
+            yield rect(left, y(below + count), wide, y(below) - y(below + count), f"fill {of.kind}", title)
+            below += count
+
+
+def _span(one: _Bin) -> str:
+    low, high = math.ceil(one.low), math.ceil(one.high) - 1
+    return short(low) if high <= low else f"{short(low)} to {short(high)}"
+
+
+def _table(title: str, bins: Sequence[_Bin], series: Sequence[Values], measure: str) -> Table:
+    rows: list[Row] = [[_span(one), *(number(count) for count in one.counts)] for one in bins if any(one.counts)]
+    return Table(title, (measure, *(one.label for one in series)), rows)

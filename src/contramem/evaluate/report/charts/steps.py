@@ -1,0 +1,75 @@
+"""Steps: numbers that change from one decision to the next and stay in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from contramem.evaluate.report.cells import number
+from contramem.evaluate.report.charts.svg import WIDTH, Scale, across, drawing, rounded_up, tag, text, upward, y_title
+from contramem.evaluate.report.figure import Figure
+from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.text import width
+
+HEIGHT, LEFT, TOP = 260, 56, 12
+TABLE_ROWS = 12
+"""The table has the line at as many places, its end included."""
+
+
+class Steps(NamedTuple):
+    """One line: places in rising order, and the value from there on."""
+
+    label: str
+    points: Sequence[tuple[float, float]]
+
+    def at(self, place: float) -> float | None:
+        """The value there; None before the line begins."""
+        before = [value for x, value in self.points if x <= place]
+        return before[-1] if before else None
+
+
+def step_chart(
+    title: str, lines: Sequence[Steps], *, x_measure: str, y_measure: str, name: str = "", caption: str = ""
+) -> Figure:
+    """Lines that rise and fall in steps, each named at its end."""
+    end = max((x for one in lines for x, _ in one.points), default=1.0)
+    top_value = max((y for one in lines for _, y in one.points), default=1.0)
+    right = WIDTH - max((width(_ending(one)) for one in lines), default=0) - 14
+    bottom = TOP + HEIGHT
+    x, y = Scale(0, end, LEFT, right), Scale(0, rounded_up(top_value), bottom, TOP)
+    parts = [*across(x, TOP, bottom), *upward(y, LEFT, right)]
+    parts += [_path(one, x, y, f"step series-{place % 6}") for place, one in enumerate(lines)]
+    parts += _endings(lines, right + 8, y)
+    parts.append(text((LEFT + right) / 2, bottom + 32, x_measure, anchor="middle", kind="axis-title"))
+    parts.append(y_title(y_measure, TOP, bottom))
+    svg = drawing(f"{title}: {y_measure} over {x_measure}", bottom + 44, *parts)
+    return Figure(title, svg, _table(title, lines, end, name or x_measure), caption)
+
+
+def _path(one: Steps, x: Scale, y: Scale, kind: str) -> Markup:
+    if not one.points:
+        return Markup("")
+    (first_x, first_y), *rest = one.points
+    moves = "".join(f"H{x(place):.1f}V{y(value):.1f}" for place, value in rest)
+    return tag("path", d=f"M{x(first_x):.1f},{y(first_y):.1f}{moves}H{x.end:.1f}", class_=kind)
+
+
+def _ending(one: Steps) -> str:
+    return f"{one.label} {one.points[-1][1]:,.0f}" if one.points else one.label
+
+
+def _endings(lines: Sequence[Steps], left: float, y: Scale) -> Iterator[Markup]:
+    """Names at the ends of the lines, moved apart where lines end close together."""
+    lowest = -float("inf")
+    ends = [(y(one.points[-1][1]), place, one) for place, one in enumerate(lines) if one.points]
+    for height, place, one in sorted(ends, key=lambda end: end[:2]):
+        lowest = max(height, lowest + 15)
+        yield text(left, lowest, _ending(one), kind=f"value series-{place % 6}")
+
+
+def _table(title: str, lines: Sequence[Steps], end: float, name: str) -> Table:
+    places = sorted({round(end * part / TABLE_ROWS) for part in range(1, TABLE_ROWS + 1)})
+    rows: list[Row] = [[number(place), *(number(one.at(place)) for one in lines)] for place in places]
+    return Table(title, (name, *(one.label for one in lines)), rows, align="r" * (len(lines) + 1))
