@@ -12,6 +12,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     monitor/     guards + events               -> Verdict      what a card says must hold, checked on a run
     evaluate/    runs with and without memory  -> Comparison   paired statistics, harmed tasks
     bench/       real environments             -> runs
+    experiment/  one file that says it all     -> results      split, memories, runs, comparison; resumable
     llm/         beside the flow: asks models, for build/ and agents under test
     cli/         the command line: thin
 """

@@ -6,6 +6,7 @@ ContramemError
 ├── ComparisonError   two sets of runs that cannot be compared as asked
 ├── GuardError        a guard that cannot be parsed
 ├── HarmError         memory harmed more tasks than the caller allows
+├── LeakageError      an experiment whose held-out tasks are known to what teaches
 ├── ModelError        a model that cannot be asked, or does not answer; what was paid for is kept
 ├── PatchError        a decision that does not fit the bank it is for
 ├── StoreError        a store that cannot be opened or written, or that somebody else is building
@@ -37,6 +38,10 @@ class ComparisonError(ContramemError):
 
 class HarmError(ContramemError):
     """The comparison was made and printed; more tasks were harmed than the caller allows."""
+
+
+class LeakageError(ContramemError):
+    """Held-out tasks are among what memories would be made of, or were. Nothing was run."""
 
 
 class BankFileError(ContramemError):

@@ -1,0 +1,159 @@
+"""Config: what one experiment file says. Fields are the keys of the TOML file; docs/experiments.md explains them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+Grouping: TypeAlias = Literal["scenario", "template", "task"]
+Positive = Annotated[int, Meta(ge=1)]
+Share = Annotated[float, Meta(gt=0, lt=1)]
+Slug = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A table of the file. A key that it does not know is refused."""
+
+
+class Sources(Table, frozen=True, kw_only=True):
+    """The runs to learn from: recorded ones (`paths`), or ones to make (`collect`), or both."""
+
+    paths: tuple[str, ...] = ()
+    """Files, folders, archives and globs, seen from the experiment file."""
+    format: str | None = None
+    map: dict[str, str] = {}
+    outcomes: str | None = None
+    effects: str | None = None
+    app: str | None = None
+    ability: str | None = None
+    only: tuple[str, ...] = ()
+    """Of these sources alone, by the names that the runs have."""
+    collect: tuple[str, ...] = ()
+    """Targets to run, without memory, on the reference tasks; what they do is then learned from."""
+    trials: Positive = 1
+    """Of each collected run."""
+
+
+class Target(Table, frozen=True, kw_only=True):
+    """An agent under test. Which keys count depends on `kind`."""
+
+    kind: Literal["openai", "python"] = "openai"
+    """`openai`: any OpenAI-compatible server. `python`: a target of one's own, or a scripted one."""
+    model: str = ""
+    """The name to ask for; the table's own name when left out."""
+    url: str | None = None
+    key: str | None = None
+    """The name of the environment variable that holds the key. Keys themselves never stand in the file."""
+    mode: Literal["tools", "json"] = "tools"
+    temperature: float | None = None
+    reasoning_effort: str | None = None
+    max_reply_tokens: Positive | None = None
+    price: tuple[float, float] | None = None
+    """Dollars per million tokens in and out, where no list has the model."""
+    python: str = ""
+    """`file.py:name`, seen from the experiment file: a function that gives a target for a seed."""
+
+
+class Split(Table, frozen=True, kw_only=True):
+    """Which tasks teach and which are held out. Counts are per ability."""
+
+    by: Grouping = "scenario"
+    """What is never divided: a scenario, a wording with other values in it, or a task. A wording never is."""
+    seed: int | None = None
+    """The experiment's own when left out."""
+    reference: Positive | None = None
+    held_out: Positive | None = None
+    """With counts, tasks beyond them take no part; without, each task is on one side."""
+    share: Share = 0.5
+    """Of tasks that teach, where no counts are given."""
+    folds: Annotated[int, Meta(ge=2)] | None = None
+    """Each task is held out once, by the memory of the other folds."""
+    reference_tasks: tuple[str, ...] = ()
+    held_out_tasks: tuple[str, ...] = ()
+    """Sides that are given: task ids, patterns of ids (`desk_*`), or `@file` with one id a line."""
+    abilities: tuple[str, ...] = ()
+    """These alone, in the words of the runs. Empty: all."""
+
+
+class Limits(Table, frozen=True, kw_only=True):
+    """Where a run ends that does not end by itself."""
+
+    steps: Positive = 50
+    tokens: Positive | None = None
+    seconds: Annotated[float, Meta(gt=0)] = 300.0
+
+
+class Environment(Table, frozen=True, kw_only=True):
+    """Where the targets run."""
+
+    name: str
+    """`bfcl`, `agentdojo/slack`, ..., or `file.py:name` for one of your own."""
+    tasks: tuple[str, ...] = ()
+    """These alone, as ids or patterns. Empty: all that the environment has."""
+    limits: Limits = Limits()
+    ability_limits: dict[str, Limits] = {}
+    """Other limits for an ability: the paper gives Time 900 seconds."""
+    concurrency: Positive = 2
+    trials: Positive = 1
+    """Runs of each target at each held-out task, with seeds of their own that are the same for every condition."""
+    data: dict[str, str] = {}
+    """Folders that must be there, by what they hold."""
+
+
+class Conditions(Table, frozen=True, kw_only=True):
+    """What the targets are given."""
+
+    run: Annotated[tuple[str, ...], Meta(min_length=1)]
+    """By name; `none` is what the others are compared with."""
+    profile: str | None = None
+    """How cards are shown (docs/retrieval.md); the bank's own when left out."""
+    ability_profiles: dict[str, str] = {}
+    allow_same_task: bool = False
+    """Only for tables on the reference split: cards may come from the very task that is run."""
+    on: Literal["held_out", "reference"] = "held_out"
+    """Which side is run."""
+
+
+class Construction(Table, frozen=True, kw_only=True):
+    """Who writes the memories."""
+
+    author: Literal["rules", "model"] = "rules"
+    model: str | None = None
+    """As `contramem build --model` takes it."""
+    url: str | None = None
+    key: str | None = None
+    reasoning_effort: str | None = None
+    temperature: float | None = None
+    suite: Literal["app_tool", "code_agent"] = "app_tool"
+    window: Positive | None = None
+    budget_usd: Annotated[float, Meta(gt=0)] | None = None
+    bank: str | None = None
+    """A frozen bank that is there already, for the conditions that show cards. It is checked for leakage."""
+
+
+class Output(Table, frozen=True, kw_only=True):
+    """Where the results go."""
+
+    folder: str | None = None
+    """`results/<name>` when left out, seen from where the command is run."""
+
+
+class Config(Table, frozen=True, kw_only=True):
+    """One experiment."""
+
+    name: Slug
+    about: str = ""
+    """One line that the report opens with."""
+    seed: int = 0
+    needs: tuple[str, ...] = ()
+    """Python packages without which it cannot run."""
+    sources: Sources
+    targets: dict[Slug, Target] = {}
+    split: Split = Split()
+    environment: Environment | None = None
+    """None: nothing is run; memories are judged by what they foresee of the recorded held-out runs."""
+    conditions: Conditions
+    construction: Construction = Construction()
+    output: Output = Output()

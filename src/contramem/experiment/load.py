@@ -1,0 +1,142 @@
+"""Read an experiment file. What is wrong with it is said in one line: where, what, what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contramem.errors import UsageError
+from contramem.experiment.config import Config
+
+
+@dataclass(frozen=True)
+class ExperimentFile:
+    """A config, and the file that says it."""
+
+    path: Path
+    config: Config
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """Of what the file says, not of how: comments and order do not count."""
+        return hashlib.sha256(msgspec.json.encode(self.config, order="deterministic")).hexdigest()
+
+    def beside(self, path: str) -> Path:
+        """A path that the file names, seen from the folder it lies in."""
+        return self.path.parent / Path(path).expanduser()
+
+
+def load_experiment(path: Path) -> ExperimentFile:
+    """The experiment in `path`, every key checked."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"{path}: cannot be read ({why}).") from None
+    return ExperimentFile(path, parse(text, str(path)), text)
+
+
+def parse(text: str, where: str) -> Config:
+    """`text` as an experiment; `where` it stands is for messages."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{where}: is no TOML: {error}.") from None
+    for problem in _unknown_keys(document, msgspec.inspect.type_info(Config), ()):
+        raise UsageError(_located(where, text, *problem))
+    try:
+        return msgspec.convert(document, Config)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at `$")
+        keys = tuple(re.findall(r"[^.\[\]`.]+", re.sub(r"\[(\d+|\.\.\.)\]", "", place)))
+        raise UsageError(_located(where, text, keys, _in_words(what, keys))) from None
+
+
+Keys = tuple[str, ...]
+
+
+def _unknown_keys(value: Any, kind: msgspec.inspect.Type, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    if isinstance(kind, msgspec.inspect.UnionType):
+        for member in kind.types:
+            yield from _unknown_keys(value, member, keys)
+    elif not isinstance(value, Mapping):
+        return
+    elif isinstance(kind, msgspec.inspect.StructType):
+        known = {field.encode_name: field.type for field in kind.fields}
+        for key, inner in value.items():
+            if key in known:
+                yield from _unknown_keys(inner, known[key], (*keys, key))
+            else:
+                yield (*keys, key), f"there is no such key{nearest(key, known)} {_place(keys)} takes {_listed(known)}"
+    elif isinstance(kind, msgspec.inspect.DictType):
+        for key, inner in value.items():
+            yield from _unknown_keys(inner, kind.value_type, (*keys, key))
+
+
+def _place(keys: Keys) -> str:
+    return f"[{'.'.join(keys)}]" if keys else "The file"
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    return ", ".join(sorted(names))
+
+
+def nearest(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
+    """`; did you mean 'seed'?` where a known name is close, else a full stop."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else "."
+
+
+def _in_words(what: str, keys: Keys) -> str:
+    missing = re.search(r"missing required field `(\w+)`", what)
+    if missing:
+        return f"{missing[1]!r} is missing"
+    choice = re.search(r"Invalid enum value '(.*)'", what)
+    if choice:
+        return f"{choice[1]!r} is none of its values{_choices(keys, choice[1])}"
+    return what[0].lower() + what[1:].replace("`", "'")
+
+
+def _choices(keys: Keys, given: str) -> str:
+    kind: Any = msgspec.inspect.type_info(Config)
+    for key in keys:
+        if isinstance(kind, msgspec.inspect.UnionType):
+            kind = next(member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType))
+        if isinstance(kind, msgspec.inspect.StructType):
+            kind = next(field.type for field in kind.fields if field.encode_name == key)
+        elif isinstance(kind, msgspec.inspect.DictType):
+            kind = kind.value_type
+    values = tuple(map(str, getattr(kind, "values", ())))
+    return f"{nearest(given, values)} It takes {', '.join(values)}" if values else ""
+
+
+def _located(where: str, text: str, keys: Keys, what: str) -> str:
+    line = _line_of(text, keys)
+    place = f"{where}:{line}" if line else where
+    return f"{place}: {'.'.join(keys)}: {what}." if keys else f"{place}: {what}."
+
+
+def _line_of(text: str, keys: Keys) -> int | None:
+    """The line of a key: in its table's part of the file, or, for a table, its head."""
+    if not keys:
+        return None
+    table: Keys = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        head = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+", line)
+        if head:
+            table = tuple(part.strip().strip("\"'") for part in head[1].split("."))
+            if table == keys:
+                return number
+        key = re.match(r"\s*[\"']?([A-Za-z0-9_.-]+)[\"']?\s*=", line)
+        if key and (*table, *key[1].split(".")) == keys[: len(table) + len(key[1].split("."))]:
+            return number
+    return None

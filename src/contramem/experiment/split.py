@@ -1,0 +1,235 @@
+"""Split: which tasks teach and which are held out. The same tasks and seed give the same split, in whatever order."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from contramem.errors import UsageError
+from contramem.experiment.config import Grouping
+from contramem.experiment.config import Split as Rules
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, order=True)
+class SplitTask:
+    """What a split looks at."""
+
+    key: str
+    """Unique: environment, id and, where it was authored, the wording."""
+    environment: str
+    id: str
+    ability: str = "general"
+    scenario: str | None = None
+    wording: str = ""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One way round: what teaches, and what is held out from it. Keys of tasks, sorted."""
+
+    reference: tuple[str, ...]
+    held_out: tuple[str, ...]
+
+
+Group = tuple[SplitTask, ...]
+"""Tasks that may not be on two sides."""
+
+
+def divide(tasks: Iterable[SplitTask], rules: Rules, seed: int) -> tuple[Fold, ...]:
+    """The folds of a split; one, unless the rules ask for more."""
+    known = sorted(set(tasks))
+    chosen = [task for task in known if not rules.abilities or task.ability in rules.abilities]
+    _check_abilities(rules.abilities, known)
+    if rules.reference_tasks or rules.held_out_tasks:
+        return (_given(chosen, rules),)
+    groups = sorted(grouped(chosen, rules.by), key=lambda group: _lot(group, seed))
+    if rules.folds is not None:
+        return _crossed(groups, rules.folds)
+    sides = _counted(groups, rules) if rules.reference or rules.held_out else _shared(groups, rules.share)
+    return (_fold(*sides),)
+
+
+def _check_abilities(wanted: Sequence[str], tasks: Sequence[SplitTask]) -> None:
+    there = {task.ability for task in tasks}
+    if not tasks:
+        raise UsageError("split: there are no tasks to divide.")
+    if absent := [ability for ability in wanted if ability not in there]:
+        raise UsageError(f"split.abilities: no task is of {', '.join(absent)}. There are: {', '.join(sorted(there))}.")
+
+
+def folded(wording: str) -> str:
+    """A wording as leakage sees it: neither case nor white space makes another task of it."""
+    return " ".join(wording.casefold().split())
+
+
+_VALUES = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\w)|\S+@\S+|\d[\d.,:/-]*")
+
+
+def template_of(wording: str) -> str:
+    """A wording without the values that vary inside it: numbers, dates, quoted words, addresses."""
+    return folded(_VALUES.sub("#", wording))
+
+
+def grouped(tasks: Sequence[SplitTask], by: Grouping) -> list[Group]:
+    """Tasks that belong together: of one scenario or template if so asked, and always of one id or one wording."""
+    leader: dict[str, str] = {task.key: task.key for task in tasks}
+
+    def find(key: str) -> str:
+        while leader[key] != key:
+            leader[key] = leader[leader[key]]
+            key = leader[key]
+        return key
+
+    first_with: dict[tuple[str, ...], str] = {}
+    for task in tasks:
+        for mark in _marks(task, by):
+            one, other = find(first_with.setdefault(mark, task.key)), find(task.key)
+            leader[max(one, other)] = min(one, other)
+    groups: dict[str, list[SplitTask]] = defaultdict(list)
+    for task in tasks:
+        groups[find(task.key)].append(task)
+    return [tuple(sorted(group)) for group in groups.values()]
+
+
+def _marks(task: SplitTask, by: Grouping) -> Iterator[tuple[str, ...]]:
+    yield "id", task.environment, task.id
+    if task.wording.strip():
+        yield "wording", folded(task.wording)
+    if by == "scenario" and task.scenario is not None:
+        yield "scenario", task.scenario
+    if by == "template" and task.wording.strip():
+        yield "template", template_of(task.wording)
+
+
+def _lot(group: Group, seed: int) -> bytes:
+    return hashlib.sha256("\n".join([str(seed), *(task.key for task in group)]).encode()).digest()
+
+
+def _crossed(groups: Sequence[Group], folds: int) -> tuple[Fold, ...]:
+    if len(groups) < folds:
+        raise UsageError(f"split.folds: {folds} folds need as many groups of tasks; there are {len(groups)}.")
+    parts: list[list[SplitTask]] = [[] for _ in range(folds)]
+    held: list[Counter[str]] = [Counter() for _ in range(folds)]
+    for group in groups:
+        # Abilities are to be spread evenly; among equals the fold with the fewest tasks, then the first.
+        number = min(range(folds), key=lambda n: (sum(held[n][t.ability] for t in group), len(parts[n]), n))
+        parts[number].extend(group)
+        held[number].update(task.ability for task in group)
+    everything = [task for part in parts for task in part]
+    return tuple(_fold([task for task in everything if task not in part], part) for part in parts)
+
+
+def _shared(groups: Sequence[Group], share: float) -> tuple[list[SplitTask], list[SplitTask]]:
+    """Each task on one side; a group goes where the most of its tasks are still wanted."""
+    of_ability = Counter(task.ability for group in groups for task in group)
+    wanted = {ability: round(share * count) for ability, count in of_ability.items()}
+    sides = _Sides(wanted, {ability: of_ability[ability] - wanted[ability] for ability in of_ability})
+    for group in groups:
+        sides.put(group, whole=True)
+    return sides.reference, sides.held_out
+
+
+def _counted(groups: Sequence[Group], rules: Rules) -> tuple[list[SplitTask], list[SplitTask]]:
+    of_ability = Counter(task.ability for group in groups for task in group)
+    reference = {ability: _wanted(rules.reference, rules.held_out, count) for ability, count in of_ability.items()}
+    held_out = {ability: _wanted(rules.held_out, rules.reference, count) for ability, count in of_ability.items()}
+    sides = _Sides(reference, held_out)
+    for group in groups:
+        sides.put(group, whole=False)
+    if short := sides.short():
+        there = ", ".join(f"{ability} {count}" for ability, count in sorted(of_ability.items()))
+        raise UsageError(
+            f"split: {'; '.join(short)}. There are, by ability: {there}; all of one {rules.by} stay on one side. "
+            "Ask for fewer, or divide by something smaller."
+        )
+    return sides.reference, sides.held_out
+
+
+def _wanted(asked: int | None, other: int | None, count: int) -> int:
+    """As many as asked; where only the other side is counted, the rest."""
+    return asked if asked is not None else count - (other or 0)
+
+
+class _Sides:
+    """Two sides that fill up, with so many tasks of each ability still wanted on each."""
+
+    def __init__(self, reference: Mapping[str, int], held_out: Mapping[str, int]) -> None:
+        self._asked = (dict(reference), dict(held_out))
+        self._wanted = (dict(reference), dict(held_out))
+        self.reference: list[SplitTask] = []
+        self.held_out: list[SplitTask] = []
+
+    def put(self, group: Group, *, whole: bool) -> None:
+        side = max((0, 1), key=lambda number: (*self._use(group, number), -number))
+        wanted, tasks = self._wanted[side], (self.reference, self.held_out)[side]
+        for task in group:
+            if whole or wanted[task.ability] > 0:
+                wanted[task.ability] -= 1
+                tasks.append(task)
+
+    def _use(self, group: Group, side: int) -> tuple[int, int]:
+        """How many tasks of the group the side still wants, and how many it wants of their abilities at all."""
+        wanted = {ability: max(self._wanted[side][ability], 0) for ability in _abilities(group)}
+        return sum(min(wanted[a], n) for a, n in _abilities(group).items()), sum(wanted.values())
+
+    def short(self) -> list[str]:
+        """What could not be had, ability by ability."""
+        found = []
+        for name, asked, wanted in zip(("reference", "held-out"), self._asked, self._wanted, strict=True):
+            for ability, missing in sorted(wanted.items()):
+                if missing > 0:
+                    found.append(f"ability {ability} gives {asked[ability] - missing} of {asked[ability]} {name} tasks")
+        return found
+
+
+def _abilities(group: Group) -> Counter[str]:
+    return Counter(task.ability for task in group)
+
+
+def _given(tasks: Sequence[SplitTask], rules: Rules) -> Fold:
+    """Sides that the user lists; a side left out is all the rest."""
+    held_out = _matching(tasks, rules.held_out_tasks, "split.held_out_tasks") if rules.held_out_tasks else None
+    reference = _matching(tasks, rules.reference_tasks, "split.reference_tasks") if rules.reference_tasks else None
+    if reference is None:
+        reference = [task for task in tasks if task not in (held_out or ())]
+    if held_out is None:
+        held_out = [task for task in tasks if task not in reference]
+    if both := sorted({task.id for task in reference} & {task.id for task in held_out}):
+        raise UsageError(f"split: on both sides: {listed(both)}. A task either teaches or is held out.")
+    return _fold(reference, held_out)
+
+
+def _matching(tasks: Sequence[SplitTask], patterns: Sequence[str], key: str) -> list[SplitTask]:
+    found = [task for task in tasks if any(matches(task.id, pattern) for pattern in patterns)]
+    idle = [pattern for pattern in patterns if not any(matches(task.id, pattern) for task in tasks)]
+    if idle:
+        raise UsageError(f"{key}: no task is called {listed(idle)}. There are, for example: {listed(_ids(tasks))}.")
+    return found
+
+
+def matches(task_id: str, pattern: str) -> bool:
+    """Is it this id, or one of this pattern (`desk_*`)?"""
+    return task_id == pattern or fnmatchcase(task_id, pattern)
+
+
+def _ids(tasks: Iterable[SplitTask]) -> list[str]:
+    return sorted({task.id for task in tasks})
+
+
+def listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def _fold(reference: Iterable[SplitTask], held_out: Iterable[SplitTask]) -> Fold:
+    fold = Fold(tuple(sorted(task.key for task in reference)), tuple(sorted(task.key for task in held_out)))
+    for side, keys in (("reference", fold.reference), ("held-out", fold.held_out)):
+        if not keys:
+            raise UsageError(f"split: no {side} task is left. Look at the counts, abilities and lists of [split].")
+    return fold
