@@ -104,6 +104,16 @@ INLINE: dict[str, Any] = {
         {"type": "event_msg", "payload": {"type": "token_count", "info": {"total_token_usage": {"input_tokens": 1}}}},
     ],
     "items.jsonl": ITEMS,
+    "repo-1.traj.json": {
+        "trajectory_format": "mini-swe-agent-1.1",
+        "info": {"config": {"model": {"model_name": "m"}}, "model_stats": {"api_calls": 1}, "exit_status": "Submitted"},
+        "messages": [
+            {"role": "user", "content": "Fix it"},
+            {"role": "assistant", "content": "I look", "extra": {"actions": [{"command": "cd a && ls"}]}},
+            {"role": "user", "content": "x", "extra": {"returncode": 2, "raw_output": "none"}},
+            {"role": "assistant", "content": "```bash\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n```"},
+        ],
+    },
     "none.json": {
         "suite_name": "s",
         "user_task_id": "u",

@@ -9,6 +9,7 @@ from contramem.traces.readers.claude_code import ClaudeCodeReader
 from contramem.traces.readers.codex import CodexReader, ResponsesReader
 from contramem.traces.readers.harbor import HarborReader
 from contramem.traces.readers.inspect_ai import InspectReader
+from contramem.traces.readers.mini_swe_agent import MiniSweAgentReader
 from contramem.traces.readers.native import NativeReader
 from contramem.traces.readers.otel import OtelReader
 from contramem.traces.readers.tau2 import Tau2Reader
@@ -21,6 +22,7 @@ BUILT_IN: tuple[Reader, ...] = (
     ResponsesReader(),
     ClaudeCodeReader(),
     CodexReader(),
+    MiniSweAgentReader(),
     TauBenchReader(),
     Tau2Reader(),
     AgentDojoReader(),
