@@ -32,7 +32,7 @@ from contramem.llm.exchange import Exchange
 from contramem.llm.files import read_replies, write_requests
 from contramem.llm.price import Price, price_of, read_price
 from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import MAX_REPLY_TOKENS, STAGES, Model, Settings
+from contramem.llm.request import EFFORTS, STAGES, Model, Settings, reply_tokens
 from contramem.pipeline import ModelBuild, build_by_model
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -52,7 +52,7 @@ _OPTIONS = (
     click.option("--suite", type=click.Choice(list(SUITES)), help="Prompts for app tools (default) or code agents."),
     click.option("--focus", type=_FILE, metavar="FILE", help="TOML with focus blocks of your own."),
     click.option("--prompts", type=click.Path(path_type=Path), metavar="DIR", help="Templates in place of ours."),
-    click.option("--reasoning-effort", metavar="E", help="minimal, low, medium, high, ... where the model has it."),
+    click.option("--reasoning-effort", type=click.Choice(EFFORTS), help="Where the model has it."),
     click.option("--temperature", type=float, metavar="T", help="Where the model takes one."),
     click.option("--seed", type=int, metavar="N", help="Where the provider has one."),
     click.option("--max-reply-tokens", type=click.IntRange(256), metavar="N", help="Of one reply, reasoning included."),
@@ -81,6 +81,8 @@ class ModelOptions:
     window: int
     parallel: int
     price: Price | None
+    """The user's, or else the list's."""
+    given_price: Price | None
     dry_run: bool
     budget: float | None
     keep: bool
@@ -110,14 +112,14 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
         if alone := [name for name, value in given.items() if value]:
             raise UsageError(f"--{alone[0].replace('_', '-')} goes with --model.")
         return None
-    settings = Settings(
-        given["reasoning_effort"], given["temperature"], given["seed"], given["max_reply_tokens"] or MAX_REPLY_TOKENS
-    )
+    effort = given["reasoning_effort"]
+    settings = Settings(effort, given["temperature"], given["seed"], given["max_reply_tokens"] or reply_tokens(effort))
     prompts = Prompts(given["suite"] or "app_tool", load_focus(given["focus"]), given["prompts"])
     model = str(given["model"])
     if model.startswith("recorded:"):
         model = RecordedModel(Path(model.partition(":")[2])).name
-    price = read_price(given["price"]) if given["price"] else price_of(model)
+    given_price = read_price(given["price"]) if given["price"] else None
+    price = given_price or price_of(model)
     if given["budget"] is not None and price is None:
         raise UsageError(f"--budget: the price of {model} is not known. Say it with --price IN,OUT.")
     if given["dry_run"] and (given["export_requests"] or given["import_replies"]):
@@ -129,6 +131,7 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
         window=given["window"] or DEFAULT_WINDOW,
         parallel=given["parallel"] or PARALLEL,
         price=price,
+        given_price=given_price,
         dry_run=given["dry_run"],
         budget=given["budget"],
         keep=not given["no_keep_replies"],
@@ -187,7 +190,7 @@ def opened(options: ModelOptions) -> Iterator[Model]:
         return
     from contramem.llm.client import ProviderModel
 
-    model = ProviderModel(options.model, base_url=options.base_url, price=options.price)
+    model = ProviderModel(options.model, base_url=options.base_url, price=options.given_price)
     try:
         yield model
     finally:

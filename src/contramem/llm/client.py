@@ -18,6 +18,8 @@ from contramem.llm.request import Finish, Reply, Request, Trouble
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
 
 TIMEOUT_S = 300.0
 NEEDS_EXTRA = "a model author needs pydantic-ai: pip install 'contramem[llm]'."
@@ -34,76 +36,90 @@ class ProviderModel:
         self.name = name
         self.price = price or price_of(name)
         self._given_price = price
+        self._base_url = base_url
         self._timeout_s = timeout_s
-        self._model = _open(name, base_url)
+        self.opened = open_model(name, base_url)
+        """The model as pydantic-ai has it."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="contramem-llm", daemon=True)
         self._thread.start()
+        self.run(self.opened.__aenter__())
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back. Calls that are under way still are given up."""
         if not self._loop.is_closed():
-            self._run(self._closed())
+            self.run(self._closed())
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
 
     async def _closed(self) -> None:
-        client = getattr(self._model, "client", None)
-        if client is not None and hasattr(client, "close"):
-            await client.close()
+        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self.opened.__aexit__(None, None, None)
 
     def ask(self, request: Request) -> Reply:
         from pydantic_ai import exceptions
 
         try:
-            return self._reply(self._run(self._ask(request)))
+            return self.reply(self.run(self._ask(request)))
         except exceptions.ContentFilterError:
             return Reply("", "content_filter")
-        except exceptions.UserError as error:
-            raise ModelError(f"{self.name}: {_first_line(str(error))}") from error
-        except exceptions.ModelHTTPError as error:
-            raise _http_trouble(error.status_code, error.retry_after, _said(error.body)) from error
-        except exceptions.ModelTimeoutError as error:
-            raise Trouble("timeout", f"no answer within {self._timeout_s:g} s", again=True) from error
-        except (exceptions.ModelAPIError, exceptions.UnexpectedModelBehavior) as error:
-            if _is_timeout(error):
-                raise Trouble("timeout", f"no answer within {self._timeout_s:g} s", again=True) from error
-            kind = "connection" if isinstance(error, exceptions.ModelAPIError) else "broken response"
-            raise Trouble(kind, _first_line(str(error)), again=True) from error
+        except (exceptions.AgentRunError, exceptions.UserError, UserWarning) as error:
+            raise self.trouble(error) from error
 
     async def _ask(self, request: Request) -> ModelResponse:
         from pydantic_ai.direct import model_request
-        from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.models.instrumented import InstrumentationSettings
-        from pydantic_ai.output import OutputObjectDefinition
-        from pydantic_ai.settings import ModelSettings
 
-        settings = ModelSettings(
-            max_tokens=request.settings.max_tokens, timeout=self._timeout_s, max_retries=0
-        )  # our own loop retries: it counts, waits as told and can be stopped
-        if request.settings.temperature is not None:
-            settings["temperature"] = request.settings.temperature
-        if request.settings.seed is not None:
-            settings["seed"] = request.settings.seed
-        if request.settings.reasoning_effort is not None:
-            settings["thinking"] = cast(Any, request.settings.reasoning_effort)
-        native = bool(self._model.profile.get("supports_json_schema_output"))
-        parameters = ModelRequestParameters(
-            output_mode="native" if native else "prompted",
-            output_object=OutputObjectDefinition(json_schema=request.schema, name=request.stage),
-            allow_text_output=True,
-        )
+        # No retries but our own: they are counted, wait as told and can be stopped.
+        settings = self.settings(request) | {"timeout": self._timeout_s, "max_retries": 0}
         return await model_request(
-            self._model,
-            _messages(request),
+            self.opened,
+            messages_of(request),
             model_settings=settings,
-            model_request_parameters=parameters,
+            model_request_parameters=self.parameters(request),
             # Spans go to whatever OpenTelemetry the user has configured, and nowhere without; never with the texts.
             instrument=InstrumentationSettings(include_content=False),
         )
 
-    def _reply(self, response: ModelResponse) -> Reply:
+    def settings(self, request: Request) -> ModelSettings:
+        """As pydantic-ai takes them. One that the model would silently leave aside is an error."""
+        from pydantic_ai.settings import ModelSettings
+
+        given = request.settings
+        settings = ModelSettings(max_tokens=given.max_tokens)
+        if given.temperature is not None:
+            settings["temperature"] = given.temperature
+        if given.seed is not None:
+            if "seed" in self.opened.unsupported_settings:
+                raise ModelError(f"{self.name} takes no seed. Leave --seed away.")
+            settings["seed"] = given.seed
+        if given.reasoning_effort is not None:
+            if self._base_url is not None:  # nobody knows what the model behind it can do, so it is told
+                settings = cast(Any, settings | {"openai_reasoning_effort": given.reasoning_effort})
+            elif not self.opened.profile.get("supports_thinking"):
+                raise ModelError(f"{self.name} takes no reasoning effort. Leave --reasoning-effort away.")
+            else:
+                settings["thinking"] = cast(Any, given.reasoning_effort)
+        return settings
+
+    def parameters(self, request: Request) -> ModelRequestParameters:
+        """The schema of the reply: enforced by the provider where it can, told in the prompt where not."""
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.output import OutputObjectDefinition
+
+        native = bool(self.opened.profile.get("supports_json_schema_output"))
+        return ModelRequestParameters(
+            output_mode="native" if native else "prompted",
+            output_object=OutputObjectDefinition(json_schema=request.schema, name=request.stage),
+            allow_text_output=True,
+        )
+
+    def reply(self, response: ModelResponse) -> Reply:
+        """What a response says, how it ended, and what it cost."""
         finish: Finish = "stop"
         if response.finish_reason == "length":
             finish = "length"
@@ -121,16 +137,32 @@ class ProviderModel:
             cost = self._given_price.of(usage.input_tokens, usage.output_tokens)
         elif self.price is not None:
             try:
-                cost = float(response.cost().total_price)
+                cost = float(response.cost().total_price)  # knows what cached and batched tokens cost
             except (LookupError, AssertionError):
                 cost = self.price.of(usage.input_tokens, usage.output_tokens)
         return Reply(text, finish, usage.input_tokens, usage.output_tokens, cost)
 
-    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+    def trouble(self, error: Exception) -> Trouble | ModelError:
+        """What an error of pydantic-ai means for whoever makes the calls."""
+        from pydantic_ai import exceptions
+
+        if isinstance(error, exceptions.UserError | UserWarning):
+            return ModelError(f"{self.name}: {first_line(str(error))}.")
+        if isinstance(error, exceptions.ModelQuotaExceededError):
+            return Trouble("quota", _said(getattr(error, "body", None)) or "the account has nothing left", again=False)
+        if isinstance(error, exceptions.ModelHTTPError):
+            return _http_trouble(error.status_code, error.retry_after, _said(error.body))
+        if isinstance(error, exceptions.ModelTimeoutError) or _is_timeout(error):
+            return Trouble("timeout", f"no answer within {self._timeout_s:g} s", again=True)
+        kind = "connection" if isinstance(error, exceptions.ModelAPIError) else "broken response"
+        return Trouble(kind, first_line(str(error)), again=True)
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-def _open(name: str, base_url: str | None) -> Any:
+def open_model(name: str, base_url: str | None = None) -> Any:
+    """The model as pydantic-ai has it; what keeps it from being opened is an error a user can fix."""
     try:
         from pydantic_ai.exceptions import UserError
         from pydantic_ai.models import infer_model
@@ -146,14 +178,14 @@ def _open(name: str, base_url: str | None) -> Any:
         provider = OpenAIProvider(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY") or "none")
         return OpenAIChatModel(name.rpartition(":")[2], provider=provider)
     except UserError as error:
-        raise UsageError(f"--model {name}: {_first_line(str(error))}") from error
+        raise UsageError(f"--model {name}: {first_line(str(error))}") from error
     except ModuleNotFoundError as error:
-        raise UsageError(f"--model {name}: {_first_line(str(error))}. {NEEDS_EXTRA}") from error
+        raise UsageError(f"--model {name}: {first_line(str(error))}. {NEEDS_EXTRA}") from error
     except ImportError as error:
-        raise UsageError(f"--model {name}: {_first_line(str(error))}") from error
+        raise UsageError(f"--model {name}: {first_line(str(error))}") from error
 
 
-def _messages(request: Request) -> list[ModelMessage]:
+def messages_of(request: Request) -> list[ModelMessage]:
     from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
 
     made: list[ModelMessage] = []
@@ -185,11 +217,11 @@ def _said(body: object) -> str:
     if isinstance(body, dict):
         inner = body.get("error", body)
         body = inner.get("message", "") if isinstance(inner, dict) else inner
-    words = _first_line(str(body or "")).split()
+    words = first_line(str(body or "")).split()
     return " ".join("…" if word.startswith(("sk-", "key-")) or len(word) > 40 else word for word in words)
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
     return text.strip().partition("\n")[0][:300].rstrip(".")
 
 

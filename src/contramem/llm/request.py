@@ -17,6 +17,14 @@ Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal"]
 """How a reply ended: by itself, cut off at the token limit, withheld by the provider, or refused by the model."""
 
 MAX_REPLY_TOKENS = 16_000
+EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
+_WITH_EFFORT = {"medium": 26_000, "high": 48_000, "xhigh": 64_000, "max": 64_000}
+"""Thoughts count as part of a reply, and some providers refuse a request whose reply has no room beside them."""
+
+
+def reply_tokens(reasoning_effort: str | None) -> int:
+    """How long a reply may be if nobody says."""
+    return _WITH_EFFORT.get(reasoning_effort or "", MAX_REPLY_TOKENS)
 
 
 class Message(NamedTuple):
