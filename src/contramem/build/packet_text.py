@@ -119,7 +119,7 @@ def _shared(rows: Sequence[Row], letters: Sequence[str], level: int) -> Iterator
         return
     for row in rows:
         step = row.steps[letters[0]]
-        what = row.label if level > 1 else _call(step) if level else f"{_call(step)}{_result(step)}"
+        what = row.label if level > 1 else call_text(step) if level else f"{call_text(step)}{result_text(step)}"
         yield f"  all [{_places(row, letters)}] {what}"
 
 
@@ -128,7 +128,7 @@ def _divergence(row: Row, letters: Sequence[str]) -> Iterator[str]:
     for letter in letters:
         if letter in row.steps:
             step = row.steps[letter]
-            groups[f"{_call(step)}{_result(step)}"].append(letter)
+            groups[f"{call_text(step)}{result_text(step)}"].append(letter)
     for text, group in groups.items():
         yield f"  {_places(row, group)} {text}"
 
@@ -137,10 +137,13 @@ def _places(row: Row, letters: Sequence[str]) -> str:
     return " ".join(f"{letter}#{row.steps[letter].position}" for letter in letters)
 
 
-def _call(step: Step) -> str:
+def call_text(step: Step, *, origins: bool = True) -> str:
+    """What the agent did, in one line, with where each value had been seen before."""
     if not step.function:
         return f"{step.label}: {_flat(step.text)}"
-    given = ", ".join(f"{name}={_value(value)}{_from(step, name)}" for name, value in step.arguments.items())
+    given = ", ".join(
+        f"{name}={_value(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
+    )
     effect = f" [{step.effect}]" if step.effect not in ("read", "unknown") else ""
     return f"{step.function}({given}){effect}"
 
@@ -154,7 +157,8 @@ def _from(step: Step, name: str) -> str:
     return f" «{origin}»" if origin and origin != "task" else ""
 
 
-def _result(step: Step) -> str:
+def result_text(step: Step) -> str:
+    """What came back, to follow the call; empty when the trace does not show it."""
     if step.error:
         return f" -> error: {_flat(step.error)}"
     return f" -> {_flat(step.returned)}" if step.returned else ""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -18,6 +17,7 @@ from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.pool import Pool
 from contramem.traces.read import Problem, Reading, ReadOptions, read_traces
+from contramem.traces.tools import take_in
 from contramem.traces.trajectory import Tool, Trajectory
 
 SHOWN_PROBLEMS = 10
@@ -102,7 +102,7 @@ def pooled(
             for run in _of_sources(runs, sources):
                 pool.add(run)
                 if tools is not None:
-                    _take_in(run.tools, tools)
+                    take_in(run.tools, tools)
         complain(runs.problems, runs.problem_count, nothing_read=not len(pool))
         if not len(pool):
             raise nothing_read(runs.problems, runs.ignored)
@@ -121,19 +121,6 @@ def _of_sources(runs: Reading, sources: str | None) -> Iterator[Trajectory]:
     if found and (unknown := sorted(wanted - found)):
         named, known = ", ".join(map(repr, unknown)), ", ".join(sorted(found))
         raise UsageError(f"--sources: there are no runs of {named}. These runs are of {known}.")
-
-
-def _take_in(described: Iterable[Tool], tools: dict[str, Tool]) -> None:
-    """Of two descriptions of a function the longer one counts, in whatever order the runs were read."""
-    for tool in described:
-        known = tools.setdefault(tool.function, tool)
-        if known != tool:
-            tools[tool.function] = max(known, tool, key=_length_and_words)
-
-
-def _length_and_words(tool: Tool) -> tuple[int, bytes]:
-    written = msgspec.json.encode(tool, order="deterministic")
-    return len(written), written
 
 
 def complain(problems: list[Problem], count: int, *, nothing_read: bool = False) -> None:

@@ -24,7 +24,7 @@ MIN_DISTINCTIVE_CHARS = 6
 
 def tainted_calls(run: Trajectory) -> frozenset[int]:
     """Positions of the calls that follow from planted text. Empty for nearly every run."""
-    if not any(read(text).passages for event in run.events for text in _shown(event)):
+    if not any(read(text).passages for event in run.events for text in shown(event)):
         return frozenset()
     seen = _Seen(run.task)
     tainted = set()
@@ -37,7 +37,7 @@ def tainted_calls(run: Trajectory) -> frozenset[int]:
     return frozenset(tainted)
 
 
-def _shown(event: Event) -> Iterator[str]:
+def shown(event: Event) -> Iterator[str]:
     """The texts that an event puts before the agent. What the user says is the task, not an observation."""
     if event.result is not None:
         content = event.result.content
@@ -68,7 +68,7 @@ class _Seen:
             self._asked.append(_folded(event.text))
         if event.function and not self._planted:
             self._called.add(event.function)
-        for text in _shown(event):
+        for text in shown(event):
             reading = read(text)
             self._trusted.append(_folded(reading.rest))
             for passage in reading.passages:
@@ -76,7 +76,7 @@ class _Seen:
 
     def distrust(self, event: Event) -> None:
         """A tainted call: what it returned is no better than what made it happen."""
-        self._derived += [_folded(text) for text in _shown(event)]
+        self._derived += [_folded(text) for text in shown(event)]
 
     def _plant(self, passage: str) -> None:
         folded = _folded(_TAG.sub(" ", passage))

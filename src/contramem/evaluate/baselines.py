@@ -65,19 +65,23 @@ class Neighbours:
                 passing[run.task_key].append(run)
         by_ability: dict[str, list[list[Trajectory]]] = defaultdict(list)
         for key in sorted(passing):
-            by_ability[passing[key][0].ability or ""].append(passing[key])
+            by_ability[passing[key][0].ability or "general"].append(passing[key])
         self._shelves = {
             ability: (tasks, Bm25([tokenize(task[0].task) for task in tasks])) for ability, tasks in by_ability.items()
         }
 
     def of(self, contest: Contest) -> list[list[Trajectory]]:
         """The passing runs of the `NEIGHBOURS` tasks that read most alike, none of them of the task's own scenario."""
-        if contest.ability not in self._shelves:
+        return self.nearest(contest.task, contest.ability, contest.is_of)
+
+    def nearest(self, task: str, ability: str, is_own: Callable[[Trajectory], bool]) -> list[list[Trajectory]]:
+        """The same for a task that has no runs yet."""
+        if ability not in self._shelves:
             return []
-        tasks, index = self._shelves[contest.ability]
-        scores = index.scores(tokenize(contest.task))
+        tasks, index = self._shelves[ability]
+        scores = index.scores(tokenize(task))
         ranked = sorted(range(len(tasks)), key=lambda number: (-round(float(scores[number]), 9), number))
-        others = [tasks[number] for number in ranked if not contest.is_of(tasks[number][0])]
+        others = [tasks[number] for number in ranked if not is_own(tasks[number][0])]
         return others[:NEIGHBOURS]
 
     def nearest_passing_run(self, contest: Contest) -> Scorer:

@@ -1,0 +1,73 @@
+"""Conditions: ways to make a memory, all from the same runs, all measured alike (paper, Ablations, A.4 to A.7).
+
+    making = Making(Reference(runs), folder, target="gpt-4o")
+    memory = CONDITIONS["contramem"].build(making)      # or NotApplicable, which says why
+    run = memory.aid.start(task, ability=..., task_id=..., scenario_id=...)
+    run.guidance.text, memory.tokens, memory.construction.calls, memory.judge
+
+`CONDITIONS` has them by name, in the order of the table; `conditions_named("none,contramem")` picks some. One `Making`
+serves all conditions of a comparison: the bank that several of them need is built once. Without `Making.model` every
+memory is made by rules, and says so in `construction.by`. `aid` is all that an agent loop needs; `judge` orders
+recorded runs, where the memory defines an order.
+"""
+
+from __future__ import annotations
+
+from contramem.errors import UsageError
+from contramem.evaluate.conditions.cards import (
+    append_only,
+    contramem,
+    function_only,
+    multi_rollout,
+    self_memory,
+    skill_only,
+)
+from contramem.evaluate.conditions.condition import (
+    BuiltMemory,
+    ByModel,
+    Condition,
+    Construction,
+    Making,
+    NotApplicable,
+    Way,
+)
+from contramem.evaluate.conditions.none import none
+from contramem.evaluate.conditions.raw import raw
+from contramem.evaluate.conditions.reference import Reference, median_source
+
+__all__ = [
+    "CONDITIONS",
+    "BuiltMemory",
+    "ByModel",
+    "Condition",
+    "Construction",
+    "Making",
+    "NotApplicable",
+    "Reference",
+    "conditions_named",
+    "median_source",
+]
+
+CONDITIONS: dict[str, Condition] = {
+    way.name: way
+    for way in (
+        Way("none", "no memory", none),
+        Way("self", "cards from one run of each task by the target itself", self_memory),
+        Way("multi-rollout", "cards from several runs of each task by the target itself", multi_rollout),
+        Way("contramem", "cards from the runs of all sources", contramem),
+        Way("function-only", "its Function Cards alone", function_only),
+        Way("skill-only", "its Skill Cards alone", skill_only),
+        Way("append-only", "its lessons, each kept as a card of its own", append_only),
+        Way("raw", "masked runs that passed the most similar tasks", raw),
+    )
+}
+
+
+def conditions_named(names: str) -> list[Condition]:
+    """The conditions of `names`, commas between them, in the order of the table."""
+    wanted = {name.strip() for name in names.split(",") if name.strip()}
+    if unknown := sorted(wanted - CONDITIONS.keys()):
+        raise UsageError(f"there is no condition {unknown[0]!r} (conditions: {', '.join(CONDITIONS)}).")
+    if not wanted:
+        raise UsageError(f"name at least one condition ({', '.join(CONDITIONS)}).")
+    return [condition for name, condition in CONDITIONS.items() if name in wanted]

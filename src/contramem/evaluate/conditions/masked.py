@@ -1,0 +1,111 @@
+"""Runs as memories other than cards may see them: values masked, planted text and what followed from it left out.
+
+The same masking as in packets: an Author sees no more than a playbook does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from contramem.build.packet_text import call_text, result_text
+from contramem.contrast.instructions import instructs, read
+from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.taint import shown
+from contramem.evaluate.conditions.reference import Reference
+from contramem.traces.trajectory import Trajectory, digest
+from contramem.validate.known import shingles
+
+MAX_FEEDBACK_CHARS = 300
+
+RunKey = tuple[str, str, str]
+"""Task key, source, trial."""
+
+
+def key_of(run: Trajectory) -> RunKey:
+    return run.task_key, run.source, run.run
+
+
+@dataclass(frozen=True)
+class MaskedRun:
+    """One run. It knows its task well enough never to serve it, and not its source."""
+
+    ability: str
+    task: str
+    passed: bool | None
+    counts: bool
+    """Is it evidence? Not when its provider cut it off, nor when nobody knows how it ended."""
+    ended: str
+    feedback: str
+    steps: tuple[Step, ...]
+    """What the agent did of its own: calls, questions, the answer."""
+    lines: tuple[str, ...]
+    """The same in words, with what came back."""
+    identity: frozenset[str]
+
+    @property
+    def calls(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.function)
+
+
+def masked_runs(reference: Reference) -> dict[RunKey, MaskedRun]:
+    """Every run of the reference, task by task, by source and trial."""
+    originals = {key_of(run): run for run in reference.runs}
+    found = {}
+    for packet in reference.packets:
+        named = {letter: (packet.task_key, known.source, known.run) for letter, known in packet.provenance.items()}
+        clean = _Clean(originals[key] for key in named.values())
+        for run in sorted(packet.runs, key=lambda run: named[run.letter]):
+            found[named[run.letter]] = _masked(packet, run, clean)
+    return found
+
+
+def _masked(packet: Packet, run: PacketRun, clean: _Clean) -> MaskedRun:
+    # A text in which something was planted is left out whole; a call that carries planted words goes with it.
+    steps = tuple(step for step in run.actions if clean(call_text(step, origins=False)))
+    return MaskedRun(
+        ability=packet.ability,
+        task=" ".join(packet.task.split()),
+        passed=run.passed,
+        counts=run.counts,
+        ended=run.ended,
+        feedback=_cut(run.feedback) if clean(run.feedback) else "",
+        steps=steps,
+        lines=tuple(_line(step, clean) for step in steps),
+        identity=frozenset(packet.identity),
+    )
+
+
+def _line(step: Step, clean: _Clean) -> str:
+    result = result_text(step) if step.function else ""
+    return call_text(step, origins=False) + (result if clean(result) else "")
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= MAX_FEEDBACK_CHARS else flat[: MAX_FEEDBACK_CHARS - 1].rstrip() + "…"
+
+
+class _Clean:
+    """Tells text that nobody planted. Made from the runs as they were: masking may hide what gives it away."""
+
+    def __init__(self, runs: Iterable[Trajectory]) -> None:
+        passages = {passage for run in runs for event in run.events for text in shown(event) for passage in _in(text)}
+        self._planted = frozenset(words for passage in sorted(passages) for words in shingles(passage))
+
+    def __call__(self, text: str) -> bool:
+        return not instructs(text) and self._planted.isdisjoint(shingles(text))
+
+
+def _in(text: str) -> Iterator[str]:
+    yield from read(text).passages
+
+
+def own_names(task: str, task_id: str | None, scenario_id: str | None) -> frozenset[str]:
+    """What gives away that a memory was made from this very task: its id, wording, or scenario."""
+    return frozenset(digest(text) for text in (task, task_id, scenario_id) if text)
+
+
+def of_others(runs: Iterable[MaskedRun], own: frozenset[str]) -> Sequence[MaskedRun]:
+    """Runs that this task may be shown."""
+    return [run for run in runs if own.isdisjoint(run.identity)]

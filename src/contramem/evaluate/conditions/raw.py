@@ -1,0 +1,70 @@
+"""Raw retrieval: an agent is shown runs that passed the tasks most like its own, masked, within a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contramem.evaluate.baselines import Neighbours, names, workflow
+from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, Construction, Making
+from contramem.evaluate.conditions.masked import MaskedRun, RunKey, key_of, masked_runs
+from contramem.evaluate.conditions.shown import Asked, TextAid, shown_text
+from contramem.inject.budget import count_tokens
+from contramem.traces.trajectory import Trajectory
+
+BUDGET_TOKENS = 2_400
+"""What the roomiest profile of cards may take (`gaia2`)."""
+TITLE = "Earlier runs that passed similar tasks"
+
+
+def raw(making: Making) -> BuiltMemory:
+    reference = making.reference
+    prepared, began = reference.prepare(), reference.clock()
+    runs = masked_runs(reference)
+    near = Neighbours(run for run in reference.runs if runs[key_of(run)].counts)
+    texts = [_text(run) for run in runs.values() if run.passed and run.counts]
+    seconds = prepared + reference.clock() - began
+    return BuiltMemory(
+        aid=TextAid(_Nearest(near, runs)),
+        items=len(texts),
+        unit="runs",
+        tokens=sum(map(count_tokens, texts)),
+        construction=Construction(NOTHING, trajectories=len(texts), seconds=seconds),
+        judge=near.nearest_passing_run,
+    )
+
+
+class _Nearest:
+    """Writes what a task gets: a typical passing run of each neighbour, nearest first, as far as the budget goes."""
+
+    def __init__(self, near: Neighbours, runs: dict[RunKey, MaskedRun]) -> None:
+        self._near, self._runs = near, runs
+
+    def __call__(self, asked: Asked) -> str:
+        def is_own(run: Trajectory) -> bool:
+            return not asked.own.isdisjoint(self._runs[key_of(run)].identity)
+
+        entries: list[str] = []
+        for task in self._near.nearest(asked.task, asked.ability or "general", is_own):
+            run = self._runs[key_of(_typical(task))]
+            # A run that does not fit is cut after a whole step, and with it the list ends.
+            for steps in range(len(run.lines), 0, -1):
+                text = shown_text(TITLE, [*entries, _text(run, steps)])
+                if count_tokens(text) <= BUDGET_TOKENS:
+                    entries.append(_text(run, steps))
+                    break
+            if not entries or steps < len(run.lines):
+                break
+        return shown_text(TITLE, entries)
+
+
+def _typical(passing: Sequence[Trajectory]) -> Trajectory:
+    """The shortest of the runs that make all calls most of them make: a short one that passed by luck is not it."""
+    common = set(workflow(passing))
+    return min(passing, key=lambda run: (-len(common & set(names(run))), len(run.events), run.source, run.run))
+
+
+def _text(run: MaskedRun, steps: int | None = None) -> str:
+    kept: Sequence[str] = run.lines[:steps]
+    more = [] if len(kept) == len(run.lines) else ["…"]
+    told = [f"{number}. {line}" for number, line in enumerate(kept, 1)]
+    return "\n".join([f"### Task: {run.task}", *told, *more])
