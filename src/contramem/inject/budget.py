@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from sys import maxsize
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Card, FunctionCard
@@ -16,6 +17,7 @@ ENCODING = "o200k_base"
 """What tokens are counted with. Other models' counts differ by some percent."""
 
 _JOINED = " \t\r\n/"  # what the tokenizer may join to a line break before it
+_GONE = -maxsize  # lines to spare of a card that was left out
 _PIECE = 500_000  # characters; the tokenizer refuses a million at once
 # Control characters, and those that reorder or hide what is displayed: one field stays one visible line.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
@@ -53,10 +55,15 @@ def count_tokens(text: str) -> int:
     Paragraph by paragraph: the tokenizer never joins a line break to a letter or `#` that follows, so the parts add
     up, and a card that is shown again need not be counted again.
     """
-    *paragraphs, last = text.split("\n\n")
-    if any(not part or part[0] in _JOINED for part in (*paragraphs[1:], last)):
+    paragraphs = text.split("\n\n")
+    if any(not part or part[0] in _JOINED for part in paragraphs[1:]):
         return _count(text)
-    return sum(_count(part + "\n\n") for part in paragraphs) + _count(last)
+    return count_paragraphs(paragraphs)
+
+
+def count_paragraphs(paragraphs: Sequence[str]) -> int:
+    """Tokens of a text of these paragraphs, each of which begins with a letter or a sign."""
+    return sum([_count(part + "\n\n") for part in paragraphs[:-1]]) + _count(paragraphs[-1])
 
 
 @lru_cache(maxsize=8192)
@@ -115,11 +122,13 @@ def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
     to the essential, the last card goes.
     """
     kept = [len(card.lines) for card in cards]
-    tokens, words = sum(card.upto[-1].tokens for card in cards), sum(card.upto[-1].words for card in cards)
-    while any(kept) and (tokens > limit.tokens or words > limit.words):
-        spare, number = max((kept[n] - card.essential, n) for n, card in enumerate(cards) if kept[n])
-        before = cards[number].upto[kept[number]]
-        kept[number] = kept[number] - 1 if spare > 0 else 0
-        after = cards[number].upto[kept[number]] if kept[number] else Size(0, 0)
-        tokens, words = tokens - before.tokens + after.tokens, words - before.words + after.words
+    spare = [len(card.lines) - card.essential for card in cards]
+    tokens, words = sum([card.upto[-1].tokens for card in cards]), sum([card.upto[-1].words for card in cards])
+    while (tokens > limit.tokens or words > limit.words) and (most := max(spare, default=_GONE)) != _GONE:
+        number = len(cards) - 1 - spare[::-1].index(most)
+        upto, before = cards[number].upto, kept[number]
+        kept[number], spare[number] = (before - 1, most - 1) if most > 0 else (0, _GONE)
+        # A card that goes takes the blank line before it along.
+        after = upto[before - 1] if most > 0 else Size(0, 0)
+        tokens, words = tokens - upto[before].tokens + after.tokens, words - upto[before].words + after.words
     return kept

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from sys import maxsize
 
 from contramem.bank.card import Card, FunctionCard
-from contramem.inject.budget import ENCODING, CardText, Size, count_tokens, fit, one_line_of, size, text_of
+from contramem.inject.budget import (
+    ENCODING,
+    CardText,
+    Size,
+    count_paragraphs,
+    count_tokens,
+    fit,
+    one_line_of,
+    size,
+    text_of,
+)
 from contramem.prompts import Prompt, render
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import Profile
@@ -63,18 +73,22 @@ class Writer:
         hits = retrieval.skills + retrieval.functions
         if not hits:
             return nothing(retrieval.note or "no card is relevant enough to this task")
-        frame = _start_frame(profile.brief, bool(retrieval.functions))
+        frame = _start_frame(profile.brief)
         texts = [self._text(hit.card) for hit in hits]
-        kept = fit(texts, _room(frame, profile.budget_tokens, profile.budget_words))
+        kept = fit(texts, frame.room(profile, bool(retrieval.functions)))
         if not any(kept):
             return nothing(f"no card fits into {profile.budget_tokens} tokens", [text.card_id for text in texts])
         shown = [text.first(lines) for text, lines in zip(texts, kept, strict=True)]
-        skills, functions = shown[: len(retrieval.skills)], shown[len(retrieval.skills) :]
-        prompt = render(
-            TASK_START, skills=list(filter(None, skills)), functions=list(filter(None, functions)), brief=profile.brief
+        first_function = len(retrieval.skills)
+        paragraphs = frame.around(shown[:first_function], shown[first_function:])
+        return _guidance(
+            "\n\n".join(paragraphs),
+            count_paragraphs(paragraphs),
+            frame.digest,
+            list(zip(texts, kept, strict=True)),
+            hits=tuple([hit for hit, lines in zip(hits, kept, strict=True) if lines]),
+            note=retrieval.note,
         )
-        seen = tuple(hit for hit, lines in zip(hits, kept, strict=True) if lines)
-        return replace(_guidance(prompt, texts, kept), hits=seen, note=retrieval.note)
 
     def before_call(
         self, card: FunctionCard, profile: Profile, *, failed: bool = False, missing: Sequence[str] = ()
@@ -106,33 +120,71 @@ class Writer:
         return known
 
 
-def _guidance(prompt: Prompt, texts: Sequence[CardText], kept: Sequence[int]) -> Guidance:
-    pairs = list(zip(texts, kept, strict=True))
-    shown = prompt.text.strip()
+def _guidance(
+    text: str,
+    tokens: int,
+    digest: str,
+    cards: Sequence[tuple[CardText, int]],
+    *,
+    hits: tuple[Hit, ...] = (),
+    note: str = "",
+) -> Guidance:
+    """`cards` are those that were to be shown, with how many of their lines are."""
+    shown = [(card, lines) for card, lines in cards if lines]
     return Guidance(
-        text=shown,
-        tokens=count_tokens(shown),
-        encoding=ENCODING,
-        card_ids=tuple(text.card_id for text, lines in pairs if lines),
-        card_tokens=tuple(text.upto[lines].tokens for text, lines in pairs if lines),
-        shortened=tuple(text.card_id for text, lines in pairs if 0 < lines < len(text.lines)),
-        left_out=tuple(text.card_id for text, lines in pairs if not lines),
-        prompt=prompt.digest,
+        text,
+        tokens,
+        ENCODING,
+        card_ids=tuple([card.card_id for card, _ in shown]),
+        card_tokens=tuple([card.upto[lines].tokens for card, lines in shown]),
+        shortened=tuple([card.card_id for card, lines in shown if lines < len(card.lines)]),
+        left_out=tuple([card.card_id for card, lines in cards if not lines]),
+        hits=hits,
+        prompt=digest,
+        note=note,
     )
 
 
 def _within(budget_tokens: int, card: CardText, fill: Callable[[str], Prompt]) -> Guidance:
     """One card in its frame, with as many of its fields as the budget allows."""
-    kept = fit([card], _room(size(fill("").text), budget_tokens, None))
-    if not kept[0]:
+    [kept] = fit([card], _room(size(fill("").text), budget_tokens, None))
+    if not kept:
         return nothing(f"the card does not fit into {budget_tokens} tokens", [card.card_id])
-    return _guidance(fill(card.first(kept[0])), [card], kept)
+    prompt = fill(card.first(kept))
+    text = prompt.text.strip()
+    return _guidance(text, count_tokens(text), prompt.digest, [(card, kept)])
+
+
+@dataclass(frozen=True)
+class _StartFrame:
+    """The template of task start around its cards. It is filled once: each card is a paragraph of its own."""
+
+    policy: str
+    heading: str
+    """Before the functions, if there are any."""
+    size: Size
+    size_with_functions: Size
+    digest: str
+
+    def room(self, profile: Profile, functions: bool) -> Size:
+        """What is left of the profile's budget for cards."""
+        taken = self.size_with_functions if functions else self.size
+        return _room(taken, profile.budget_tokens, profile.budget_words)
+
+    def around(self, skills: Sequence[str], functions: Sequence[str]) -> list[str]:
+        """The paragraphs of the text; cards without any line are left out."""
+        paragraphs = [self.policy, *filter(None, skills)]
+        shown = [*filter(None, functions)]
+        return [*paragraphs, self.heading, *shown] if shown else paragraphs
 
 
 @cache
-def _start_frame(brief: bool, functions: bool) -> Size:
-    """How much of the budget the policy and the headings take."""
-    return size(render(TASK_START, skills=[], functions=[""] if functions else [], brief=brief).text)
+def _start_frame(brief: bool) -> _StartFrame:
+    alone = render(TASK_START, skills=[], functions=[], brief=brief)
+    with_functions = render(TASK_START, skills=[], functions=[""], brief=brief)
+    policy = alone.text.strip()
+    heading = with_functions.text.strip().removeprefix(policy).strip()
+    return _StartFrame(policy, heading, size(alone.text), size(with_functions.text), alone.digest)
 
 
 def _room(frame: Size, budget_tokens: int, budget_words: int | None) -> Size:

@@ -82,7 +82,7 @@ class Retriever:
             return Retrieval((), functions, None, apps, note)
         shelf = self._shelf(label)
         ranking = shelf.rank(words, apps, profile)
-        taught = shelf.numbers(self._taught_by(query))
+        taught = shelf.numbers(self._taught_by(query)) if query.task_id or query.scenario_id else []
         skills = self._skill_hits(shelf, ranking, taught, profile)
         final = self._of_scope("finalization", shelf, ranking, taught, 1) if profile.final_reminder else []
         return Retrieval(skills, functions, shelf.hit(ranking, final[0], 1) if final else None, apps)
@@ -122,10 +122,8 @@ class Retriever:
             yield from (card for card in self._functions if card.app == SHELL)
 
     def _taught_by(self, query: Query) -> set[str]:
-        """Ids of the cards that were learned from this very task or scenario, where the query says which it is."""
-        keys = [key for key in (query.task_id, query.scenario_id) if key]
-        if keys:
-            keys.append(query.task)
+        """Ids of the cards that were learned from this very task, its text or its scenario."""
+        keys = filter(None, (query.task_id, query.scenario_id, query.task))
         return {card_id for key in keys for card_id in self._taught.get(digest(key), ())}
 
     def _shelf(self, label: str) -> Shelf:

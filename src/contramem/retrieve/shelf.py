@@ -49,13 +49,15 @@ class Shelf:
         self._apps = tuple(_apps(card) for card in self.cards)
         known = sorted({app.lower() for apps in self._apps for app in apps})
         self._app_code = {app: code for code, app in enumerate(known)}
-        # A row a card: the codes of its apps, filled up with a code that no task asks for.
-        width = max(map(len, self._apps), default=0)
-        rows = [[self._app_code[app.lower()] for app in apps] for apps in self._apps]
+        # A row a card: the codes of its apps, filled up with a code that no task asks for. Rows of cards without apps
+        # begin with a code of their own, which counts as more apps than any card has.
+        self._width, nobody, none = max(map(len, self._apps), default=0), len(known), len(known) + 1
+        rows = [[self._app_code[app.lower()] for app in apps] or [none] for apps in self._apps]
+        width = max(self._width, 1)
         self._app_codes: Integers = numpy.array(
-            [row + [len(known)] * (width - len(row)) for row in rows], dtype=numpy.int64
+            [row + [nobody] * (width - len(row)) for row in rows], dtype=numpy.int64
         ).reshape(len(rows), width)
-        self._has_apps = numpy.array([bool(apps) for apps in self._apps], dtype=bool)
+        self._no_app = none
 
     def numbers(self, card_ids: Iterable[str]) -> list[int]:
         """Where the cards with these ids stand, in order; an id that is not on this shelf is passed over."""
@@ -90,25 +92,23 @@ class Shelf:
         if limit < len(candidates):
             # No prior can make up for a larger distance to the last that would be in without any.
             least = numpy.partition(bm25, -limit)[-limit] - ranking.prior.cap - ranking.prior.penalty
-            near = bm25 >= least
+            near = (bm25 >= least).nonzero()[0]
             candidates, bm25 = candidates[near], bm25[near]
+        if ranking.apps:
+            bm25 = bm25 + self._priors(ranking, candidates)
         # Rounded, so that the last bits of a sum never decide between two equal cards.
-        scores = numpy.round(bm25 + self._priors(ranking, candidates), 9)
-        order = numpy.argsort(-scores, kind="stable")[:limit]
+        order = (-bm25.round(9)).argsort(kind="stable")[:limit]
         found: list[int] = candidates[order].tolist()
         return found
 
     def _priors(self, ranking: Ranking, numbers: Integers) -> Floats:
         """What sharing apps with the task adds to the score of these cards."""
-        numpy, prior = self._numpy, ranking.prior
-        none: Floats = numpy.zeros(len(numbers))
-        if not ranking.apps:
-            return none
-        asked = numpy.zeros(len(self._app_code) + 1)
+        numpy, prior, no_app = self._numpy, ranking.prior, self._width + 1
+        asked = numpy.zeros(self._no_app + 1, dtype=numpy.int64)
         asked[[self._app_code[app] for app in ranking.apps if app in self._app_code]] = 1
-        overlap = asked[self._app_codes[numbers]].sum(axis=1)
-        mismatched = self._has_apps[numbers] & (overlap == 0)
-        added: Floats = numpy.minimum(overlap * prior.bonus, prior.cap) - prior.penalty * mismatched
+        asked[self._no_app] = no_app
+        by_overlap = [-prior.penalty, *(min(n * prior.bonus, prior.cap) for n in range(1, no_app)), 0.0]
+        added: Floats = numpy.array(by_overlap)[asked[self._app_codes[numbers]].sum(axis=1)]
         return added
 
     def hit(self, ranking: Ranking, number: int, rank: int, *, reserved: bool = False) -> Hit:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 MAX_CHARACTERS = 50_000
 """Of a longer text the opening counts: a task that pastes a whole document still says first what it wants."""
@@ -27,7 +28,7 @@ _STOP = frozenset(
 
 def tokenize(text: str) -> list[str]:
     """The words of `text` in order, lower case, singular, without stop words. Repetitions stay: BM25 counts them."""
-    return [term for run in _RUN.findall(text[:MAX_CHARACTERS]) for term in _terms(run)]
+    return list(chain.from_iterable(map(_terms, _RUN.findall(text[:MAX_CHARACTERS]))))
 
 
 @lru_cache(maxsize=65_536)
