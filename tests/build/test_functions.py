@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from contramem.build.function_blame import named_in
 from contramem.build.function_errors import generalized, is_quotable
 from contramem.build.functions import build_function_card
 from contramem.contrast.form import Form
@@ -142,6 +143,35 @@ def test_an_explicit_null_leaves_an_argument_out_but_an_empty_text_does_not():
 def test_an_argument_without_which_a_call_failed_is_required():
     card = card_of(call({"email_id": "<ID_1>"}), failed("TypeError: missing argument 'email_id'", run="B"))
     assert argument(card, "email_id").required is True
+
+
+def test_an_argument_that_was_left_out_of_a_call_refused_for_something_else_is_not_required():
+    late = failed("ValueError: bad start", {"start": "x"}, run="B")
+    worked = [call({"start": "x", "place": "<NAME_1>"}, run=f"g{n}") for n in range(3)]
+    assert argument(card_of(late, *worked, *found()), "place").required is not True
+
+
+def test_where_nothing_is_documented_an_argument_of_one_call_in_a_hundred_is_not_listed():
+    calls = [*found(100), call({"email_id": "<ID_1>", "vibe": "x"}, run="odd")]
+    assert [a.name for a in card_of(*calls).arguments] == ["email_id"]
+
+
+def test_a_form_that_fails_for_half_the_calls_is_not_forbidden():
+    """Another argument decides what the value has to be: an address for one field, a text for another."""
+    texts = [call({"value": "x"}, run=f"t{n}") for n in range(20)]
+    mails = [call({"value": "y"}, run=f"m{n}", forms={"value": "e-mail address"}) for n in range(20)]
+    wrong = [failed("Not valid.", {"value": "z"}, run=f"w{n}", forms={"value": "e-mail address"}) for n in range(22)]
+    late = [failed("Not valid.", {"value": "x"}, run="late")]
+    assert not any("Give `value`" in rule for rule in card_of(*texts, *mails, *wrong, *late, *found()).usage_rules)
+
+
+def test_what_a_tool_asks_for_by_the_names_of_its_arguments_is_quoted():
+    asked = "Please provide all required fields: email_id, folder."
+    calls = [failed(asked, {"folder": "x"}, run=f"b{n}", task=f"t{n}") for n in range(3)]
+    assert any(line.startswith(f'"{asked}" in 3 of') for line in card_of(*calls, *found()).common_mistakes)
+    sly = "Please provide all files to email_id, folder."
+    calls = [failed(sly, {"folder": "x"}, run=f"b{n}", task=f"t{n}") for n in range(3)]
+    assert not any("files" in line for line in card_of(*calls, *found()).common_mistakes)
 
 
 def test_the_schema_decides_on_need_unless_a_working_call_contradicts_it():
@@ -461,6 +491,38 @@ def test_values_seen_nowhere_before_that_fail_are_a_mistake():
     assert "`order_id` values seen nowhere before failed in 4 of 4 calls, against 0 of 20 for values seen earlier." in (
         card_of(*known, *guess).common_mistakes
     )
+
+
+def test_of_two_unknown_values_only_the_one_that_explains_the_failures_is_a_mistake():
+    """Whoever makes up the id makes up the recipient too; the id is what is refused."""
+
+    def forwarded(n, email_id, recipient="nowhere", **other):
+        given = {"email_id": f"<ID_{n}>", "recipient": "<EMAIL_1>"}
+        return call(given, run=f"r{n}", origins={"email_id": email_id, "recipient": recipient}, **other)
+
+    right = [forwarded(n, "Mail.search") for n in range(12)]
+    wrong = [forwarded(n, "nowhere", error="Email not found.", form=None) for n in range(20, 32)]
+    told = [forwarded(n, "Mail.search", recipient="task") for n in range(40, 48)]
+    mistakes = card_of(*right, *wrong, *told).common_mistakes
+    assert [line for line in mistakes if "seen nowhere before" in line] == [
+        "`email_id` values seen nowhere before failed in 12 of 12 calls, against 0 of 20 for values seen earlier."
+    ]
+
+
+def test_a_complaint_that_names_an_argument_is_no_evidence_against_another():
+    assert named_in("Assignee email not valid.", ("assigned_to_email", "due_date", "list_name")) == {
+        "assigned_to_email"
+    }
+    assert named_in("List not valid.", ("assigned_to_email", "due_date", "list_name")) == {"list_name"}
+    assert named_in("ValueError: time data does not match", ("start_time", "end_time")) == frozenset()
+    assert named_in("Nothing there: <EMAIL>", ("email",)) == frozenset()
+
+
+def test_a_date_that_nobody_had_seen_is_worked_out_and_not_made_up():
+    dated = {"forms": {"day": "date YYYY-MM-DD"}}
+    seen = [call({"day": "2031-01-02"}, run=f"k{n}", origins={"day": "task"}, **dated) for n in range(9)]
+    new = [failed("Busy.", {"day": "2031-01-03"}, run=f"n{n}", origins={"day": "nowhere"}, **dated) for n in range(6)]
+    assert not any("seen nowhere" in line for line in card_of(*seen, *new, *found()).common_mistakes)
 
 
 def test_needless_repeats_of_a_read_are_counted_by_runs():

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
-from contramem.build.function_calls import NULL, Calls, best_and_bad_forms, leaves_out, of_name
+from contramem.build.function_blame import named_in
+from contramem.build.function_calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name, tasks
+from contramem.build.function_forms import best_and_bad_forms
 from contramem.build.function_words import form_in_words, listed, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
+from contramem.contrast.form import is_field
 from contramem.contrast.observation import Observation
 from contramem.contrast.values import PLAIN_ANSWERS
 from contramem.contrast.vocabulary import MAX_WORDS, Vocabulary, scalars
-from contramem.traces.effects import effect_of
+from contramem.traces.effects import effect_of, words
 from contramem.traces.trajectory import Tool
 
 MAX_ARGUMENTS = 20
@@ -24,11 +27,17 @@ MOSTLY, NEARLY_ALWAYS = 0.5, 0.9
 CLEAR = 0.2
 """A place that fewer of the values come from is not named."""
 MAX_ORIGINS = 3
+MAX_KEYS, MIN_TASKS_WITH_KEY = 8, 2
 MIN_TRACED = 3
 """Fewer values say nothing about where values come from."""
+USUAL = 0.02
+"""An argument that a smaller share of the calls gives is not listed, unless it is documented."""
 GUESSED_DATE = "date YYYY-MM-DD"
 """What anybody would try first: that it works is no news."""
 
+_MISSING = re.compile(
+    r"\b(?:missing|required?|(?:not|must be|please) (?:provided?|given|specif\w+)|no \w+ given)\b", re.I
+)
 _NAME = re.compile(r"[A-Za-z_][\w\-]{0,39}")
 _TEXT_FORMS = frozenset(
     """text,identifier,URL,e-mail address,telephone number,account number,file name or path,number as text""".split(",")
@@ -49,7 +58,11 @@ class Seen(NamedTuple):
 
 def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[Seen, ...]:
     """Every argument seen in calls that worked, those given most often first; then those only the documentation has."""
-    seen = Counter(name for call in calls.worked or calls.all for name in call.arguments if _NAME.fullmatch(name))
+    given = calls.worked or calls.all
+    seen = Counter(name for call in given for name in call.arguments if _NAME.fullmatch(name))
+    if tool is None:
+        # Where nothing is documented, what one call in fifty gives may as well be made up and ignored.
+        seen = Counter({name: count for name, count in seen.items() if count >= len(given) * USUAL})
     names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))
     properties = tool.parameters.get("properties") if tool is not None else None
     unseen = [name for name in properties or () if name not in seen] if isinstance(properties, dict) else []
@@ -95,7 +108,8 @@ def _argument(
     if documented:
         meaning = origin or "as documented"
     elif origin or (origin := made_for_the_call(name, calls) if schema is None and not closed else ""):
-        meaning = f"{meaning}; {origin}"
+        # `subject: subject` says nothing.
+        meaning = origin if meaning == " ".join(words(name)) else f"{meaning}; {origin}"
     return Seen(Argument(name=name, meaning=meaning, form=form, required=required), telling)
 
 
@@ -105,9 +119,21 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
     words_seen = _closed_words(name, given, vocabulary, calls.function, schema)
     if words_seen:
         return words_seen, True
+    if keys := _keys(name, given):
+        return f"object with {', '.join(keys)}", False
     _, bad = best_and_bad_forms(calls, name)
     forms = Counter(call.forms[name] for call in given if name in call.forms and call.forms[name] not in bad)
     return (_joined_forms(name, forms) if forms else f"only {NULL} was given"), False
+
+
+def _keys(name: str, given: Sequence[Observation]) -> list[str]:
+    """The keys of an argument that is always an object, those that several tasks show; empty when it is none."""
+    objects = [call for call in given if isinstance(call.arguments[name], dict)]
+    if not objects or len(objects) < len(given):
+        return []
+    keys = Counter(key for call in objects for key in call.arguments[name] if is_field(key))
+    shared = [k for k in keys if tasks(call for call in objects if k in call.arguments[name]) >= MIN_TASKS_WITH_KEY]
+    return sorted(shared, key=lambda key: (-keys[key], key))[:MAX_KEYS]
 
 
 def _closed_words(
@@ -148,14 +174,28 @@ def _top(forms: Counter[str]) -> str:
 
 
 def is_required(name: str, calls: Calls, tool: Tool | None) -> bool | None:
-    """True: every call that worked gives it, and one without it failed or the schema demands it. None: unknown."""
+    """True: every call that worked gives it, and the schema demands it or one without it was refused for that: the
+    complaint speaks of it, or adding it alone helped. None: unknown."""
     if any(leaves_out(call, name) for call in calls.worked):
         return False
     schema_lists = tool.parameters.get("required") if tool is not None else None
     if isinstance(schema_lists, list) and schema_of(tool, name) is not None:
         return name in schema_lists
-    left_out = [call for call in calls.failed if leaves_out(call, name)]
-    return True if calls.worked and left_out else None
+    refused = [call for call in calls.failed if leaves_out(call, name) or call.forms.get(name) in ABSENT_FORMS]
+    named = any(name in named_in(call.error, calls.argument_names) for call in refused)
+    missed = any(_misses_only(name, call, calls) for call in refused)
+    added = any(
+        retry.changed == {name} and leaves_out(retry.first, name) and retry.first.error and not retry.then.error
+        for retry in calls.retries
+    )
+    return True if calls.worked and (named or missed or added) else None
+
+
+def _misses_only(name: str, call: Observation, calls: Calls) -> bool:
+    """Does the complaint say that something is missing, and is this all that is?"""
+    usual = [n for n in calls.argument_names if all(n in one.arguments for one in calls.worked)]
+    absent = [n for n in usual if leaves_out(call, n) or call.forms.get(n) in ABSENT_FORMS]
+    return absent == [name] and _MISSING.search(call.error) is not None
 
 
 def origin_of(name: str, calls: Calls) -> str:

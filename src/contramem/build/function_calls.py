@@ -19,6 +19,9 @@ ABSENT_FORMS = frozenset({NULL, EMPTY_TEXT, EMPTY_LIST, "list of empty texts", "
 """Forms of a value that is not there."""
 MIN_FAILURES, MIN_FAILURE_SHARE, MAX_CHANCE = 2, 0.25, 0.05
 """Fewer failures, a smaller share of the calls, or a likelier accident is no reason to warn."""
+MIN_RATIO = 2
+"""Of the shares of two groups. Over hundreds of calls chance explains little, and a small difference teaches little."""
+MIN_CALLS = 2
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,11 @@ class Calls:
         self.all: Sequence[Observation] = shown or ordered
         self.worked = [call for call in self.all if not call.error]
         self.failed = [call for call in self.all if call.error]
+
+    @cached_property
+    def argument_names(self) -> tuple[str, ...]:
+        """Of every argument that some call gives."""
+        return tuple(sorted({name for call in self.all for name in call.arguments}))
 
     @cached_property
     def effect(self) -> str:
@@ -134,12 +142,12 @@ def fail_more(
 
 
 def is_more(part: int, whole: int, other_part: int, other_whole: int, tests: int = 1) -> bool:
-    """Is one share so much larger than the other that chance does not explain it?
+    """Is one share at least twice the other, and so much larger that chance does not explain it?
 
     The tail of a binomial with the other rate (by Laplace's rule of succession: one call that worked proves little),
     and Bonferroni's correction for the number of tests.
     """
-    if part < MIN_FAILURES or part < whole * MIN_FAILURE_SHARE:
+    if part < MIN_FAILURES or part < whole * MIN_FAILURE_SHARE or part * other_whole < MIN_RATIO * other_part * whole:
         return False
     rate = (other_part + 1) / (other_whole + 2)
     tail = sum(comb(whole, k) * rate**k * (1 - rate) ** (whole - k) for k in range(part, whole + 1))
@@ -153,30 +161,6 @@ def by_form(calls: Iterable[Observation], name: str) -> dict[str, list[Observati
         if name in call.forms:
             found[call.forms[name]].append(call)
     return dict(found)
-
-
-def best_and_bad_forms(calls: Calls, name: str) -> tuple[str, list[str]]:
-    """The form of an argument that worked in most calls, and the forms that failed where it worked."""
-    forms = by_form(calls.all, name)
-    usable = [form for form in forms if form not in ABSENT_FORMS]
-    if not usable:
-        return "", []
-    best = min(usable, key=lambda form: (failures(forms[form]) - len(forms[form]), form))
-    bad = [form for form in forms if form != best and fail_more(forms[form], forms[best])]
-    # Several odd forms that each failed once or twice prove together what none proves alone.
-    others = [form for form in forms if _type_of(form) != _type_of(best)]
-    hopeless = [form for form in others if all(call.error for call in forms[form])]
-    if not bad and fail_more([call for form in hopeless for call in forms[form]], forms[best]):
-        bad = hopeless
-    return best, sorted(bad, key=lambda form: (-failures(forms[form]), form))
-
-
-def _type_of(form: str) -> str:
-    if form in ABSENT_FORMS:
-        return NULL
-    if form.startswith("list"):
-        return "list"
-    return form if form in ("integer", "number", "boolean", "object") else "text"
 
 
 def tasks(calls: Iterable[Observation]) -> int:

@@ -49,6 +49,11 @@ _ADDRESSED = re.compile(
     r"please|prompt|you (?:must|should|need|have to|will|can|are(?! not))|your (?:task|goal|job)|make sure|first,)\b",
     re.IGNORECASE,
 )
+_ASKING = re.compile(r"(?:\w+: )?please (?:provide|specify|give|supply|enter)\b(?P<rest>.{3,100})$", re.IGNORECASE)
+_ASKING_WORDS = frozenset(
+    "all the a an and or both either at least one of valid required missing following field fields argument arguments "
+    "parameter parameters value values".split()
+)
 _COMMANDS = "|".join(sorted(LEXICON["write"] | {"visit", "click", "go", "call", "email", "tell", "give", "say"}))
 _IMPERATIVE = re.compile(
     rf"^(?:{_COMMANDS}) (?:a|an|the|all|any|this|that|these|your|my|our|to|it|me|us|money|<)", re.IGNORECASE
@@ -70,7 +75,7 @@ def complaints(calls: Calls) -> list[Complaint]:
     quoted: list[Complaint] = []
     unquoted: list[Observation] = []
     for text, members in groups.items():
-        if is_quotable(text, tasks(members)):
+        if is_quotable(text, tasks(members)) or _asks_for_arguments(text, calls.argument_names):
             quoted.append(Complaint(text, members))
         else:
             unquoted += members
@@ -88,6 +93,16 @@ def is_quotable(template: str, seen_in_tasks: int) -> bool:
     if is_addressed(template) or _IMPERATIVE.match(message) or _IMPERATIVE.match(template):
         return False
     return seen_in_tasks >= 2 or bool(_PROGRAM.match(template) or _FAILURE.search(template))
+
+
+def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
+    """`Please provide all required fields: name, status` talks to its reader, of nothing but the function's own
+    arguments: that is a contract, not an instruction."""
+    found = _ASKING.match(template)
+    if found is None:
+        return False
+    asked = set(re.findall(r"\w+", found["rest"])) - {"VALUE", "TEXT", "NAME"}
+    return not asked.isdisjoint(arguments) and asked <= {*arguments, *_ASKING_WORDS}
 
 
 def is_addressed(text: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from contramem.build.function_calls import Calls, fail_more, failures, is_more, runs_of
+from contramem.build.function_blame import convictions, stems
+from contramem.build.function_calls import Calls, fail_more, failures, guessed, is_more, runs_of, tasks
 from contramem.build.function_errors import quoted
 from contramem.build.function_words import code, share_of
-from contramem.contrast.observation import Observation
+from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import words
 
 MIN_REFUSALS, MIN_RUNS = 3, 2
@@ -16,11 +17,16 @@ MIN_REFUSED = 0.75
 """A function that is refused less often than this after another one is not closed by it."""
 MAX_NEEDED = 0.34
 """One that fails more often than this even after what it needs, needs something else."""
+PLAIN_REFUSED, PLAIN_NEEDED = 0.9, 0.1
+"""The same two for a function that no complaint speaks of and whose name does not say that it sets something up."""
 MAX_ORDERS = 3
-STEM_CHARS = 4
 
 _EVERYWHERE = frozenset("user acco item data name file".split())
 """Stems of words that complaints use of anything."""
+_SETS_UP = MOVES | frozenset(
+    "login log sign authenticate auth connect activate start enable unlock mount init initialize".split()
+)
+"""Verbs of functions that open the way for others."""
 
 
 def order_rules(calls: Calls) -> Iterator[str]:
@@ -86,6 +92,8 @@ def _tried_later(call: Observation, argument: str, other: str) -> bool | None:
 
 def _closes_another(calls: Calls) -> Iterator[str]:
     """Once this function has worked on a thing, another one is refused that had worked before it."""
+    if calls.effect == "read":
+        return
     pairs = sorted(
         {(a, t.function) for call in calls.worked for a in call.later for t in call.later[a] if not t.worked}
     )
@@ -116,34 +124,38 @@ def _needs(calls: Calls) -> Iterator[str]:
     names = sorted({name for call in calls.worked for name in call.earlier if name != calls.function})
     # Where the complaint speaks of one of them, the others came before it by habit.
     meant = [name for name in names if _is_meant(name, calls)]
-    found: dict[str, tuple[list[Observation], list[Observation]]] = {}
+    made_up = [conviction.argument for conviction in convictions(calls)]
+    found: dict[str, int] = {}
     for other in meant or names:
-        after = [call for call in calls.all if other in call.earlier]
-        without = [call for call in calls.all if other not in call.earlier]
-        refused = [call for call in without if call.error]
-        good = failures(after) <= len(after) * MAX_NEEDED
-        if good and _is_rule(refused, len(without)) and fail_more(without, after, tests=len(names)):
-            found[other] = (without, after)
-    best = min(found, key=lambda name: (-_fit(*found[name]), name), default=None)
+        without, after = _parted(calls.all, other)
+        # What a value that nobody had seen explains, is no proof of an order.
+        open_without = [call for call in without if not any(guessed(call, name) for name in made_up)]
+        plain = not meant and _SETS_UP.isdisjoint(words(other))
+        if _is_needed(without, after, plain) and fail_more(open_without, after, tests=len(names)):
+            found[other] = failures(without) + len(after) - failures(after)
+    best = min(found, key=lambda name: (-found[name], name), default=None)
     if best is not None:
-        without, after = found[best]
+        without, after = _parted(calls.all, best)
         refused = [call for call in without if call.error]
         count = share_of(len(refused), len(without)) + quoted(refused, calls)
         against = f"after it, in {failures(after)} of {len(after)}"
         yield f"Call {calls.shown(best)} first: until it had worked in the run, this was refused in {count}, {against}."
 
 
+def _parted(calls: Sequence[Observation], other: str) -> tuple[list[Observation], list[Observation]]:
+    """The calls before another function had worked in their run, and those after it."""
+    return [c for c in calls if other not in c.earlier], [c for c in calls if other in c.earlier]
+
+
+def _is_needed(without: Sequence[Observation], after: Sequence[Observation], plain: bool) -> bool:
+    refused = [call for call in without if call.error]
+    if plain and (len(refused) < len(without) * PLAIN_REFUSED or tasks(refused) < MIN_RUNS):
+        return False
+    return _is_rule(refused, len(without)) and failures(after) <= len(after) * (PLAIN_NEEDED if plain else MAX_NEEDED)
+
+
 def _is_meant(function: str, calls: Calls) -> bool:
     """Do most complaints speak of what another function does? `doors must be locked` speaks of `lockDoors`."""
-    named = _stems(function.partition(".")[2]) - _stems(calls.name) - _EVERYWHERE
-    speaking = sum(not named.isdisjoint(_stems(call.error)) for call in calls.failed)
+    named = stems(function.partition(".")[2]) - stems(calls.name) - _EVERYWHERE
+    speaking = sum(not named.isdisjoint(stems(call.error)) for call in calls.failed)
     return speaking * 2 >= len(calls.failed) > 0
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:STEM_CHARS] for word in words(text) if len(word) >= STEM_CHARS)
-
-
-def _fit(without: Sequence[Observation], after: Sequence[Observation]) -> int:
-    """How many calls the need explains: refused without it, or fine with it."""
-    return failures(without) + len(after) - failures(after)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from contramem.bank.card import Argument
+from contramem.build.function_blame import convictions, is_looked_up
 from contramem.build.function_calls import (
     ABSENT_FORMS,
+    MIN_CALLS,
     Calls,
-    best_and_bad_forms,
     by_form,
     fail_more,
     failures,
@@ -21,20 +23,19 @@ from contramem.build.function_calls import (
     runs_of,
     tasks,
 )
+from contramem.build.function_forms import best_and_bad_forms
 from contramem.build.function_order import order_rules
 from contramem.build.function_words import code, form_in_words, is_identifying, listed, share_of
 from contramem.contrast.observation import MOVES, Observation
-from contramem.contrast.values import CATEGORY_ROLES
 from contramem.traces.effects import words
 
-MIN_CALLS = 2
 OFTEN = 0.3
 """A share of the runs or calls from which on something is how the function is used."""
 MIN_NEEDLESS, MIN_NEEDLESS_RUNS = 0.05, 3
 MIN_FED, FED_SHARE = 3, 0.15
 """A use of a function's results that fewer runs, or a smaller share of them, show is not told."""
 MAX_FED, MAX_USERS = 3, 3
-MAX_REASONS = 2
+MAX_REASONS, MIN_COMPARED = 2, 3
 MAX_BAD_FORMS = 3
 
 
@@ -51,7 +52,7 @@ def usage_rules(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
         *order_rules(calls),
         *_formats(calls, arguments),
         *_several_at_once(calls, arguments),
-        *_when_empty(calls),
+        *_when_empty(calls, arguments),
         # A function that is called for one thing after another is not asked again because nothing was found.
         *(() if each else _found_then(calls)),
     )
@@ -65,9 +66,15 @@ def _formats(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
             forms = by_form(calls.all, name)
             worked = share_of(len(forms[best]) - failures(forms[best]), len(forms[best]))
             failed = [
-                f"{_words(name, f)} failed in {failures(forms[f])} of {len(forms[f])}" for f in bad[:MAX_BAD_FORMS]
+                f"{_beside(name, f, best)} failed in {failures(forms[f])} of {len(forms[f])}"
+                for f in bad[:MAX_BAD_FORMS]
             ]
             yield f"Give {code(name)} as {_words(name, best)}: it worked in {worked}; {listed(failed)}."
+
+
+def _beside(name: str, form: str, best: str) -> str:
+    """A form as it is told beside the one that works: letters and digits are not "identifier" where numbers are."""
+    return "other text" if form in ("identifier", "text") and best == "number as text" else _words(name, form)
 
 
 def _words(name: str, form: str) -> str:
@@ -131,38 +138,57 @@ def _several_at_once(calls: Calls, arguments: Sequence[Argument]) -> Iterator[st
             yield f"{code(name)} takes several values in one call: {count} that worked gave two or more."
 
 
-def _when_empty(calls: Calls) -> Iterator[str]:
-    """What separates the calls that came back empty from the others, and what found something then."""
+def _when_empty(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+    """What separates the calls that came back empty from the others, and what found something then.
+
+    Values that nobody had seen come first; of the rest, whether an argument was given.
+    """
     shown = [call for call in calls.worked if call.form is not None]
     empty = [call for call in shown if is_empty(call)]
     if calls.effect != "read" or len(empty) < MIN_CALLS or len(empty) == len(shown):
         return
-    names = sorted({name for call in shown for name in call.arguments})
-    reasons = [reason for name in names for reason in _reasons(name, shown, len(names))]
-    yield from (text for _, text in sorted(reasons, key=lambda reason: (-reason[0], reason[1]))[:MAX_REASONS])
+    names = sorted(argument.name for argument in arguments)
+    looked_up = [name for name in names if is_looked_up(name, shown)]
+    unknown = [reason for name in looked_up for reason in _unknown_values(name, shown, 2 * len(names))]
+    for reason in unknown:
+        shown = [call for call in shown if not guessed(call, reason.argument)]
+    given = [reason for name in names for reason in _given_or_not(name, shown, 2 * len(names))]
+    ordered = sorted(unknown + given, key=lambda reason: (-reason.empties, reason.text))
+    yield from (reason.text for reason in ordered[:MAX_REASONS])
 
 
-def _reasons(name: str, shown: Sequence[Observation], tests: int) -> Iterator[tuple[int, str]]:
+class _Reason(NamedTuple):
+    argument: str
+    empties: int
+    text: str
+
+
+def _unknown_values(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
     traced = [call for call in of_name(shown, name) if name in call.origins]
     new, known = _parted(traced, lambda call: guessed(call, name))
-    if known and fail_more(new, known, is_empty, 2 * tests):
+    if len(known) >= MIN_COMPARED and fail_more(new, known, is_empty, tests):
         count, against = share_of(_empties(new), len(new)), f"against {_empties(known)} of {len(known)} otherwise"
-        yield (
+        yield _Reason(
+            name,
             _empties(new),
             f"When {code(name)} had not been seen in the task or an earlier result, it came back empty in {count}, "
             f"{against}: take that for a wrong {code(name)}, not for an answer.",
         )
-        return
+
+
+def _given_or_not(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
     given, without = _parted(
         shown, lambda call: not leaves_out(call, name) and call.forms.get(name) not in ABSENT_FORMS
     )
-    if without and fail_more(given, without, is_empty, 2 * tests):
-        count, against = share_of(_empties(given), len(given)), f"{_empties(without)} of {len(without)}"
-        text = f"With {code(name)} it came back empty in {count}, without it in {against}"
-        yield _empties(given), f"{text}: leave it out when nothing is found."
-    if given and fail_more(without, given, is_empty, 2 * tests):
-        count, against = share_of(_empties(without), len(without)), f"{_empties(given)} of {len(given)}"
-        yield _empties(without), f"Without {code(name)} it came back empty in {count}, with it in {against}."
+    if min(len(given), len(without)) < MIN_COMPARED:
+        return
+    with_it, without_it = f"{_empties(given)} of {len(given)}", f"{_empties(without)} of {len(without)}"
+    if fail_more(given, without, is_empty, tests):
+        text = f"With {code(name)} it came back empty in {with_it} calls, without it in {without_it}"
+        yield _Reason(name, _empties(given), f"{text}: leave it out when nothing is found.")
+    if fail_more(without, given, is_empty, tests):
+        text = f"Without {code(name)} it came back empty in {without_it} calls, with it in {with_it}."
+        yield _Reason(name, _empties(without), text)
 
 
 def _parted(
@@ -192,19 +218,10 @@ def _found_then(calls: Calls) -> Iterator[str]:
 
 def guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
     """Arguments whose values failed much more often when they had been seen nowhere before."""
-    # The words of a category (`status`, `mode`) are known from the documentation, which no run shows.
-    names = {name for call in calls.all for name in call.origins if CATEGORY_ROLES.isdisjoint(words(name)[-1:])}
-    for name in sorted(names):
-        given = [call for call in of_name(calls.all, name) if name in call.origins]
-        made_up = [call for call in given if guessed(call, name)]
-        known = [call for call in given if not guessed(call, name)]
-        if len(known) >= MIN_CALLS and fail_more(made_up, known):
-            failed = failures(made_up)
-            against = f"against {failures(known)} of {len(known)} for values seen earlier"
-            yield (
-                failed,
-                f"{code(name)} values seen nowhere before failed in {share_of(failed, len(made_up))}, {against}.",
-            )
+    for name, made_up, known in convictions(calls):
+        failed = failures(made_up)
+        against = f"against {failures(known)} of {len(known)} for values seen earlier"
+        yield failed, f"{code(name)} values seen nowhere before failed in {share_of(failed, len(made_up))}, {against}."
 
 
 def needless_repeats(calls: Calls) -> Iterator[tuple[int, str]]:

@@ -26,12 +26,13 @@ REACHES_OUT = frozenset(
     refund submit donate dispatch broadcast release deploy""".split()
 )
 ADDS = frozenset(
-    """create add append insert schedule register book place write draft save upload mkdir copy cp refuel recharge
-    deposit""".split()
+    """create add append insert schedule register book reserve place write draft save upload mkdir copy cp refuel
+    recharge deposit""".split()
 )
 CHANGES = frozenset(
     """update set change modify edit rename move mv replace reschedule toggle enable disable lock unlock assign increase
-    decrease resume suspend upgrade swap exchange return""".split()
+    decrease resume suspend upgrade swap exchange return grant approve reject archive close reopen block unblock mute
+    unmute follow unfollow subscribe unsubscribe mark start stop fill connect disconnect install reboot""".split()
 )
 _GENERIC = frozenset("make do perform run process execute issue initiate place".split())
 _DEALINGS = frozenset("payment refund transfer purchase donation withdrawal deposit charge transaction".split())

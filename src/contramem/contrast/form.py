@@ -78,7 +78,9 @@ def parse(content: object) -> Parsed:
 _KEY_LINE = re.compile(r"^[ \t]*(?:- )?([A-Za-z_][\w \-]{0,40}?):(?:[ \t]+(\S.*?))?[ \t]*$", re.MULTILINE)
 _ITEM_LINE = re.compile(r"^- ", re.MULTILINE)
 _BARE_ITEM = re.compile(r"^[ \t]*- ([^:\n]{1,200})$", re.MULTILINE)
-_EMPTY = frozenset({"[]", "{}", "()", "null", "none", "no results", "no results found", "no results found.", "set()"})
+_EMPTY = frozenset({"[]", "{}", "()", "null", "none", "no results", "set()"})
+_NOTHING_FOUND = re.compile(r"no (?:[a-z]+ ){1,4}(?:were |was )?found\.?", re.IGNORECASE)
+"""How tools say in words that a list is empty."""
 
 
 @lru_cache(maxsize=2048)
@@ -86,7 +88,7 @@ def _parse_text(text: str) -> Parsed:
     stripped = text.strip()
     if not stripped:
         return Parsed(Form("nothing"), (), "")
-    if stripped.lower() in _EMPTY:
+    if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
         return Parsed(Form("empty", size=0), (), "")
     if stripped[0] in '[{"(':
         value = _decoded(stripped)
@@ -111,8 +113,8 @@ def _decoded(text: str) -> object:
 def _parse_key_lines(text: str) -> Parsed | None:
     pairs = _KEY_LINE.findall(text)
     # One colon is a sentence; several lines that are nothing but `key: value` are a record.
-    if len(pairs) < 2 or len(pairs) * 4 < text.count("\n") + 1:
-        return None
+    if len(pairs) < 2 or len(pairs) * 4 < _top_lines(text):
+        return _parse_items(text)
     fields = tuple(dict.fromkeys(key for key, _ in pairs if is_field(key)))
     leaves = [Leaf("", key) for key, _ in pairs[:MAX_LEAVES] if not is_field(key)]
     leaves += [
@@ -124,6 +126,20 @@ def _parse_key_lines(text: str) -> Parsed | None:
     items = len(_ITEM_LINE.findall(text)) if text.startswith("- ") else 0
     form = Form("list", fields, items) if items else Form("record", fields)
     return Parsed(form, tuple(leaves), text)
+
+
+def _top_lines(text: str) -> int:
+    """Lines that go on with the one above are indented."""
+    return sum(not line.startswith((" ", "\t")) for line in text.splitlines())
+
+
+def _parse_items(text: str) -> Parsed | None:
+    """`- one` and `- two`, each on its line, are a list."""
+    lines = text.splitlines()
+    if len(lines) < 2 or not all(line.startswith("- ") for line in lines):
+        return None
+    leaves = tuple(Leaf("", _unquoted(line[2:].strip())) for line in lines[:MAX_LEAVES])
+    return Parsed(Form("list", (), len(lines)), leaves, text)
 
 
 def _unquoted(value: str) -> str:

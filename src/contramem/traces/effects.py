@@ -25,13 +25,14 @@ LEXICON: dict[Effect, frozenset[str]] = {
     ),
     "write": frozenset(
         """add append apply approve archive assign block book buy cancel change charge clear close commit complete
-        confirm connect copy create cp delete deploy disable disconnect dismiss download draft echo edit enable exchange
-        execute fill follow forward fund grant import increase decrease insert install invite join kick kill like lock
-        log login logout make mark mention merge mkdir modify move mute mv order pay place plot post press provide
-        publish purchase put reboot record refund refuel register reject release remove rename reopen replace reply
-        report repost rerun reschedule reseat reset resolve resume retweet return revoke rm run save schedule send set
-        share sign start stop submit subscribe suspend swap sync tag toggle touch tag transfer trash trigger tweet turn
-        unblock unfollow unlock unmute unsubscribe update upgrade upload use write withdraw""".split()
+        confirm connect copy create cp delete deploy disable disconnect dismiss download draft echo edit enable
+        exchange execute fill follow forward fund grant import increase decrease insert install invite join kick kill
+        like lock log login logout make mark mention merge mkdir modify move mute mv order pay place plot post press
+        provide publish purchase put reboot record refund refuel register reject release remove rename reopen replace
+        reply report repost rerun reschedule reseat reserve reset resolve resume retweet return revoke rm run save
+        schedule send set share sign start stop submit subscribe suspend swap sync tag toggle touch transfer trash
+        trigger tweet turn unblock unfollow unlock unmute unsubscribe update upgrade upload use write
+        withdraw""".split()
     ),
     "wait": frozenset("wait sleep pause".split()),
     "finalize": frozenset("finish finalize finalise done".split()),

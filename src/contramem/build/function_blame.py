@@ -1,0 +1,96 @@
+"""What a failed call was refused for: the arguments that its complaint names, and values that explain it already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from contramem.build.function_calls import MIN_CALLS, Calls, fail_more, failures, guessed, of_name
+from contramem.contrast.observation import Observation
+from contramem.contrast.values import CATEGORY_ROLES
+from contramem.traces.effects import words
+
+STEM_CHARS = 4
+
+_PLACEHOLDER = re.compile(r"<[^<>]*>")
+_SAY_NOTHING = frozenset("id ids uuid name names value values number numbers argument to of by for in at on".split())
+"""Words that complaints use of any argument, and arguments are called by beside their own name."""
+
+
+class Conviction(NamedTuple):
+    """An argument whose values failed when they had been seen nowhere before, with the calls of either kind."""
+
+    argument: str
+    made_up: Sequence[Observation]
+    known: Sequence[Observation]
+
+
+def stems(text: str) -> frozenset[str]:
+    """The beginnings of the longer words of a text or name: `locked` and `lockDoors` share one."""
+    return frozenset(word for word in _begun(text) if len(word) >= STEM_CHARS)
+
+
+def _begun(text: str) -> frozenset[str]:
+    return frozenset(word[:STEM_CHARS] for word in words(_PLACEHOLDER.sub(" ", text)))
+
+
+@lru_cache(maxsize=1 << 12)
+def named_in(error: str, arguments: tuple[str, ...]) -> frozenset[str]:
+    """The arguments that a complaint speaks of: `Assignee email not valid` of `assigned_to_email`. Empty: of none."""
+    said = _begun(error)
+    return frozenset(
+        name
+        for name in arguments
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", error) or (_own(name) and said.issuperset(_own(name)))
+    )
+
+
+def _own(name: str) -> frozenset[str]:
+    """The words that tell an argument from others, without those that any name or complaint may have."""
+    return frozenset(word[:STEM_CHARS] for word in words(name) if word not in _SAY_NOTHING and len(word) > 1)
+
+
+def concerns(call: Observation, name: str, calls: Calls) -> bool:
+    """May this argument be what the call was refused for? Not when the complaint names others."""
+    blamed = named_in(call.error, calls.argument_names) if call.error else frozenset()
+    return not blamed or name in blamed
+
+
+def is_looked_up(name: str, calls: Sequence[Observation]) -> bool:
+    """Is a value of this argument something to be seen before it is given? The words of a category (`status`, `mode`)
+    are known from the documentation, which no run shows, and dates are worked out."""
+    dated = sum(call.forms.get(name, "").startswith("date ") for call in calls)
+    return CATEGORY_ROLES.isdisjoint(words(name)[-1:]) and dated * 2 < sum(name in call.forms for call in calls)
+
+
+def convictions(calls: Calls) -> list[Conviction]:
+    """Arguments whose values failed much more often when they had been seen nowhere before, the clearest first.
+
+    A call that makes up two values fails once: what the clearer one explains does not count against the other.
+    """
+    open_names = {name for name in calls.argument_names if is_looked_up(name, calls.all)}
+    found: list[Conviction] = []
+    remaining = calls.all
+    while open_names:
+        tried = [_tried(name, remaining, calls) for name in sorted(open_names)]
+        guilty = [one for one in tried if len(one.known) >= MIN_CALLS and fail_more(one.made_up, one.known)]
+        if not guilty:
+            break
+        worst = min(guilty, key=lambda one: (_share(one.known) - _share(one.made_up), one.argument))
+        found.append(worst)
+        open_names.remove(worst.argument)
+        remaining = [call for call in remaining if not guessed(call, worst.argument)]
+    return found
+
+
+def _tried(name: str, remaining: Sequence[Observation], calls: Calls) -> Conviction:
+    given = [call for call in of_name(remaining, name) if name in call.origins and concerns(call, name, calls)]
+    return Conviction(
+        name, [call for call in given if guessed(call, name)], [call for call in given if not guessed(call, name)]
+    )
+
+
+def _share(calls: Sequence[Observation]) -> float:
+    return failures(calls) / len(calls)

@@ -1,0 +1,43 @@
+"""The forms in which an argument works, and those in which it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contramem.build.function_blame import concerns
+from contramem.build.function_calls import ABSENT_FORMS, NULL, Calls, by_form, fail_more, failures, leaves_out
+from contramem.contrast.observation import Observation
+
+MIN_BAD = 0.75
+"""A form that fails less often is bad only where another one never failed."""
+
+
+def best_and_bad_forms(calls: Calls, name: str) -> tuple[str, list[str]]:
+    """The form of an argument that worked in most calls, and the forms that failed where it worked."""
+    forms = by_form([call for call in calls.all if concerns(call, name, calls)], name)
+    usable = [form for form in forms if form not in ABSENT_FORMS]
+    if not usable:
+        return "", []
+    best = min(usable, key=lambda form: (failures(forms[form]) - len(forms[form]), form))
+    if any(leaves_out(call, name) for call in calls.worked):
+        forms.pop(NULL, None)
+    bad = [form for form in forms if form != best and _is_bad(form, forms[form], forms[best])]
+    # Several odd forms that each failed once or twice prove together what none proves alone.
+    others = [form for form in forms if _type_of(form) != _type_of(best)]
+    hopeless = [form for form in others if all(call.error for call in forms[form])]
+    if not bad and fail_more([call for form in hopeless for call in forms[form]], forms[best]):
+        bad = hopeless
+    return best, sorted(bad, key=lambda form: (-failures(forms[form]), form))
+
+
+def _is_bad(form: str, calls: Sequence[Observation], best: Sequence[Observation]) -> bool:
+    clear = failures(calls) >= len(calls) * MIN_BAD or (not failures(best) and form not in ABSENT_FORMS)
+    return clear and fail_more(calls, best)
+
+
+def _type_of(form: str) -> str:
+    if form in ABSENT_FORMS:
+        return NULL
+    if form.startswith("list"):
+        return "list"
+    return form if form in ("integer", "number", "boolean", "object") else "text"
