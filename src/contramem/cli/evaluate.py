@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from contramem.errors import HarmError
-from contramem.evaluate.compare import Comparison, compare
-from contramem.traces.read import Reading, ReadOptions, read_traces
+from contramem.cli.reading import complain, how_to_read, reading
+from contramem.errors import HarmError, UsageError
+from contramem.evaluate.attempt import Attempt
+from contramem.evaluate.cards import Cards, card_effects
+from contramem.evaluate.compare import Comparison, compare_pairs
+from contramem.evaluate.pairs import Pairing, pair_attempts
+from contramem.inject.injections import read_log
+from contramem.traces.read import Reading, ReadOptions
+
+if TYPE_CHECKING:
+    from contramem.evaluate.report.manifest import Manifest
+    from contramem.evaluate.report.page import Section
 
 SEED = 0
-SHOWN_PROBLEMS = 10
 SHOWN_HARMED = 20
+ARGUMENTS = "contramem.arguments"
 
 
 @click.group()
@@ -27,6 +41,7 @@ class PathsAfterWith(click.Command):
     """Lets `BASE --with runs/*` mean what it says: the shell makes many paths of one, and none of them is BASE."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, _each_with_its_option(args))
 
 
@@ -55,7 +70,16 @@ def _each_with_its_option(arguments: list[str]) -> list[str]:
     "--fail-on-harm", type=click.IntRange(min=0), metavar="N", help="Exit 1 if more than N tasks were harmed."
 )
 @click.option("--drop-unpaired", is_flag=True, help="Leave out tasks that were run on one side only.")
-@click.option("--format", "format_", metavar="F", help="The trace format, where it cannot be told from the files.")
+@click.option(
+    "--injections", "logs", multiple=True, type=click.Path(path_type=Path), metavar="LOG",
+    help="Inject log of the runs with memory: adds how runs ended that were shown each card.",
+)  # fmt: skip
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a report as one web page.")
+@click.option("--bank", metavar="STORE", help="With --html: show how this bank came about.")
+@click.option(
+    "--tables", type=click.Path(path_type=Path), metavar="DIR", help="Write tables as Markdown, LaTeX and CSV."
+)
+@how_to_read
 @click.option("--json", "as_json", is_flag=True, help="Print the whole comparison as JSON.")
 def compare_command(
     base: tuple[Path, ...],
@@ -63,52 +87,149 @@ def compare_command(
     by: str | None,
     fail_on_harm: int | None,
     drop_unpaired: bool,
-    format_: str | None,
+    logs: tuple[Path, ...],
+    html: Path | None,
+    bank: str | None,
+    tables: Path | None,
+    options: ReadOptions,
     as_json: bool,
 ) -> None:
     """Compare the runs in BASE (without memory) to runs of the same tasks with memory.
 
     Runs are paired by task and trial, and by source when both sides share sources.
     """
-    options = ReadOptions(format=format_)
-    readings = (read_traces(base, options), read_traces(memory, options))
-    try:
-        comparison = compare(*readings, rng=Random(SEED), drop_unpaired=drop_unpaired)
-    finally:
-        _report_problems(readings)
-    if as_json:
-        click.echo(_as_json(comparison, readings))
-    else:
-        from rich.console import Console
+    if bank and not html:
+        raise UsageError("--bank is for the report. Name the report's file with --html.")
+    found = _compare(base, memory, options, drop_unpaired, logs)
+    if html:
+        _write_report(found, html, bank, {"base": base, "memory": memory, "injections": logs})
+    if tables:
+        from contramem.evaluate.report.files import write_tables
+        from contramem.evaluate.report.paper_tables import paper_tables
+        from contramem.evaluate.verdict import verdict
 
-        from contramem.evaluate.table import as_table
+        write_tables(paper_tables(found.comparison, found.cards), tables, verdict(found.comparison))
+    _show(found, by == "ability", as_json)
+    for written in filter(None, (html, tables)):
+        click.echo(f"{written}: written.", err=True)
+    _check_harm(found.comparison, fail_on_harm)
 
-        Console(highlight=False).print(as_table(comparison, abilities=by == "ability"))
-    _check_harm(comparison, fail_on_harm)
+
+@dataclass(frozen=True)
+class _Found:
+    """What was compared, and what there was to read."""
+
+    comparison: Comparison
+    pairing: Pairing
+    cards: Cards | None
+    readings: tuple[Reading, ...]
+    unreadable: int
+    """Lines of the inject log."""
 
 
-def _report_problems(readings: tuple[Reading, ...]) -> None:
-    problems = [problem for reading in readings for problem in reading.problems]
-    for problem in problems[:SHOWN_PROBLEMS]:
-        click.echo(str(problem), err=True)
-    more = sum(reading.problem_count for reading in readings) - SHOWN_PROBLEMS
-    if more > 0:
-        click.echo(f"{more} more could not be read; `contramem traces` lists them.", err=True)
+def _compare(
+    base: tuple[Path, ...], memory: tuple[Path, ...], options: ReadOptions, drop_unpaired: bool, logs: Iterable[Path]
+) -> _Found:
+    logged = [read_log(path) for path in logs]
+    attempts, readings = _read_both(base, memory, options)
+    for one in readings:
+        complain(one.problems, one.problem_count)
     for reason, count in sorted(_skipped(readings).items()):
         click.echo(f"{count} run(s) skipped: {reason}", err=True)
+    pairing = pair_attempts(*attempts, drop_unpaired=drop_unpaired)
+    cards = card_effects(pairing, [line for lines, _ in logged for line in lines]) if logged else None
+    comparison = compare_pairs(pairing, rng=Random(SEED))
+    return _Found(comparison, pairing, cards, readings, sum(unreadable for _, unreadable in logged))
+
+
+def _read_both(
+    base: tuple[Path, ...], memory: tuple[Path, ...], options: ReadOptions
+) -> tuple[list[list[Attempt]], tuple[Reading, Reading]]:
+    with reading(base, options) as without:
+        attempts = [[Attempt.of(run) for run in without]]
+    if options.outcomes is not None:  # rows for the other side are not unused, they are still to come
+        early = set(options.outcomes.unused())
+        without.problems = [problem for problem in without.problems if tuple(problem) not in early]
+        without.problem_count -= len(early)
+    with reading(memory, options) as with_memory:
+        attempts.append([Attempt.of(run) for run in with_memory])
+    return attempts, (without, with_memory)
+
+
+def _write_report(found: _Found, html: Path, bank: str | None, read: dict[str, tuple[Path, ...]]) -> None:
+    from contramem.evaluate.report.comparison import Extras, comparison_page
+    from contramem.evaluate.report.files import write_html
+
+    sections, titles = _of_bank(bank) if bank else ((), {})
+    extras = Extras(found.cards, titles, sections)
+    write_html(comparison_page(found.comparison, found.pairing, _manifest(read, bank), extras), html)
+
+
+def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
+    """How it came about, and the titles of its cards."""
+    from contramem.bank.card import SkillCard
+    from contramem.bank.locate import kind_of, shown
+    from contramem.bank.store import open_store
+    from contramem.evaluate.report.evolution import evolution_section
+
+    if kind_of(bank) == "frozen":
+        raise UsageError(f"{bank}: a frozen bank has no ledger. Name the store it was frozen from.")
+    with open_store(bank) as store:
+        held = store.bank().holdings.values()
+        titles = {one.card.card_id: one.card.title for one in held if isinstance(one.card, SkillCard)}
+        ledger = store.ledger()
+    if not ledger:
+        raise UsageError(f"{shown(bank)}: its ledger is empty. `contramem build` makes decisions.")
+    return (evolution_section(ledger, shown(bank)),), titles
+
+
+def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
+    from contramem.bank.locate import is_url, shown
+    from contramem.evaluate.report.manifest import Manifest, inputs_of
+
+    if bank and not is_url(bank):
+        read = read | {"bank": (Path(bank),)}
+    arguments = click.get_current_context().meta[ARGUMENTS]
+    return Manifest(
+        command=shlex.join(["contramem", "evaluate", "compare", *map(shown, arguments)]),
+        inputs=tuple(one for role, paths in read.items() for one in inputs_of(role, paths)),
+        seed=SEED,
+        made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def _show(found: _Found, abilities: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(_as_json(found))
+        return
+    from rich.console import Console
+
+    from contramem.evaluate.table import as_table
+
+    Console(highlight=False).print(as_table(found.comparison, abilities, found.cards))
+    if found.unreadable:
+        click.echo(f"{found.unreadable} line(s) of the inject log could not be read.", err=True)
 
 
 def _skipped(readings: tuple[Reading, ...]) -> Counter[str]:
     return sum((reading.skipped for reading in readings), Counter())
 
 
-def _as_json(comparison: Comparison, readings: tuple[Reading, ...]) -> str:
-    document = msgspec.to_builtins(comparison) | {
+def _as_json(found: _Found) -> str:
+    readings, cards = found.readings, found.cards
+    document = msgspec.to_builtins(found.comparison) | {
+        "cards": msgspec.to_builtins(cards.effects) if cards else None,
+        "injections": _injections(cards, found.unreadable) if cards else None,
         "problems": [problem._asdict() for reading in readings for problem in reading.problems],
         "skipped": dict(sorted(_skipped(readings).items())),
         "ignored": sum(reading.ignored for reading in readings),
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def _injections(cards: Cards, unreadable: int) -> dict[str, float | None]:
+    counts = {"shown": cards.shown, "held_out": cards.held_out, "not_in_log": cards.not_in_log}
+    return counts | {"memory_tokens": cards.memory_tokens, "unreadable": unreadable}
 
 
 def _check_harm(comparison: Comparison, allowed: int | None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from contramem.traces.trajectory import Origin, Trajectory, Usage
+from contramem.traces.trajectory import Origin, Trajectory, Usage, digest
 
 _NOWHERE = Origin("")
 _encode = msgspec.msgpack.Encoder().encode
@@ -27,6 +27,8 @@ class Attempt:
     ability: str
     scenario: str | None
     """Environment and scenario id, where the trace names a scenario."""
+    task_digest: str
+    """Of its text: what an inject log calls a task that has no id."""
     passed: bool | None
     interrupted: bool
     hung: bool
@@ -49,6 +51,7 @@ class Attempt:
             trial=trajectory.run,
             ability=trajectory.ability or "general",
             scenario=None if scenario is None else f"{trajectory.environment}/{scenario}",
+            task_digest=digest(trajectory.task),
             passed=trajectory.outcome.passed,
             interrupted=trajectory.outcome.ended == "interrupted",
             hung=is_hung(trajectory),

@@ -12,7 +12,15 @@ from contramem.evaluate.attempt import Attempt, short_names
 from contramem.evaluate.pairs import Pair, Pairing, pair_runs
 from contramem.evaluate.scenarios import Completion, completion
 from contramem.evaluate.sides import Side, Sides, both
-from contramem.evaluate.stats import Interval, McNemar, TaskChange, bootstrap_interval, mcnemar
+from contramem.evaluate.stats import (
+    Interval,
+    McNemar,
+    TaskChange,
+    TaskPasses,
+    bootstrap_interval,
+    mcnemar,
+    success_interval,
+)
 from contramem.traces.trajectory import Trajectory
 
 
@@ -40,12 +48,16 @@ class Part:
     harmed_tasks: tuple[str, ...]
     """Tasks that pass less often with memory. With one try a side these are the lost ones."""
     success: Sides[float]
+    success_interval: Sides[Interval | None]
+    """Of each side by itself. Whether the sides differ is for `interval` to say: the sides share their tasks."""
     difference: float
     """(gained - lost) / pairs."""
     interval: Interval | None
     """Of the difference; None when there are too few tasks, or none that changed."""
     mcnemar: McNemar
     agent_events: Effort | None
+    agent_events_passed: Effort | None
+    """Over the pairs that passed on both sides: a run that fails early is short, and no saving."""
     model_calls: Effort | None
     tokens: Effort | None
     cost_usd: Effort | None
@@ -96,7 +108,11 @@ def compare(
     base: Iterable[Trajectory], memory: Iterable[Trajectory], *, rng: Random, drop_unpaired: bool = False
 ) -> Comparison:
     """Compare runs without memory to runs of the same tasks with it. The same runs and seed give the same numbers."""
-    pairing = pair_runs(base, memory, drop_unpaired=drop_unpaired)
+    return compare_pairs(pair_runs(base, memory, drop_unpaired=drop_unpaired), rng=rng)
+
+
+def compare_pairs(pairing: Pairing, *, rng: Random) -> Comparison:
+    """Compare runs that have been paired."""
     pairs = pairing.pairs
     names = short_names(_everyone(pairing))
     abilities = _by_ability(pairs)
@@ -139,10 +155,12 @@ def _part(pairs: Sequence[Pair], names: Mapping[str, str], rng: Random) -> Part:
         gained_tasks=tuple(names[key] for key, task in changes.items() if task.change > 0),
         harmed_tasks=tuple(names[key] for key, task in changes.items() if task.change < 0),
         success=both(lambda side: sum(bool(pair.of(side).passed) for pair in pairs) / len(pairs)),
+        success_interval=both(lambda side: success_interval(_passes(pairs, side))),
         difference=(gained - lost) / len(pairs),
         interval=bootstrap_interval([list(changes.values())], rng),
         mcnemar=mcnemar(gained, lost),
-        agent_events=_effort(pairs, lambda attempt: attempt.agent_events),
+        agent_events=_effort(pairs, _agent_events),
+        agent_events_passed=_effort([pair for pair in pairs if pair.passed_twice], _agent_events),
         model_calls=_effort(pairs, lambda attempt: attempt.usage.model_calls),
         tokens=_effort(pairs, lambda attempt: attempt.tokens),
         cost_usd=_effort(pairs, lambda attempt: attempt.usage.cost_usd),
@@ -155,6 +173,17 @@ def _changes(pairs: Iterable[Pair]) -> dict[str, TaskChange]:
     for pair in pairs:
         by_task[pair.task_key].append(pair.change)
     return {key: TaskChange(sum(changes), len(changes)) for key, changes in by_task.items()}
+
+
+def _passes(pairs: Iterable[Pair], side: Side) -> list[TaskPasses]:
+    by_task: dict[str, list[bool]] = defaultdict(list)
+    for pair in pairs:
+        by_task[pair.task_key].append(bool(pair.of(side).passed))
+    return [TaskPasses(sum(passed), len(passed)) for passed in by_task.values()]
+
+
+def _agent_events(attempt: Attempt) -> int:
+    return attempt.agent_events
 
 
 def _effort(pairs: Iterable[Pair], of: Callable[[Attempt], float | None]) -> Effort | None:

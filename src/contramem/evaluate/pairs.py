@@ -32,6 +32,10 @@ class Pair(NamedTuple):
         return self.base if side == "base" else self.memory
 
     @property
+    def passed_twice(self) -> bool:
+        return bool(self.base.passed and self.memory.passed)
+
+    @property
     def change(self) -> int:
         """1 gained, -1 lost, 0 as before."""
         return bool(self.memory.passed) - bool(self.base.passed)
@@ -75,6 +79,11 @@ def pair_runs(base: Iterable[Trajectory], memory: Iterable[Trajectory], *, drop_
     A run whose partner does not exist is an error unless `drop_unpaired`; a run whose partner exists but was
     interrupted, or has no known outcome, is left out together with it.
     """
+    return pair_attempts(map(Attempt.of, base), map(Attempt.of, memory), drop_unpaired=drop_unpaired)
+
+
+def pair_attempts(base: Iterable[Attempt], memory: Iterable[Attempt], *, drop_unpaired: bool = False) -> Pairing:
+    """The same for runs that have been reduced already."""
     sides: dict[Side, list[Attempt]] = {"base": _distinct(base), "memory": _distinct(memory)}
     _check_sides(sides)
     by_source = not _sources(sides["base"]).isdisjoint(_sources(sides["memory"]))
@@ -92,8 +101,8 @@ def pair_runs(base: Iterable[Trajectory], memory: Iterable[Trajectory], *, drop_
     return Pairing(tuple(Pair(slots["base"][slot], slots["memory"][slot]) for slot in shared), left_out, by_source)
 
 
-def _distinct(trajectories: Iterable[Trajectory]) -> list[Attempt]:
-    found = sorted(map(Attempt.of, trajectories), key=lambda attempt: (attempt.content, str(attempt.origin)))
+def _distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
+    found = sorted(attempts, key=lambda attempt: (attempt.content, str(attempt.origin)))
     return [next(copies) for _, copies in groupby(found, key=lambda attempt: attempt.content)]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
+from contramem.inject.injections import wilson
+
 MIN_TASKS = 10
 """With fewer tasks a percentile interval is far too narrow, so there is none."""
 RESAMPLES = 5_000
@@ -36,6 +38,13 @@ class TaskChange(NamedTuple):
     change: int
     """Passes with memory minus passes without."""
     pairs: int
+
+
+class TaskPasses(NamedTuple):
+    """One task on one side, tried one or more times."""
+
+    passed: int
+    runs: int
 
 
 def mcnemar(gained: int, lost: int) -> McNemar:
@@ -78,6 +87,30 @@ def bootstrap_interval(strata: Sequence[Sequence[TaskChange]], rng: Random) -> I
     drawn = sorted(sum(_resampled(tasks, rng) for tasks in strata) / len(strata) for _ in range(RESAMPLES))
     outside = int((1 - LEVEL) / 2 * RESAMPLES)
     return Interval(drawn[outside], drawn[-1 - outside])
+
+
+def success_interval(tasks: Sequence[TaskPasses]) -> Interval | None:
+    """Wilson's interval of a success rate, with as many runs as they are worth.
+
+    Runs of one task are alike, so a hundred runs of ten tasks may tell no more than ten runs. The variance between
+    tasks says how many they are worth (Kish 1965, the design effect; Dean and Pagano 2015 for the interval). None with
+    fewer than `MIN_TASKS` tasks.
+    """
+    if len(tasks) < MIN_TASKS:
+        return None
+    runs = sum(task.runs for task in tasks)
+    share = sum(task.passed for task in tasks) / runs
+    worth = _worth(tasks, share, runs)
+    return Interval(*wilson(share * worth, worth))
+
+
+def _worth(tasks: Sequence[TaskPasses], share: float, runs: int) -> float:
+    """At least one run a task, at most all of them."""
+    count = len(tasks)
+    if runs == count or share in (0, 1):
+        return count
+    spread = sum((task.passed - share * task.runs) ** 2 for task in tasks) * count / (count - 1) / runs**2
+    return min(max(share * (1 - share) / spread, count), runs) if spread else runs
 
 
 def _resampled(tasks: Sequence[TaskChange], rng: Random) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from contramem.evaluate.compare import Comparison, Part
+from contramem.evaluate.report.cells import with_sign
 from contramem.evaluate.stats import MIN_TASKS, Interval
 
 Finding: TypeAlias = Literal["helps", "harms", "unclear", "unchanged", "too little data"]
@@ -57,13 +58,7 @@ def _tasks(part: Part) -> str:
 
 def points(share: float) -> str:
     """A difference of shares in percentage points, always with its sign."""
-    return signed(100 * share, 1)
-
-
-def signed(number: float, digits: int = 0) -> str:
-    """With its sign, and a real minus; nothing has no sign."""
-    text = f"{number:+,.{digits}f}"
-    return text.replace("-", "−") if text.strip("+-0.") else text[1:]
+    return with_sign(100 * share, 1)
 
 
 def in_points(interval: Interval) -> str:

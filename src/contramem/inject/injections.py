@@ -174,7 +174,7 @@ def _moments(lines: Iterable[Line], where: str) -> Moments:
     return Moments(len(found), len({line.run for line in found}), sum(line.tokens for line in found))
 
 
-def wilson(passed: int, known: int) -> tuple[float, float]:
+def wilson(passed: float, known: float) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927)."""
     share, z2 = passed / known, _Z**2
     middle = (share + z2 / (2 * known)) / (1 + z2 / known)

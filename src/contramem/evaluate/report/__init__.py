@@ -23,13 +23,14 @@ from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, in
 from contramem.evaluate.report.charts.scatter import Dot, scatter
 from contramem.evaluate.report.charts.steps import Steps, step_chart
 from contramem.evaluate.report.figure import Figure
+from contramem.evaluate.report.files import write_html, write_tables, write_text
 from contramem.evaluate.report.manifest import Input, Manifest, inputs_of
-from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, as_html, write_html, write_text
+from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, as_html
 from contramem.evaluate.report.table import Table
 
 __all__ = [
     "Bar", "Cell", "Dot", "Estimate", "Figure", "FlipRow", "Input", "IntervalRow", "Item", "Listing", "Manifest",
     "Page", "Section", "Steps", "Table", "Tile", "Values", "as_html", "bar_chart", "between", "flip_chart", "histogram",
     "inputs_of", "interval_chart", "number", "percent", "points", "scatter", "signed", "step_chart", "unknown",
-    "write_html", "write_text",
+    "write_html", "write_tables", "write_text",
 ]  # fmt: skip

@@ -5,18 +5,14 @@ There is no script in it and nothing to load, and its own policy forbids both, s
 
 from __future__ import annotations
 
-import os
 import re
-import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contramem.errors import UsageError
 from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.manifest import Manifest
 from contramem.evaluate.report.table import Table
@@ -105,22 +101,6 @@ def _anchors(sections: Sequence[Section]) -> list[str]:
         taken[anchor] += 1
         anchors.append(f"{anchor}-{taken[anchor]}" if taken[anchor] > 1 else anchor)
     return anchors
-
-
-def write_html(page: Page, path: Path) -> None:
-    """Write the page. The file appears when it is complete."""
-    write_text(as_html(page), path)
-
-
-def write_text(text: str, path: Path) -> None:
-    """All or nothing: a failure leaves what was there before."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105  (Path.replace would name the temporary file in its error)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise UsageError(f"{path}: cannot be written ({error.strerror or error}).") from None
 
 
 def _file(name: str) -> str:

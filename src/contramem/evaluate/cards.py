@@ -1,0 +1,163 @@
+"""What became of the runs that were shown a card, beside the same tasks without it.
+
+The inject log knows which run was shown what; the traces know how runs ended. A run of the log belongs to the run of
+the memory side that has its id. Where ids do not tell, a task's only run is meant, or all its runs when they were shown
+the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from contramem.evaluate.attempt import Attempt
+from contramem.evaluate.pairs import Pair, Pairing
+from contramem.inject.log import Line, Withheld
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How runs ended."""
+
+    passed: int
+    failed: int
+
+    @property
+    def runs(self) -> int:
+        return self.passed + self.failed
+
+
+@dataclass(frozen=True)
+class CardEffect:
+    """One card. Field names are keys of `--json`."""
+
+    card_id: str
+    tasks: int
+    shown: Outcomes
+    """Runs with memory that were shown the card."""
+    base: Outcomes
+    """The runs without memory that they are paired with."""
+    gained: int
+    lost: int
+    held_out: Outcomes
+    """Runs at the same tasks on the memory side that were chosen by lot to be shown nothing."""
+
+
+@dataclass(frozen=True)
+class Cards:
+    """All cards that were shown in the runs compared; those in lost runs first."""
+
+    effects: tuple[CardEffect, ...]
+    shown: int
+    """Runs with memory, among those compared, that were shown at least one card."""
+    held_out: int
+    not_in_log: int
+    """Runs with memory of which the log says nothing, or nothing that can be told apart."""
+    memory_tokens: float | None
+    """Mean over the runs that the log knows and that were not held out."""
+
+
+@dataclass(frozen=True)
+class _Logged:
+    """One run as the log tells it."""
+
+    run: str
+    task: str
+    cards: frozenset[str]
+    tokens: int
+    withheld: Withheld
+
+
+def card_effects(pairing: Pairing, lines: Iterable[Line]) -> Cards:
+    """Count, for each card, the pairs of runs in which the memory side was shown it."""
+    left_out = [one.attempt for one in pairing.left_out if one.side == "memory"]
+    matched = _match([pair.memory for pair in pairing.pairs] + left_out, _runs(lines))
+    known = {pair: matched[pair.memory] for pair in pairing.pairs if pair.memory in matched}
+    shown_in: dict[str, list[Pair]] = defaultdict(list)
+    for pair, logged in known.items():
+        for card_id in logged.cards:
+            shown_in[card_id].append(pair)
+    held_out = [pair for pair, logged in known.items() if logged.withheld == "holdout"]
+    effects = (_effect(card_id, pairs, held_out) for card_id, pairs in shown_in.items())
+    served = [logged.tokens for logged in known.values() if not logged.withheld]
+    return Cards(
+        effects=tuple(sorted(effects, key=lambda one: (-one.lost, -one.shown.runs, one.card_id))),
+        shown=sum(bool(logged.cards) for logged in known.values()),
+        held_out=len(held_out),
+        not_in_log=len(pairing.pairs) - len(known),
+        memory_tokens=sum(served) / len(served) if served else None,
+    )
+
+
+def _effect(card_id: str, pairs: Sequence[Pair], held_out: Iterable[Pair]) -> CardEffect:
+    tasks = {pair.task_key for pair in pairs}
+    return CardEffect(
+        card_id=card_id,
+        tasks=len(tasks),
+        shown=_outcomes(pair.memory for pair in pairs),
+        base=_outcomes(pair.base for pair in pairs),
+        gained=sum(pair.change > 0 for pair in pairs),
+        lost=sum(pair.change < 0 for pair in pairs),
+        held_out=_outcomes(pair.memory for pair in held_out if pair.task_key in tasks),
+    )
+
+
+def _outcomes(attempts: Iterable[Attempt]) -> Outcomes:
+    passed = [bool(attempt.passed) for attempt in attempts]
+    return Outcomes(sum(passed), len(passed) - sum(passed))
+
+
+def _runs(lines: Iterable[Line]) -> list[_Logged]:
+    """The log by run. Runs with memory switched off are no runs of the memory side."""
+    by_run: dict[tuple[str, str], list[Line]] = defaultdict(list)
+    for line in lines:
+        by_run[line.run, line.task].append(line)
+    runs = []
+    for (run, task), of in by_run.items():
+        withheld: Withheld = next((line.withheld for line in of if line.withheld), "")
+        cards = frozenset(card_id for line in of for card_id in line.cards)
+        runs.append(_Logged(run, task, cards, sum(line.tokens for line in of), withheld))
+    return [run for run in runs if run.withheld != "off"]
+
+
+def _match(attempts: Sequence[Attempt], runs: Iterable[_Logged]) -> dict[Attempt, _Logged]:
+    by_name: dict[str, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        for name in _task_names(attempt):
+            by_name[name].append(attempt)
+    by_task: dict[str, list[_Logged]] = defaultdict(list)
+    for run in runs:
+        by_task[run.task].append(run)
+    matched: dict[Attempt, _Logged] = {}
+    for task, logged in by_task.items():
+        matched |= dict(_match_task(by_name[task], logged))
+    return matched
+
+
+def _match_task(attempts: Sequence[Attempt], logged: Sequence[_Logged]) -> Iterator[tuple[Attempt, _Logged]]:
+    named: dict[Attempt, _Logged] = {}
+    for run in logged:
+        meant = [attempt for attempt in attempts if run.run in _run_names(attempt)]
+        if len(meant) == 1:
+            named[meant[0]] = run
+    yield from named.items()
+    rest = [attempt for attempt in attempts if attempt not in named]
+    left = [run for run in logged if run not in named.values()]
+    one_task = len({attempt.task_key for attempt in rest}) == 1
+    alike = len({(run.cards, run.withheld) for run in left}) == 1
+    if one_task and alike and len(rest) == len(left):
+        yield from zip(rest, left, strict=True)
+
+
+def _task_names(attempt: Attempt) -> set[str]:
+    whole = f"{attempt.environment}/{attempt.task_id}"
+    return {attempt.task_id, whole, attempt.task_key, attempt.task_digest}
+
+
+def _run_names(attempt: Attempt) -> tuple[str, ...]:
+    """What a run may be called in a log: its trial, with or without its task and source, or its file."""
+    task, source, trial = attempt.task_id, attempt.source, attempt.trial
+    file = PurePath(attempt.origin.file).name.partition(".")[0]
+    return trial, f"{task}/{trial}", f"{source}/{task}/{trial}", file

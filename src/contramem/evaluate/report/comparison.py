@@ -1,0 +1,274 @@
+"""A comparison as a page: the verdict first, then whom memory harmed, then everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from contramem.evaluate.cards import Cards
+from contramem.evaluate.compare import Comparison, Effort, Flip, Part
+from contramem.evaluate.pairs import Pair, Pairing
+from contramem.evaluate.report.charts.flips import FlipRow, flip_chart
+from contramem.evaluate.report.charts.histogram import Values, histogram
+from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, interval_chart
+from contramem.evaluate.report.charts.scatter import Dot, scatter
+from contramem.evaluate.report.comparison_tables import (
+    WITH,
+    WITHOUT,
+    card_notes,
+    cards_table,
+    effort_table,
+    events_table,
+    success_table,
+)
+from contramem.evaluate.report.figure import Figure
+from contramem.evaluate.report.manifest import Manifest
+from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, Tone
+from contramem.evaluate.report.paper_tables import flips_table
+from contramem.evaluate.stats import MIN_TASKS, Interval
+from contramem.evaluate.verdict import Finding, finding, points, verdict
+
+_TONES: dict[Finding, Tone] = {"helps": "good", "harms": "bad"}
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a page may show beside the comparison."""
+
+    cards: Cards | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """Of cards, by id, where a bank knows them."""
+    sections: Sequence[Section] = ()
+    """After all others: how the bank came about, say."""
+
+
+def comparison_page(comparison: Comparison, pairing: Pairing, manifest: Manifest, extras: Extras | None = None) -> Page:
+    """The whole report of a comparison."""
+    extras = extras or Extras()
+    sections = [_harm(comparison), _success(comparison), _effort(comparison, pairing)]
+    if extras.cards is not None:
+        sections.append(_cards(extras.cards, extras.titles))
+    return Page(
+        title="What memory changed",
+        subtitle=_subtitle(comparison),
+        verdict=verdict(comparison),
+        tone=_TONES.get(finding(comparison), "open"),
+        tiles=tuple(_tiles(comparison)),
+        not_known=tuple(_not_known(comparison, extras.cards)),
+        sections=[*sections, *extras.sections, _method(comparison)],
+        manifest=manifest,
+    )
+
+
+def _subtitle(comparison: Comparison) -> str:
+    base, memory = (_few(names) for names in (comparison.sources.base, comparison.sources.memory))
+    return f"Without memory: {base}. With memory: {memory}. n = {_count(comparison)}."
+
+
+def _count(part: Part) -> str:
+    return _of(part) if part.pairs == part.tasks else f"{_of(part)}, {part.pairs:,} pairs of runs"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+
+
+def _tiles(comparison: Comparison) -> Iterator[Tile]:
+    success = comparison.success
+    sure = "no interval" if comparison.interval is None else f"{_points(comparison.interval)} (95 %)"
+    change = comparison.difference
+    tone = _TONES.get(finding(comparison), "open")
+    yield Tile(
+        "Success", f"{100 * success.base:.1f} → {100 * success.memory:.1f} %", f"{points(change)} points; {sure}",
+        "" if tone == "open" else tone,
+    )  # fmt: skip
+    harmed, gained = len(comparison.harmed_tasks), len(comparison.gained_tasks)
+    yield Tile("Harmed", f"{harmed:,}", f"of {_of(comparison)}", "bad" if harmed else "")
+    yield Tile("Gained", f"{gained:,}", f"of {_of(comparison)}", "good" if gained else "")
+    events = comparison.agent_events
+    if events is not None:
+        yield Tile("Agent events a run", f"{events.base:.1f} → {events.memory:.1f}", f"{events.pairs:,} pairs of runs")
+
+
+def _of(part: Part) -> str:
+    return f"{part.tasks:,} task{'s' if part.tasks != 1 else ''}"
+
+
+def _points(interval: Interval) -> str:
+    return f"{points(interval.low)} to {points(interval.high)}"
+
+
+def _not_known(comparison: Comparison, cards: Cards | None) -> Iterator[str]:
+    few = [name for name, part in comparison.by_ability.items() if part.tasks < MIN_TASKS]
+    if comparison.tasks < MIN_TASKS:
+        yield f"How sure the difference is: fewer than {MIN_TASKS} tasks give no interval (n/a)."
+    elif few:
+        yield f"How sure it is for {_few(few)}: fewer than {MIN_TASKS} tasks of an ability give no interval (n/a)."
+    if comparison.mcnemar.exact_p is None:
+        yield "Whether chance did it: no outcome changed, so there is nothing to test (n/a)."
+    unsaid = [
+        name
+        for name, effort in (
+            ("model calls", comparison.model_calls), ("tokens", comparison.tokens), ("cost", comparison.cost_usd),
+        )
+        if effort is None
+    ]  # fmt: skip
+    if unsaid:
+        yield f"{_listed(unsaid).capitalize()}: there is no pair of runs that both say it (n/a)."
+    if comparison.left_out:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in comparison.left_out.items())
+        yield f"How these runs would have counted, which were left out: {reasons}."
+    if cards is None:
+        yield "Which cards were shown: no inject log was given (--injections LOG)."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _harm(comparison: Comparison) -> Section:
+    harmed, gained = set(comparison.harmed_tasks), set(comparison.gained_tasks)
+    rows = [FlipRow(name, *_changed(comparison.flips, name)) for name in comparison.by_ability]
+    what = "Each square is one pair of runs" if comparison.pairs > comparison.tasks else "Each square is one task"
+    chart = flip_chart("Flips by ability", rows, name="Ability", caption=f"{what}; pointing at it gives the name.")
+    return Section(
+        "Harmed and gained tasks",
+        _harm_lede(comparison),
+        listings=[
+            Listing("Harmed", _items(comparison.flips, harmed), "bad", "No task passes less often with memory."),
+            Listing("Gained", _items(comparison.flips, gained), "good", "No task passes more often.", open_up_to=12),
+        ],
+        figures=[chart] if comparison.flips else (),
+        tables=[flips_table(comparison)],
+    )
+
+
+def _changed(flips: Iterable[Flip], ability: str) -> tuple[list[str], list[str]]:
+    """The tasks of an ability that were gained, and those that were lost."""
+    of = [flip for flip in flips if flip.ability == ability]
+    return [flip.task for flip in of if flip.change == "gained"], [flip.task for flip in of if flip.change == "lost"]
+
+
+def _harm_lede(comparison: Comparison) -> str:
+    if not comparison.flips:
+        return "No outcome changed."
+    harmed, gained = len(comparison.harmed_tasks), len(comparison.gained_tasks)
+    return (
+        f"An average can rise while single tasks break. Of {_of(comparison)}, {harmed:,} pass less often with memory "
+        f"and {gained:,} more often. Below each task stand the two runs to read: without memory, then with it."
+    )
+
+
+def _items(flips: Iterable[Flip], tasks: set[str]) -> list[Item]:
+    """One item a task, with the runs that changed."""
+    by_task: dict[str, list[Flip]] = {}
+    for flip in flips:
+        if flip.task in tasks:
+            by_task.setdefault(flip.task, []).append(flip)
+    return [
+        Item(task, found[0].ability, tuple(place for flip in found for place in (flip.base, flip.memory)))
+        for task, found in sorted(by_task.items())
+    ]
+
+
+def _success(comparison: Comparison) -> Section:
+    rows = [_success_row(name, part) for name, part in comparison.by_ability.items()]
+    if len(rows) > 1:
+        rows.append(_success_row("All tasks", comparison))
+    chart = interval_chart(
+        "Success by ability", rows, series=(WITHOUT, WITH), measure="runs that passed, %", name="Ability",
+        span=(0, 100), notes="Points", caption=(
+            "Bars are 95 % intervals of each side by itself (Wilson). Both sides ran the same tasks, so whether they "
+            "differ is told by the interval of the difference, in the table below."
+        ),
+    )  # fmt: skip
+    return Section("Success", figures=[chart], tables=[success_table(comparison)])
+
+
+def _success_row(name: str, part: Part) -> IntervalRow:
+    sides = zip(
+        (part.success.base, part.success.memory),
+        (part.success_interval.base, part.success_interval.memory),
+        strict=True,
+    )
+    estimates = [
+        Estimate(100 * share, *((100 * around.low, 100 * around.high) if around else (None, None)))
+        for share, around in sides
+    ]
+    return IntervalRow(name, estimates, points(part.difference))
+
+
+def _effort(comparison: Comparison, pairing: Pairing) -> Section:
+    figures = [_events(pairing.pairs)]
+    if (against := _against_success(comparison)) is not None:
+        figures.append(against)
+    return Section(
+        "Effort",
+        "Read it together with success: a run that fails early is short and cheap.",
+        figures=figures,
+        tables=[effort_table(comparison), events_table(comparison)],
+    )
+
+
+def _events(pairs: Sequence[Pair]) -> Figure:
+    def change(pair: Pair) -> int:
+        return pair.memory.agent_events - pair.base.agent_events
+
+    both = [change(pair) for pair in pairs if pair.passed_twice]
+    other = [change(pair) for pair in pairs if not pair.passed_twice]
+    fewer, more = sum(n < 0 for n in both + other), sum(n > 0 for n in both + other)
+    return histogram(
+        "Agent events, pair by pair",
+        [Values("passed on both sides", both, "memory"), Values("other pairs", other, "plain")],
+        measure="events with memory minus events without",
+        counted="pairs of runs",
+        caption=f"Left of zero: fewer events with memory. {fewer:,} pairs have fewer, {more:,} more, "
+        f"{len(pairs) - fewer - more:,} as many.",
+    )
+
+
+def _against_success(comparison: Comparison) -> Figure | None:
+    """The dearest measure that the runs know: cost, else tokens, else model calls, else events."""
+    kinds: list[tuple[str, str, int]] = [
+        ("cost_usd", "cost (USD)", 4), ("tokens", "tokens", 0), ("model_calls", "model calls", 1),
+        ("agent_events", "agent events", 1),
+    ]  # fmt: skip
+    parts = dict(comparison.by_ability) if len(comparison.by_ability) > 1 else {"All tasks": comparison}
+    for key, measure, digits in kinds:
+        known: list[tuple[str, Part, Effort]] = [
+            (name, part, effort) for name, part in parts.items() if (effort := getattr(part, key)) is not None
+        ]
+        if known:
+            dots = [
+                Dot(name, value, 100 * share, series)
+                for name, part, effort in known
+                for series, value, share in (
+                    (0, effort.base, part.success.base), (1, effort.memory, part.success.memory),
+                )
+            ]  # fmt: skip
+            return scatter(
+                f"{measure[0].upper()}{measure[1:]} against success", dots, x_measure=f"{measure}, mean a run",
+                y_measure="runs that passed, %", series=(WITHOUT, WITH), arrows=True, y_span=(0, 100), name="Ability",
+                digits=(digits, 1), caption="Up is more success, left is less effort.",
+            )  # fmt: skip
+    return None
+
+
+def _cards(cards: Cards, titles: Mapping[str, str]) -> Section:
+    table = [cards_table(cards, titles)] if cards.effects else []
+    return Section("Cards", " ".join(card_notes(cards)), tables=table)
+
+
+def _method(comparison: Comparison) -> Section:
+    by = "task, source and trial" if comparison.by_source else "task and trial"
+    return Section(
+        "How to read this",
+        notes=[
+            f"Runs were paired by {by}. A task is harmed when it passes less often with memory than without.",
+            "The verdict says “helps” or “harms” only when the 95 % interval of the difference (bootstrap over whole "
+            "tasks) excludes zero and McNemar's exact p is below 0.05. Otherwise the question is open.",
+            "n/a: there is no number, because nobody measured it or there is too little data. It is never a zero.",
+            "Hung runs met a limit and never finalized. They count with the verifier's verdict and are shown apart: "
+            f"{comparison.hung.base:,} without memory, {comparison.hung.memory:,} with it.",
+        ],
+    )

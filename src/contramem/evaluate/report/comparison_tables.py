@@ -1,0 +1,144 @@
+"""A comparison as tables, the same on a terminal and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from contramem.evaluate.cards import CardEffect, Cards, Outcomes
+from contramem.evaluate.compare import Comparison, Effort, Macro, Part
+from contramem.evaluate.report.cells import Cell, better, between, number, percent, points, signed, unknown
+from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.sides import Sides
+from contramem.evaluate.stats import Interval
+
+WITHOUT, WITH = "No memory", "Memory"
+
+
+def success_table(comparison: Comparison, abilities: bool = True) -> Table:
+    """Success on each side, the difference and how sure it is; `abilities` adds a row for each."""
+    rows: list[Row] = [[name, *_shares(part), *_flips(part)] for name, part in comparison.by_ability.items()]
+    rows = rows if abilities else []
+    total = len(rows)
+    rows.append(["All tasks", *_shares(comparison), *_flips(comparison)])
+    if len(comparison.by_ability) > 1:
+        rows.append(["Macro", *_shares(comparison.macro)])
+    if (done := comparison.completion) is not None:
+        rows.append(["TGC", *_change(done.tgc), "", "", "", number(done.tasks)])
+        rows.append(["SGC", *_change(done.sgc), "", "", "", f"{done.scenarios} scenarios"])
+    header = ("Success", "Base %", "Memory %", "Points", "95 % interval", "Gained", "Lost", "Tasks")
+    strong, sections = frozenset({total}), frozenset({total} if total else ())
+    return Table("Success", header, rows, strong=strong, sections=sections, label="success")
+
+
+def _shares(part: Part | Macro) -> Iterator[Cell]:
+    yield from _change(part.success)
+    yield between(ends(part.interval))
+
+
+def _change(success: Sides[float]) -> Iterator[Cell]:
+    yield percent(success.base)
+    yield percent(success.memory)
+    yield points(success.memory - success.base)
+
+
+def ends(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
+
+
+def _flips(part: Part) -> Iterator[Cell]:
+    yield from flip_counts(part.gained, part.lost)
+    yield number(part.tasks)
+
+
+def flip_counts(gained: int, lost: int) -> tuple[Cell, Cell]:
+    return number(gained, tone="good" if gained else "dim"), number(lost, tone="bad" if lost else "dim")
+
+
+def effort_table(comparison: Comparison) -> Table:
+    """Means per run, over the pairs in which both sides know them."""
+    kinds: list[tuple[str, Effort | None, int]] = [
+        ("Agent events", comparison.agent_events, 1),
+        ("Agent events, where both passed", comparison.agent_events_passed, 1),
+        ("Model calls", comparison.model_calls, 1),
+        ("Tokens", comparison.tokens, 0),
+        ("Cost (USD)", comparison.cost_usd, 4),
+    ]
+    rows: list[Row] = [
+        [name, *_means(effort, digits), f"{effort.pairs} pairs"] for name, effort, digits in kinds if effort is not None
+    ]
+    hung = comparison.hung
+    rows.append(["Hung runs", number(hung.base), number(hung.memory), signed(hung.memory - hung.base)])
+    return Table("Per run", ("Per run", "Base", "Memory", "Difference", "Known for"), rows, label="effort")
+
+
+def _means(effort: Effort | None, digits: int, *, coloured: bool = False) -> list[Cell]:
+    if effort is None:
+        return [unknown(), unknown(), unknown()]
+    change = effort.memory - effort.base
+    tone = better(change, "down") if coloured else ""
+    return [number(effort.base, digits), number(effort.memory, digits), signed(change, digits, tone)]
+
+
+def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> Table:
+    """Each card: how runs ended that were shown it, and how the runs without it did that they are paired with."""
+    held = any(one.held_out.runs for one in cards.effects)
+    header = ("Card", "Tasks", "Passed", "Failed", "Base passed", "Base failed", "Gained", "Lost")
+    rows: list[Row] = [
+        [
+            _card_name(one, titles or {}), number(one.tasks), *_ended(one.shown), *_ended(one.base),
+            *flip_counts(one.gained, one.lost),
+            *(_ended(one.held_out) if held else ()),
+        ]
+        for one in cards.effects
+    ]  # fmt: skip
+    return Table(
+        "Runs that were shown a card",
+        (*header, *(("Held-out passed", "Held-out failed") if held else ())),
+        rows,
+        notes=(
+            "A card is shown where it fits, beside others: a gain or a loss with it need not be its doing. Base: the "
+            "paired runs without memory."
+            + (" Held out: runs at the same tasks that were chosen by lot to be shown nothing." if held else ""),
+        ),
+        label="cards",
+    )
+
+
+def card_notes(cards: Cards) -> Iterator[str]:
+    """What the inject log did not tell."""
+    yield f"{cards.shown} of the runs with memory were shown a card" + (
+        f", {cards.held_out} were held out." if cards.held_out else "."
+    )
+    if cards.not_in_log:
+        yield f"Of {cards.not_in_log} run(s) with memory the log says nothing, or nothing that run ids tell apart."
+
+
+def _card_name(one: CardEffect, titles: Mapping[str, str]) -> str:
+    title = titles.get(one.card_id)
+    return f"{title} ({one.card_id})" if title else one.card_id
+
+
+def _ended(outcomes: Outcomes) -> tuple[Cell, Cell]:
+    return number(outcomes.passed), number(outcomes.failed)
+
+
+def events_table(comparison: Comparison) -> Table:
+    """Mean agent events by ability, as in the paper's efficiency table (A.2)."""
+    rows: list[Row] = [
+        [name, *_means(part.agent_events, 1, coloured=True), *_means(part.agent_events_passed, 1, coloured=True)]
+        for name, part in comparison.by_ability.items()
+    ]
+    whole = [*_means(comparison.agent_events, 1), *_means(comparison.agent_events_passed, 1)]
+    passed = comparison.agent_events_passed
+    return Table(
+        "Agent events per run",
+        ("Ability", WITHOUT, WITH, "Δ", f"{WITHOUT}, both passed", f"{WITH}, both passed", "Δ, both passed"),
+        [*rows, ["All tasks", *whole]],
+        notes=(
+            "Negative Δ: fewer events with memory. A run that fails early is short, which is no saving: the right half "
+            f"counts only the {passed.pairs if passed else 0} pairs that passed on both sides.",
+        ),
+        strong=frozenset({len(rows)}),
+        sections=frozenset({len(rows)}),
+        label="events",
+    )
