@@ -12,6 +12,9 @@ from contramem.evaluate.report.page import Page, as_html
 from contramem.evaluate.report.table import Table
 from contramem.evaluate.report.text import in_latex, in_markdown
 
+MOST_ROWS = 45
+"""A table that is longer fits on no page and into no comment: it is written as CSV alone."""
+
 
 def write_html(page: Page, path: Path) -> None:
     write_text(as_html(page), path)
@@ -23,10 +26,13 @@ def write_tables(tables: Sequence[Table], folder: Path, verdict: str = "") -> No
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be made ({error.strerror or error}).") from None
-    said = [f"{in_markdown(verdict)}\n"] if verdict else []
-    write_text("\n".join([*said, *(table.as_markdown() for table in tables)]), folder / "tables.md")
-    opening = "% Needs \\usepackage{booktabs}." + (f"\n% {in_latex(verdict)}" if verdict else "") + "\n"
-    write_text("\n".join([opening, *(table.as_latex() for table in tables)]), folder / "tables.tex")
+    short = [table for table in tables if len(table.rows) <= MOST_ROWS]
+    long = [f"{table.title}: {len(table.rows):,} rows, in {table.label}.csv" for table in tables if table not in short]
+    said = [*([verdict] if verdict else []), *long]
+    paragraphs = [f"{in_markdown(line)}\n" for line in said]
+    write_text("\n".join([*paragraphs, *(table.as_markdown() for table in short)]), folder / "tables.md")
+    opening = [r"% Needs \usepackage{booktabs}.", *(f"% {in_latex(line)}" for line in said), ""]
+    write_text("\n".join([*opening, *(table.as_latex() for table in short)]), folder / "tables.tex")
     for table in tables:
         write_text(table.as_csv(), folder / f"{table.label}.csv")
 

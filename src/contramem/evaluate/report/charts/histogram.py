@@ -29,7 +29,7 @@ from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.table import Row, Table
 
 HEIGHT, LEFT, RIGHT = 200, 56, 16
-BINS = 24
+BINS = 40
 
 
 class Values(NamedTuple):

@@ -100,7 +100,7 @@ class Scale:
 
 def nice(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers from `low` to `high`."""
-    if not high > low:
+    if high - low <= max(1e-300, 1e-12 * max(abs(low), abs(high))):
         return [low]
     rough = (high - low) / max(1, about)
     power = 10.0 ** math.floor(math.log10(rough))
