@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import inspect
 import json
 import subprocess
 import sys
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contramem.bench.bfcl import BfclEnvironment, BfclTask, check, render_call
+from contramem.bench.bfcl_tasks import CATEGORIES, official_environment
 from contramem.bench.environment import Call
+from contramem.bench.soundness import idle_tasks, unsolved_tasks
 from contramem.errors import UsageError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -108,10 +108,22 @@ class TestRuns:
         with pytest.raises(UsageError, match="no app 'PrinterAPI'"):
             BfclEnvironment([BfclTask("t", (), ("PrinterAPI",))])
 
-    def test_all_tasks_of_the_benchmark_accept_their_own_solution(self):
-        tasks = list(official_tasks())
-        assert len(tasks) == 200
-        assert [task.id for task in tasks if not check(task, task.ground_truth).passed] == []
+    @pytest.mark.parametrize("category", CATEGORIES)
+    def test_all_tasks_of_the_benchmark_accept_their_own_solution_and_not_doing_nothing(self, category):
+        environment = official_environment(category)
+        assert len(environment.tasks()) == (199 if category == "miss_func" else 200)
+        assert list(unsolved_tasks(environment)) == []
+        assert list(idle_tasks(environment)) == []
+
+    def test_a_function_that_arrives_later_cannot_be_called_before(self):
+        environment = official_environment("miss_func")
+        task = environment.tasks()["multi_turn_miss_func_0"]
+        session = environment.start(task.id)
+        refused = "There is no function GorillaFileSystem.sort."
+        assert session.call("GorillaFileSystem.sort", {"file_name": "x"}).error == refused
+        for _ in range(task.later["GorillaFileSystem.sort"]):
+            session.end_turn("That cannot be done.")
+        assert session.call("GorillaFileSystem.sort", {"file_name": "x"}).error != refused
 
     def test_the_shipped_runs_can_be_made_again_byte_for_byte(self, tmp_path):
         subprocess.run([sys.executable, EXAMPLES / "make_runs.py", tmp_path], check=True, capture_output=True)
@@ -125,32 +137,6 @@ class TestRuns:
             assert check(example.task, []).passed is False, example.task.id
 
 
-def official_tasks():
-    """BFCL's own base tasks, their solutions parsed into calls."""
-    data = files("bfcl_eval") / "data"
-    modules = import_module("bfcl_eval.constants.executable_backend_config").CLASS_FILE_PATH_MAPPING
-    name = "BFCL_v4_multi_turn_base.json"
-    solutions = {row["id"]: row["ground_truth"] for row in rows(data / "possible_answer" / name)}
-    for row in rows(data / name):
-        apps = tuple(row["involved_classes"])
-        classes = [getattr(import_module(modules[app]), app) for app in apps]
-        truth = tuple(tuple(parsed(text, classes) for text in turn) for turn in solutions[row["id"]])
-        turns = tuple(turn[0]["content"] for turn in row["question"])
-        yield BfclTask(row["id"], turns, apps, initial_config=row["initial_config"], ground_truth=truth)
-
-
-def rows(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def parsed(text, classes):
-    call = ast.parse(text, mode="eval").body
-    method = next(getattr(each, call.func.id) for each in classes if hasattr(each, call.func.id))
-    names = list(inspect.signature(method).parameters)[1:]
-    given = {name: ast.literal_eval(value) for name, value in zip(names, call.args, strict=False)}
-    return Call(call.func.id, given | {word.arg: ast.literal_eval(word.value) for word in call.keywords})
-
-
 def test_calls_are_rendered_as_literals_only():
     call = Call("send", {"to": "x) or f(", "n": [1, None, True], "a b": {"k": 0.5}})
     assert render_call(call) == "send(**{'to': 'x) or f\\x28', 'n': [1, None, True], 'a b': {'k': 0.5}})"
@@ -161,12 +147,6 @@ def test_calls_are_rendered_as_literals_only():
 def test_what_is_no_function_name_is_never_rendered(name):
     with pytest.raises(UsageError, match="no function name"):
         render_call(Call(name, {}))
-
-
-@pytest.mark.parametrize("task_id", ["", "a b", "x__long_context", "1st"])
-def test_an_id_that_bfcl_would_misread_is_refused(task_id):
-    with pytest.raises(UsageError, match="cannot be the id"):
-        BfclEnvironment([BfclTask(task_id, (), ())])
 
 
 @pytest.mark.skipif(importlib.util.find_spec("bfcl_eval") is not None, reason="bfcl_eval is installed here")

@@ -21,7 +21,7 @@ from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from contramem.bench.environment import Call, Task
+from contramem.bench.environment import Call, Solution, Task
 from contramem.errors import UsageError
 from contramem.traces.normalize import error_in
 from contramem.traces.trajectory import Outcome, Result, Tool
@@ -33,9 +33,6 @@ _EXECUTOR = "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils"
 # The checker keeps a world per name for as long as the process lives, so no two checks may share one.
 _CHECKS = itertools.count()
 
-# BFCL builds variable names from task ids, and reads these words in an id as a switch to other data.
-_TASK_ID = re.compile(r"(?!.*(?:long_context|composite))[A-Za-z][A-Za-z0-9_-]*")
-
 
 @dataclass(frozen=True)
 class BfclTask(Task):
@@ -44,14 +41,18 @@ class BfclTask(Task):
     initial_config: Mapping[str, Any] = field(default_factory=dict)
     """Per app, what its backend loads."""
     ground_truth: tuple[tuple[Call, ...], ...] = ()
+    """Functions without their app, as BFCL writes them."""
+    long_context: bool = field(default=False, kw_only=True)
+    """The world is filled up with things that do not matter."""
 
 
 class BfclEnvironment:
     """Tasks over the BFCL backends. `descriptions` replace the first lines of their docstrings, by function name."""
 
-    name = "bfcl"
-
-    def __init__(self, tasks: Iterable[BfclTask], descriptions: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, tasks: Iterable[BfclTask], descriptions: Mapping[str, str] | None = None, *, name: str = "bfcl"
+    ) -> None:
+        self.name = name
         self._tasks = {task.id: task for task in tasks}
         self._descriptions = descriptions or {}
         for task in self._tasks.values():
@@ -70,6 +71,15 @@ class BfclEnvironment:
     def start(self, task_id: str) -> BfclSession:
         return BfclSession(self._tasks[task_id])
 
+    def solution(self, task_id: str) -> Solution:
+        task = self._tasks[task_id]
+        functions = app_functions(task.apps)
+        return Solution(
+            tuple(
+                tuple(Call(functions[call.function][0], call.arguments) for call in turn) for turn in task.ground_truth
+            )
+        )
+
 
 class BfclSession:
     """One run. Its backends are its own and are gone with it."""
@@ -79,12 +89,12 @@ class BfclSession:
         self._methods: dict[str, Callable[..., Any]] = {}
         self._turns: list[list[Call]] = [[]]
         for app in task.apps:
-            for name, method in _methods(_loaded(app, task.initial_config)).items():
+            for name, method in _methods(_loaded(app, task)).items():
                 self._methods[f"{app}.{name}"] = method
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
         method = self._methods.get(function)
-        if method is None:
+        if method is None or self._task.later.get(function, 0) >= len(self._turns):
             return _failed(f"There is no function {function}.")
         try:
             # A copy: backends keep what they are given, and the check must see what was really passed.
@@ -98,7 +108,8 @@ class BfclSession:
             return _failed(f"Error during execution: {error}")
         return Result(json.dumps(value, ensure_ascii=False, default=str), _error_of(value))
 
-    def end_turn(self) -> None:
+    def end_turn(self, answer: str = "") -> None:
+        """BFCL judges what was done, never what was said about it."""
         self._turns.append([])
 
     def verify(self) -> Outcome:
@@ -110,10 +121,12 @@ def check(task: BfclTask, turns: Iterable[Iterable[Call]]) -> Outcome:
     expected = [[render_call(call) for call in turn] for turn in task.ground_truth]
     made = [[[render_call(call)] for call in turn] for turn in turns][: len(expected)]
     made += [[] for _ in range(len(expected) - len(made))]
-    entry = {"id": task.id, "initial_config": task.initial_config, "involved_classes": list(task.apps)}
+    # BFCL reads the kind of world from the id, and makes variable names of it; the task's own may say anything.
+    entry_id = "long_context_0" if task.long_context else "task_0"
+    entry = {"id": entry_id, "initial_config": task.initial_config, "involved_classes": list(task.apps)}
     name = f"contramem_check_{next(_CHECKS)}_"
     try:
-        verdict = _imported(_CHECKER).multi_turn_checker(made, expected, entry, "multi_turn", name)
+        verdict = imported(_CHECKER).multi_turn_checker(made, expected, entry, "multi_turn", name)
     finally:
         _forget(name)
     return Outcome(passed=bool(verdict["valid"]), feedback=_feedback(verdict))
@@ -132,7 +145,7 @@ def render_call(call: Call) -> str:
 
 
 def _forget(name: str) -> None:
-    worlds = vars(_imported(_EXECUTOR))
+    worlds = vars(imported(_EXECUTOR))
     for key in [key for key in worlds if key.startswith(name)]:
         del worlds[key]
 
@@ -158,8 +171,6 @@ def _error_of(value: object) -> str | None:
 
 
 def _check_task(task: BfclTask) -> None:
-    if _TASK_ID.fullmatch(task.id) is None:
-        raise UsageError(f"{task.id!r} cannot be the id of a BFCL task: use letters, digits, '_' and '-'.")
     if len(task.turns) != len(task.ground_truth):
         raise UsageError(f"task {task.id} has {len(task.turns)} turns but ground truth for {len(task.ground_truth)}.")
     seen: dict[str, str] = {}
@@ -169,21 +180,27 @@ def _check_task(task: BfclTask) -> None:
                 raise UsageError(f"task {task.id}: {seen[name]} and {app} both have {name}, which BFCL cannot check.")
 
 
-def _loaded(app: str, config: Mapping[str, Any]) -> Any:
+def app_functions(apps: Iterable[str]) -> dict[str, tuple[str, Any]]:
+    """`App.function` and the method itself, by the bare name."""
+    return {name: (f"{app}.{name}", method) for app in apps for name, method in _methods(_backend_class(app)).items()}
+
+
+def _loaded(app: str, task: BfclTask) -> Any:
     backend = _backend_class(app)()
-    if app not in _imported(_CONFIG).STATELESS_CLASSES:
-        backend._load_scenario(deepcopy(config.get(app, {})))
+    if app not in imported(_CONFIG).STATELESS_CLASSES:
+        backend._load_scenario(deepcopy(task.initial_config.get(app, {})), long_context=task.long_context)
     return backend
 
 
 def _backend_class(app: str) -> Any:
-    modules = _imported(_CONFIG).CLASS_FILE_PATH_MAPPING
+    modules = imported(_CONFIG).CLASS_FILE_PATH_MAPPING
     if app not in modules:
         raise UsageError(f"BFCL has no app {app!r}. It has: {', '.join(sorted(modules))}.")
-    return getattr(_imported(modules[app]), app)
+    return getattr(imported(modules[app]), app)
 
 
-def _imported(module: str) -> Any:
+def imported(module: str) -> Any:
+    """A module of bfcl-eval, or the words that say how to get it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from contramem.traces.trajectory import Outcome, Result, Tool
@@ -20,6 +20,10 @@ class Task:
     ability: str | None = None
     family: str | None = None
     """The group of sibling tasks: other content, same procedure."""
+    context: str = field(default="", kw_only=True)
+    """What the agent is told beside the user's words: who the user is, the rules of the house."""
+    later: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    """Functions that the agent has not got at the start, and the turn from which on it has them."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +34,35 @@ class Call:
     arguments: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Solution:
+    """A way to solve a task that its makers wrote down. Never shown to an agent that is measured."""
+
+    turns: tuple[tuple[Call, ...], ...]
+    """Turn by turn, with `App.function` names."""
+    answer: str = ""
+    """What is said at the end, where the verdict depends on it."""
+
+
 class Session(Protocol):
     """One run at one task, in a world of its own."""
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
         """Call `App.function` and give what the agent gets to read. A call that fails comes back as its error."""
 
-    def end_turn(self) -> None:
+    def end_turn(self, answer: str = "") -> None:
         """The agent has answered; calls from here on belong to the user's next turn."""
 
     def verify(self) -> Outcome:
-        """The environment's own verdict on the calls so far. Asking changes nothing and may be repeated."""
+        """The environment's own verdict on the calls so far and the last answer. Asking changes nothing."""
 
 
 class Environment(Protocol):
     """Where tasks live. Sessions share nothing: what one run breaks, no other run sees."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What runs call it: benchmark and suite."""
 
     def tasks(self) -> Mapping[str, Task]:
         """All tasks by id."""
@@ -56,3 +72,6 @@ class Environment(Protocol):
 
     def start(self, task_id: str) -> Session:
         """A new run at this task."""
+
+    def solution(self, task_id: str) -> Solution | None:
+        """How the task can be solved, where its makers say so."""

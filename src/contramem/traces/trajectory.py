@@ -65,6 +65,18 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """`interrupted`: the provider cut the run off, no evidence of a contrast. `limit`: steps or time ran out."""
 
 
+class Shown(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Text that a memory showed the agent."""
+
+    before: int
+    """The position of the event that followed it."""
+    text: str
+    function: str = ""
+    """`App.function` of the call that it was shown before; empty at the start of the run."""
+    cards: tuple[str, ...] = ()
+    tokens: int | None = None
+
+
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the run cost. None: the trace does not say."""
 
@@ -108,6 +120,8 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Available apps, where the trace names them."""
     tools: tuple[Tool, ...] = ()
     usage: Usage = Usage()
+    guidance: tuple[Shown, ...] = ()
+    """What a memory told the agent. It is no event: a later build must not learn from a memory what the memory said."""
 
     @property
     def task_key(self) -> str:

@@ -1,0 +1,283 @@
+"""One agent loop for every environment, target and memory. Each run it makes is a trajectory like any other."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from contramem.bench.environment import Environment, Task
+from contramem.bench.target import Message, Reply, Target, ToolCall, WindowFullError
+from contramem.errors import UsageError
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.aid import Aid, AidedRun
+from contramem.inject.guidance import Guidance
+from contramem.prompts import render
+from contramem.traces.normalize import Naming, Recorder
+from contramem.traces.trajectory import Event, Origin, Outcome, Result, Shown, Tool, Trajectory, Usage
+
+AGENT = "bench/prompts/agent.jinja"
+USER = "bench/prompts/user.jinja"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends a run that does not end itself. None: no such limit."""
+
+    steps: int = 30
+    """Times that the target is asked."""
+    tokens: int | None = None
+    """Read and written by the target, all steps together."""
+    seconds: float | None = None
+    repeats: int = 3
+    """Times that the same call may give the same result."""
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def attempt(
+    environment: Environment,
+    task_id: str,
+    target: Target,
+    aid: Aid | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    trial: str = "0",
+    source: str | None = None,
+    seed: int | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Trajectory:
+    """Let `target` try the task once, helped by `aid`, in a fresh world.
+
+    A run that meets a limit is judged as it stands and says which one. If the target cannot be asked, its ModelError
+    goes to the caller: a run that was cut off says nothing about anybody.
+    """
+    task = environment.tasks().get(task_id)
+    if task is None:
+        raise UsageError(f"{environment.name} has no task {task_id!r}.")
+    run = _Attempt(environment, task, target, limits, seed, clock)
+    source = source or target.name
+    aided = _begin(aid, task, run.tools, f"{environment.name}/{task_id}/{source}/{trial}")
+    outcome = run.through(aided)
+    if aided is not None:
+        aided.finish(outcome)
+    return Trajectory(
+        environment=environment.name,
+        task_id=task_id,
+        source=source,
+        origin=Origin(environment.name, task_id),
+        events=run.recorder.events(finalize=outcome.ended == "complete"),
+        outcome=outcome,
+        run=trial,
+        task="\n\n".join(task.turns),
+        authored=True,
+        scenario_id=task.family,
+        ability=task.ability,
+        apps=task.apps,
+        tools=run.tools,
+        usage=run.usage,
+        guidance=tuple(run.shown),
+    )
+
+
+def _begin(aid: Aid | None, task: Task, tools: Sequence[Tool], run_id: str) -> AidedRun | None:
+    if aid is None:
+        return None
+    return aid.start(
+        "\n\n".join(task.turns),
+        ability=task.ability,
+        apps=task.apps,
+        tools=tools,
+        task_id=task.id,
+        scenario_id=task.family,
+        run_id=run_id,
+    )
+
+
+class _LimitError(Exception):
+    """The run ends here; the message says which limit it met."""
+
+
+class _Attempt:
+    """The state of one run."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        task: Task,
+        target: Target,
+        limits: Limits,
+        seed: int | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.tools = environment.tools(task.id)
+        self.recorder = Recorder(_naming(environment.name, self.tools))
+        self.usage = Usage(model_calls=0, tokens_in=0, tokens_out=0)
+        self.shown: list[Shown] = []
+        self._task, self._target, self._limits, self._seed = task, target, limits, seed
+        self._session = environment.start(task.id)
+        self._clock, self._started = clock, clock()
+        self._messages = [Message("system", render(AGENT, context=task.context).text.strip())]
+        self._guided: GuidedRun | None = None
+        self._seen: dict[str, tuple[Result, int]] = {}
+
+    def through(self, aided: AidedRun | None) -> Outcome:
+        """All turns of the user, and the verdict."""
+        self._guided = None if aided is None else GuidedRun(_Noting(aided, self._note))
+        met = ""
+        try:
+            for turn, text in enumerate(self._task.turns):
+                self._hear(text, at_start=turn == 0)
+                answer = self._answer(turn)
+                self.recorder.message("agent", answer)
+                self._session.end_turn(answer)
+        except _LimitError as limit:
+            met = str(limit)
+        verdict = self._session.verify()
+        if not met:
+            return verdict
+        feedback = f"{met}; {verdict.feedback}" if verdict.feedback else met
+        return msgspec.structs.replace(verdict, ended="limit", feedback=feedback)
+
+    def _hear(self, text: str, at_start: bool) -> None:
+        guidance = self._guided.run.guidance if self._guided and at_start else None
+        if guidance:
+            self._note(guidance)
+        said = render(USER, text=text, guidance=guidance.text if guidance else "").text.strip()
+        self._messages.append(Message("user", said))
+        self.recorder.message("user", text)
+
+    def _answer(self, turn: int) -> str:
+        """Step by step until the target answers the user."""
+        has = [tool for tool in self.tools if self._task.later.get(tool.function, 0) <= turn]
+        names = spellings(has)
+        spelled = [msgspec.structs.replace(tool, function=name) for tool, name in zip(has, names, strict=True)]
+        while True:
+            reply = self._ask(spelled)
+            if not reply.calls and not reply.problem:
+                self._messages.append(Message("assistant", reply.text))
+                return reply.text
+            self._messages.append(Message("assistant", reply.text, reply.calls))
+            self.recorder.message("agent", reply.text)
+            if reply.problem:
+                self._messages.append(Message("user", reply.problem))
+            for call in reply.calls:
+                text = self._call(call, names.get(call.function, call.function))
+                self._messages.append(Message("tool", text, answers=call))
+
+    def _ask(self, tools: Sequence[Tool]) -> Reply:
+        self._check_limits()
+        try:
+            reply = self._target.reply(tuple(self._messages), tools, seed=self._next_seed())
+        except WindowFullError:
+            raise _LimitError("the context window was full") from None
+        self.usage = _sum(self.usage, reply.usage)
+        return reply
+
+    def _next_seed(self) -> int | None:
+        # A new one for each step: with the same one a sampler draws alike, and a run that circles stays in its circle.
+        return None if self._seed is None else self._seed * 1000 + (self.usage.model_calls or 0)
+
+    def _check_limits(self) -> None:
+        limits, usage = self._limits, self.usage
+        if (usage.model_calls or 0) >= limits.steps:
+            raise _LimitError(f"the limit of {limits.steps} steps was met")
+        spent = (usage.tokens_in or 0) + (usage.tokens_out or 0)
+        if limits.tokens is not None and spent >= limits.tokens:
+            raise _LimitError(f"the limit of {limits.tokens} tokens was met")
+        if limits.seconds is not None and self._clock() - self._started >= limits.seconds:
+            raise _LimitError(f"the limit of {limits.seconds:g} seconds was met")
+
+    def _call(self, call: ToolCall, function: str) -> str:
+        """Make the call, or hold it once to show its card; give what the target reads."""
+        if self._guided is not None:
+            held = self._guided.hold(function, call.arguments, turn=self.usage.model_calls)
+            if held is not None:
+                return held
+        result, times = self._made(function, call.arguments)
+        self.recorder.call(function, call.arguments)
+        self.recorder.result(result.content, error=result.error or False)
+        if self._guided is not None:
+            self._guided.run.observe(self.recorder.events(finalize=False)[-1])
+        return f"{_read(result)}\n(You have made this very call before.)" if times > 1 else _read(result)
+
+    def _made(self, function: str, arguments: Mapping[str, Any]) -> tuple[Result, int]:
+        """The result, and how often this call has now given it. Once too often ends the run instead."""
+        call = f"{function} {json.dumps(arguments, sort_keys=True, default=str)}"
+        before, times = self._seen.get(call, (None, 0))
+        if times >= self._limits.repeats:
+            raise _LimitError(f"the same call was made {times} times with the same result")
+        result = self._session.call(function, arguments)
+        times = times + 1 if result == before else 1
+        self._seen[call] = result, times
+        return result, times
+
+    def _note(self, guidance: Guidance, function: str = "") -> None:
+        before = len(self.recorder.events(finalize=False))
+        self.shown.append(Shown(before, guidance.text, function, guidance.card_ids, guidance.tokens))
+
+
+class _Noting:
+    """An aided run that tells what it shows before calls."""
+
+    def __init__(self, run: AidedRun, note: Callable[[Guidance, str], None]) -> None:
+        self._run, self._note = run, note
+
+    @property
+    def guidance(self) -> Guidance:
+        return self._run.guidance
+
+    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
+        guidance = self._run.before_call(function, arguments)
+        if guidance:
+            self._note(guidance, function)
+        return guidance
+
+    def observe(self, event: Event) -> object:
+        return self._run.observe(event)
+
+    def finish(self, outcome: bool | Outcome | None = None) -> None:
+        self._run.finish(outcome)
+
+
+def spellings(tools: Sequence[Tool]) -> dict[str, str]:
+    """A name for each tool that every provider takes, and the function it stands for: the bare name, with the app
+    before it where two apps have the name."""
+    bare = [tool.function.rpartition(".")[2] for tool in tools]
+    return {
+        name if bare.count(name) == 1 else tool.function.replace(".", "__"): tool.function
+        for tool, name in zip(tools, bare, strict=True)
+    }
+
+
+def _naming(environment: str, tools: Sequence[Tool]) -> Naming:
+    naming = Naming(environment)
+    for tool in tools:
+        naming.tool(tool.function, tool.description)
+    return naming
+
+
+def _read(result: Result) -> str:
+    if result.error is not None:
+        return result.error if result.error.lower().startswith("error") else f"Error: {result.error}"
+    return result.content if isinstance(result.content, str) else json.dumps(result.content, ensure_ascii=False)
+
+
+def _sum(so_far: Usage, more: Usage) -> Usage:
+    """Both together. What one of them does not know, the sum does not know."""
+
+    def both(first: Any, second: Any) -> Any:
+        return None if first is None or second is None else first + second
+
+    costs = [cost for cost in (so_far.cost_usd, more.cost_usd) if cost is not None]
+    return Usage(
+        model_calls=both(so_far.model_calls, more.model_calls),
+        tokens_in=both(so_far.tokens_in, more.tokens_in),
+        tokens_out=both(so_far.tokens_out, more.tokens_out),
+        cost_usd=sum(costs) if costs else None,
+    )

@@ -1,0 +1,43 @@
+"""Environments by name, and what each of them needs."""
+
+from __future__ import annotations
+
+from contramem.bench.environment import Environment
+from contramem.errors import UsageError
+
+NAMES = (
+    "agentdojo/banking",
+    "agentdojo/slack",
+    "agentdojo/travel",
+    "agentdojo/workspace",
+    "bfcl",
+    "bfcl/base",
+    "bfcl/long_context",
+    "bfcl/miss_func",
+    "bfcl/miss_param",
+)
+
+_NOT_HERE = {
+    "are": "ARE / GAIA2 scenarios are not run by contramem: they need meta-agents-research-environments and the gaia2 "
+    "data set. Run them with ARE's own runner, and give contramem the traces it writes (`--format are`).",
+    "appworld": "AppWorld is not run by contramem: it needs an environment of its own (pydantic < 2) and the data that "
+    "`appworld download data` fetches. Run it there, and give contramem the runs.",
+    "tau2": "tau2-bench is not run by contramem: it needs its repository and Python 3.12. Run it there, and give "
+    "contramem its results (`--format tau2`).",
+}
+
+
+def environment_named(name: str) -> Environment:
+    """The environment called `name`, with all of its tasks. What it needs is imported here, and named if missing."""
+    benchmark, _, part = name.partition("/")
+    if benchmark == "agentdojo" and part:
+        from contramem.bench.agentdojo import AgentDojoEnvironment
+
+        return AgentDojoEnvironment(part)
+    if benchmark == "bfcl":
+        from contramem.bench.bfcl_tasks import official_environment
+
+        return official_environment(part or None)
+    if benchmark in _NOT_HERE:
+        raise UsageError(_NOT_HERE[benchmark])
+    raise UsageError(f"there is no environment {name!r} (environments: {', '.join(NAMES)}).")

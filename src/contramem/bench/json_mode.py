@@ -1,0 +1,131 @@
+"""JSON mode: how a model without native tool calls makes them. It writes one JSON object, and nothing it writes is run.
+
+{"function": "send_mail", "arguments": {"to": "..."}}      a call
+{"function": "finish", "arguments": {"answer": "..."}}     the answer that ends its turn
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from contramem.bench.target import ONE_CALL, Message, Reply, ToolCall
+from contramem.errors import TraceError
+from contramem.prompts import render
+from contramem.traces.normalize import check_depth
+from contramem.traces.trajectory import Tool, Usage
+
+FINISH = "finish"
+PROMPT = "bench/prompts/json_mode.jinja"
+
+_ANSWER = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+_KEPT = ("type", "properties", "required", "items", "enum", "const", "anyOf", "minimum", "maximum")
+
+
+def schema_of(tools: Iterable[Tool]) -> dict[str, Any]:
+    """What a reply may be, as a JSON schema: one branch for each tool, and one to finish."""
+    branches = [_branch(tool.function, _compact(tool.parameters)) for tool in tools]
+    return {"anyOf": [*branches, _branch(FINISH, _ANSWER)]}
+
+
+def spoken(messages: Sequence[Message], tools: Sequence[Tool]) -> list[dict[str, str]]:
+    """The conversation as plain messages: the system's with the tools in it, calls as JSON, results as the user's."""
+    how = render(PROMPT, tools=[(tool.function, _signature(tool), tool.description) for tool in tools], finish=FINISH)
+    said = []
+    for message in messages:
+        if message.role == "system":
+            said.append({"role": "system", "content": f"{message.text}\n\n{how.text.strip()}"})
+        elif message.role == "assistant":
+            said.append({"role": "assistant", "content": message.text or _written(message.calls)})
+        elif message.answers is not None:
+            said.append({"role": "user", "content": f"Result of {message.answers.function}: {message.text}"})
+        else:
+            said.append({"role": "user", "content": message.text})
+    return _alternating(said)
+
+
+def reply_of(text: str, usage: Usage = ONE_CALL) -> Reply:
+    """What the model meant. Any text gives a call, an answer, or the problem to tell it."""
+    found = _object_in(text)
+    if found is None:
+        return Reply(text, problem="That was no JSON object. Write one call as JSON, or finish.", usage=usage)
+    function, arguments = found.get("function"), found.get("arguments", {})
+    if not isinstance(function, str) or not function:
+        return Reply(text, problem='The JSON object has no "function".', usage=usage)
+    if not isinstance(arguments, dict):
+        return Reply(text, problem='"arguments" must be a JSON object.', usage=usage)
+    if function != FINISH:
+        return Reply(calls=(ToolCall(function, arguments),), usage=usage)
+    answer = arguments.get("answer", "")
+    return Reply(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False), usage=usage)
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The first JSON object in the text: models like to wrap it in a fence or to say a word first."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, _ = decoder.raw_decode(text, start)
+            check_depth(value)
+        except (ValueError, RecursionError, TraceError):
+            start = text.find("{", start + 1)
+            continue
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def _written(calls: Iterable[ToolCall]) -> str:
+    return "\n".join(
+        json.dumps({"function": call.function, "arguments": call.arguments}, ensure_ascii=False) for call in calls
+    )
+
+
+def _alternating(said: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Neighbours of one role as one message: some chat templates insist on turns."""
+    joined: list[dict[str, str]] = []
+    for message in said:
+        if joined and joined[-1]["role"] == message["role"]:
+            joined[-1]["content"] += f"\n\n{message['content']}"
+        else:
+            joined.append(dict(message))
+    return joined
+
+
+def _branch(function: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"function": {"const": function}, "arguments": arguments},
+        "required": ["function", "arguments"],
+    }
+
+
+def _compact(schema: Any) -> Any:
+    """The schema with what shapes a value and without what describes it, which the prompt says already."""
+    if isinstance(schema, list):
+        return [_compact(child) for child in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _compact(child) for name, child in value.items()} if key == "properties" else _compact(value)
+        for key, value in schema.items()
+        if key in _KEPT
+    }
+
+
+def _signature(tool: Tool) -> str:
+    required = tool.parameters.get("required", ())
+    return ", ".join(
+        f"{name}{'' if name in required else '?'}: {_kind(schema)}"
+        for name, schema in tool.parameters.get("properties", {}).items()
+    )
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " | ".join(json.dumps(value) for value in schema["enum"])
+    if "anyOf" in schema:
+        return " | ".join(dict.fromkeys(_kind(member) for member in schema["anyOf"]))
+    kind = str(schema.get("type", "any"))
+    return f"{_kind(schema.get('items', {}))}[]" if kind == "array" else kind

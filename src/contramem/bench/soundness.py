@@ -1,0 +1,39 @@
+"""Can an environment's verdicts be trusted? Two questions that any environment can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contramem.bench.environment import Environment
+from contramem.traces.trajectory import Outcome
+
+
+def idle_tasks(environment: Environment) -> Iterator[str]:
+    """Tasks that pass when nothing is done and nothing is said. A run at one of them measures nothing."""
+    for task_id, task in environment.tasks().items():
+        session = environment.start(task_id)
+        for _ in task.turns:
+            session.end_turn("")
+        if session.verify().passed:
+            yield task_id
+
+
+def unsolved_tasks(environment: Environment) -> Iterator[str]:
+    """Tasks whose own solution does not pass."""
+    for task_id in environment.tasks():
+        outcome = replayed(environment, task_id)
+        if outcome is not None and not outcome.passed:
+            yield task_id
+
+
+def replayed(environment: Environment, task_id: str) -> Outcome | None:
+    """The verdict on the task's own solution; None where its makers give none."""
+    solution = environment.solution(task_id)
+    if solution is None:
+        return None
+    session = environment.start(task_id)
+    for calls in solution.turns:
+        for call in calls:
+            session.call(call.function, call.arguments)
+        session.end_turn(solution.answer)
+    return session.verify()
