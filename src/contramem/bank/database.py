@@ -87,10 +87,16 @@ def sole_writer(connection: Connection, where: str) -> Iterator[bool]:
                 with connection.begin():
                     connection.exec_driver_sql(f"SELECT pg_advisory_unlock({key})")
     else:
-        # An empty database beside the store: SQLite knows how to lock a file on every platform.
-        path = f"{Path(where).absolute()}-lock"
-        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as beside:
-            yield _locked(beside)
+        with sole_holder(Path(f"{Path(where).absolute()}-lock")) as free:
+            yield free
+
+
+@contextmanager
+def sole_holder(path: Path) -> Iterator[bool]:
+    """Hold the lock file at `path`, if it is free; until then, or until this process ends, however it ends."""
+    # An empty database: SQLite knows how to lock a file on every platform.
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as beside:
+        yield _locked(beside)
 
 
 def _locked(beside: sqlite3.Connection) -> bool:

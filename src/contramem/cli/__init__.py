@@ -24,6 +24,7 @@ COMMANDS = {
     "mcp": "contramem.cli.mcp:mcp",
     "foresight": "contramem.cli.foresight:foresight",
     "evaluate": "contramem.cli.evaluate:evaluate",
+    "experiment": "contramem.cli.experiment:experiment",
 }
 
 # Said here as well, so that `contramem --help` need not import them all.
@@ -40,6 +41,7 @@ SUMMARIES = {
     "mcp": "Serve a bank over the Model Context Protocol.",
     "foresight": "Do guards tell failing runs from passing ones on unseen tasks?",
     "evaluate": "Compare runs with and without memory, paired by task.",
+    "experiment": "Run a whole experiment from one file, resumable.",
 }
 
 

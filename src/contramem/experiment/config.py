@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -49,11 +49,16 @@ class Target(Table, frozen=True, kw_only=True):
     mode: Literal["tools", "json"] = "tools"
     temperature: float | None = None
     reasoning_effort: str | None = None
-    max_reply_tokens: Positive | None = None
+    max_reply_tokens: Positive = 1024
+    timeout_s: Annotated[float, Meta(gt=0)] = 300.0
+    extra: dict[str, Any] = {}
+    """Goes into every request as it is."""
     price: tuple[float, float] | None = None
     """Dollars per million tokens in and out, where no list has the model."""
     python: str = ""
-    """`file.py:name`, seen from the experiment file: a function that gives a target for a seed."""
+    """`file.py:name`, seen from the experiment file: a function that gives a target."""
+    source: str | None = None
+    """What its own runs are called among the sources, for self memory; the table's name when left out."""
 
 
 class Split(Table, frozen=True, kw_only=True):
@@ -75,21 +80,26 @@ class Split(Table, frozen=True, kw_only=True):
     """Sides that are given: task ids, patterns of ids (`desk_*`), or `@file` with one id a line."""
     abilities: tuple[str, ...] = ()
     """These alone, in the words of the runs. Empty: all."""
+    tasks: str | None = None
+    """A CSV with `task_id` and any of `environment`, `ability`, `scenario_id`, `wording`: all tasks there are, where
+    neither an environment nor the recorded runs know them."""
 
 
 class Limits(Table, frozen=True, kw_only=True):
     """Where a run ends that does not end by itself."""
 
-    steps: Positive = 50
+    steps: Positive = 30
     tokens: Positive | None = None
-    seconds: Annotated[float, Meta(gt=0)] = 300.0
+    seconds: Annotated[float, Meta(gt=0)] | None = None
 
 
 class Environment(Table, frozen=True, kw_only=True):
     """Where the targets run."""
 
-    name: str
-    """`bfcl`, `agentdojo/slack`, ..., or `file.py:name` for one of your own."""
+    names: Annotated[tuple[str, ...], Meta(min_length=1)]
+    """`bfcl/base`, `agentdojo/slack`, ..., or `file.py:name`, seen from the experiment file, for one of your own."""
+    runs: str | None = None
+    """Where an outside runner leaves its traces, with {condition} and {target} in it; nothing is then run here."""
     tasks: tuple[str, ...] = ()
     """These alone, as ids or patterns. Empty: all that the environment has."""
     limits: Limits = Limits()
@@ -98,8 +108,6 @@ class Environment(Table, frozen=True, kw_only=True):
     concurrency: Positive = 2
     trials: Positive = 1
     """Runs of each target at each held-out task, with seeds of their own that are the same for every condition."""
-    data: dict[str, str] = {}
-    """Folders that must be there, by what they hold."""
 
 
 class Conditions(Table, frozen=True, kw_only=True):
@@ -114,6 +122,8 @@ class Conditions(Table, frozen=True, kw_only=True):
     """Only for tables on the reference split: cards may come from the very task that is run."""
     on: Literal["held_out", "reference"] = "held_out"
     """Which side is run."""
+    target: str | None = None
+    """Whose own runs `self` and `multi-rollout` learn from where nothing is run; the median source when left out."""
 
 
 class Construction(Table, frozen=True, kw_only=True):
@@ -124,13 +134,13 @@ class Construction(Table, frozen=True, kw_only=True):
     """As `contramem build --model` takes it."""
     url: str | None = None
     key: str | None = None
+    """The environment variable that the provider reads its key from; without it nothing is begun."""
     reasoning_effort: str | None = None
     temperature: float | None = None
     suite: Literal["app_tool", "code_agent"] = "app_tool"
-    window: Positive | None = None
     budget_usd: Annotated[float, Meta(gt=0)] | None = None
     bank: str | None = None
-    """A frozen bank that is there already, for the conditions that show cards. It is checked for leakage."""
+    """A frozen bank that is there already, for the condition contramem. It is checked for leakage."""
 
 
 class Output(Table, frozen=True, kw_only=True):

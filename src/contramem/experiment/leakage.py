@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import LeakageError
 from contramem.experiment.config import Grouping
-from contramem.experiment.split import SplitTask, folded, template_of
+from contramem.experiment.split import SplitTask, folded, related, template_of
 from contramem.traces.trajectory import digest
 
 NAMED = 10
@@ -44,7 +44,7 @@ def leaks_from_runs(held_out: Iterable[SplitTask], reference: Iterable[SplitTask
         for mark in _marks(task, by):
             # Ids such as `user_task_1` recur in every suite, so an id tells only within its environment.
             for other in taught.get(mark, ()):
-                if mark[0] != "id" or _related(task.environment, other.environment):
+                if mark[0] != "id" or related(task.environment, other.environment):
                     yield Leak(task.key, mark[0], other.key)
                     break
 
@@ -84,8 +84,3 @@ def _marks(task: SplitTask, by: Grouping) -> Iterator[tuple[What, str]]:
             yield "template", template_of(task.wording)
     if by == "scenario" and task.scenario is not None:
         yield "scenario", task.scenario
-
-
-def _related(one: str, other: str) -> bool:
-    """The same environment, or one a part of the other: `bfcl` and `bfcl/drive`."""
-    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")

@@ -213,6 +213,11 @@ def _matching(tasks: Sequence[SplitTask], patterns: Sequence[str], key: str) -> 
     return found
 
 
+def related(one: str, other: str) -> bool:
+    """The same environment, or one a part of the other: `bfcl` and `bfcl/drive`. An empty name is any."""
+    return not one or not other or one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
+
+
 def matches(task_id: str, pattern: str) -> bool:
     """Is it this id, or one of this pattern (`desk_*`)?"""
     return task_id == pattern or fnmatchcase(task_id, pattern)

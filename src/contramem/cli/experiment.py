@@ -1,0 +1,137 @@
+"""`contramem experiment`: run what one file says, look at what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from contramem.errors import UsageError
+from contramem.evaluate.report import Table, number
+from contramem.evaluate.report.table import Row
+from contramem.experiment.experiment import Foreseen, Tell, foresee, out_folder, run_experiment
+from contramem.experiment.folder import opened
+from contramem.experiment.jobs import Stopped
+from contramem.experiment.load import load_experiment
+from contramem.experiment.report import foresight_table, headline, success_table
+from contramem.experiment.results import Results
+from contramem.experiment.state import State, state_of
+
+_OUT = click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Results; default results/NAME.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
+
+
+@click.group()
+def experiment() -> None:
+    """Split, build memories, run targets, compare, report: from one file, and resumable."""
+
+
+@experiment.command("run")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+@_OUT
+@click.option("--dry-run", is_flag=True, help="Say what would run; run and write nothing.")
+@_JSON
+def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> None:
+    """Run the experiment that FILE.toml describes. Run it again to go on where it stopped."""
+    loaded = load_experiment(file)
+    where = out_folder(loaded, out)
+    if dry_run:
+        _say_plan(foresee(loaded, where), where, as_json)
+        return
+    try:
+        with progress() as tell:
+            results = run_experiment(loaded, where, tell)
+    except Stopped as stopped:
+        again = f"contramem experiment run {file}" + (f" --out {out}" if out else "")
+        done = f"{stopped.done} runs were done just now, {stopped.left} are left; all that is done is kept in {where}"
+        if stopped.cause is not None:
+            raise UsageError(f"{stopped.cause} {done}. Go on with: {again}") from None
+        raise UsageError(f"stopped. {done}. Go on with: {again}") from None
+    if as_json:
+        _print_json(results.as_json())
+    else:
+        _show(results, where)
+
+
+@experiment.command("show")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@_JSON
+def show_command(folder: Path, as_json: bool) -> None:
+    """Say how far the experiment in DIR is, and what came out."""
+    state = state_of(opened(folder))
+    if as_json:
+        _print_json(msgspec.to_builtins(state))
+        return
+    _show_state(state, folder)
+
+
+@contextmanager
+def progress() -> Iterator[Tell]:
+    """Bars on stderr, when somebody is looking."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    ) as bars:  # fmt: skip
+        stages: dict[str, TaskID] = {}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in stages:
+                stages[stage] = bars.add_task(stage, total=total)
+            bars.update(stages[stage], completed=done)
+
+        yield tell
+
+
+def _say_plan(found: Foreseen, where: Path, as_json: bool) -> None:
+    if as_json:
+        _print_json({"dry_run": True, "out": str(where), **msgspec.to_builtins(found)})
+        return
+    console = Console(highlight=False)
+    for number_, fold in enumerate(found.split["folds"], 1):
+        sides = (f"{len(fold['reference'])} reference tasks", f"{len(fold['held_out'])} held out")
+        console.print(f"Fold {number_}: {', '.join(sides)}, by {found.split['by']}, seed {found.split['seed']}.")
+    console.print(f"Memories: {', '.join(found.memories) or 'none'}. No held-out task is among what teaches.")
+    rows: list[Row] = [
+        [row.what, row.target, number(row.runs), number(row.done), number(row.calls), number(row.cost_usd, 2)]
+        for row in found.rows
+    ]
+    header = ("Runs", "Target", "All", "Done", "Calls, at most", "USD, at most")
+    if rows:
+        console.print(Table("Plan", header, rows, align="llrrrr").as_rich())
+    console.print(f"Nothing was run or written. Results would go to {where}.")
+
+
+def _show(results: Results, where: Path) -> None:
+    console = Console(highlight=False)
+    if results.cells:
+        console.print(success_table(results, by_ability=False).as_rich())
+    if results.foresight:
+        console.print(foresight_table(results).as_rich())
+    for one in results.not_made:
+        console.print(f"[yellow]not made:[/] {one}")
+    console.print(headline(results))
+    console.print(f"[dim]Report: {where / 'report.html'}   Runs: {where / 'runs'}[/]")
+
+
+def _show_state(state: State, folder: Path) -> None:
+    console = Console(highlight=False)
+    console.print(
+        f"{state.name}: {state.finished}; {state.reference_tasks} reference tasks, {state.held_out_tasks} held out."
+    )
+    rows: list[Row] = [[one.condition, one.target, number(one.runs), number(one.passed)] for one in state.runs]
+    if rows:
+        console.print(Table("Runs", ("Condition", "Target", "Runs", "Passed"), rows, align="llrr").as_rich())
+    if state.report is not None:
+        console.print((folder / "report.md").read_text(encoding="utf-8").split("\n")[2], markup=False)
+        console.print(f"[dim]Report: {state.report}[/]")
+
+
+def _print_json(value: Any) -> None:
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

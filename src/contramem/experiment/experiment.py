@@ -1,0 +1,195 @@
+"""An experiment from its file to its report, in the order it happens. Run again, it goes on where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contramem.bench.agent import Limits, attempt
+from contramem.bench.target import Target
+from contramem.evaluate.conditions import ByModel
+from contramem.experiment import leakage, manifest, needs, plan
+from contramem.experiment.folder import ResultFolder, held
+from contramem.experiment.jobs import Job, left, perform_all
+from contramem.experiment.load import ExperimentFile
+from contramem.experiment.memory import Facts
+from contramem.experiment.report import write_report
+from contramem.experiment.results import Cells, Results, evaluated, foreseen, made_elsewhere
+from contramem.experiment.setting import Setting, limits_of, of_run
+from contramem.experiment.workshop import NO_MEMORY, OWN_RUNS, Workshop, author
+from contramem.inject.aid import Aid
+from contramem.traces.read import read_traces
+from contramem.traces.trajectory import Trajectory
+
+Tell = Callable[[str, int, int], None]
+"""Told (stage, done, all) as work goes on."""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a run of the experiment would do."""
+
+    split: dict[str, Any]
+    rows: tuple[plan.Row, ...]
+    memories: tuple[str, ...]
+
+
+def out_folder(file: ExperimentFile, given: Path | None) -> Path:
+    return given or Path(file.config.output.folder or f"results/{file.config.name}")
+
+
+def run_experiment(file: ExperimentFile, out: Path, tell: Tell) -> Results:
+    """Collect, split, check, build, run, compare, report. Whatever is finished is not done again."""
+    setting = _checked(file)
+    with held(out, file.config.name) as folder, author(file.config.construction) as model:
+        log = manifest.begin(folder, setting)
+        folder.write("experiment.toml", file.text)
+        folder.write_json("split.json", plan.split_json(setting))
+        collected = _collect(setting, folder, tell)
+        workshops = _workshops(setting, folder, collected, model)
+        check_leakage(setting, workshops)
+        results = _tested(setting, folder, workshops, tell)
+        write_report(folder, setting, results)
+        manifest.end(folder, log)
+        return results
+
+
+def foresee(file: ExperimentFile, out: Path) -> Foreseen:
+    """What `run_experiment` would do now. Nothing is written, nobody is asked."""
+    setting = _checked(file)
+    folder = ResultFolder(out)
+    to_collect = plan.collecting(setting, folder)
+    workshops = _workshops(setting, folder, _finished(to_collect), None)
+    check_leakage(setting, workshops)
+    jobs = plan.testing(setting, folder, workshops) if setting.runs_here else []
+    rows = (*plan.rows(setting, to_collect, "reference runs"), *plan.rows(setting, jobs))
+    memories = tuple(name for name in file.config.conditions.run if name != NO_MEMORY)
+    return Foreseen(plan.split_json(setting), rows, memories)
+
+
+def _checked(file: ExperimentFile) -> Setting:
+    needs.check_sense(file)
+    needs.refuse(file, needs.missing(file))
+    return Setting(file)
+
+
+def _collect(setting: Setting, folder: ResultFolder, tell: Tell) -> list[Trajectory]:
+    """Reference runs by targets of the experiment itself."""
+    jobs = plan.collecting(setting, folder)
+    _perform(setting, jobs, lambda job: None, "reference runs", tell)
+    return _finished(jobs)
+
+
+def _finished(jobs: Sequence[Job]) -> list[Trajectory]:
+    return list(read_traces([job.path for job in jobs if job.is_done]))
+
+
+def _workshops(
+    setting: Setting, folder: ResultFolder, collected: list[Trajectory], model: ByModel | None
+) -> list[Workshop]:
+    runs = [*setting.recorded, *collected]
+    return [
+        Workshop(setting, folder, number, setting.taught(fold, runs), plan.tested(setting, fold), model)
+        for number, fold in enumerate(setting.folds)
+    ]
+
+
+def check_leakage(setting: Setting, workshops: Sequence[Workshop]) -> None:
+    """Before anything runs: no task that is tested is known to what teaches."""
+    conditions, by = setting.config.conditions, setting.config.split.by
+    if conditions.on == "reference" or conditions.allow_same_task:
+        return
+    for shop in workshops:
+        taught = {of_run(run) for run in shop.runs}
+        leakage.refuse(leakage.leaks_from_runs(shop.tested, taught, by))
+        if setting.config.construction.bank is not None:
+            shop.build("contramem", None)
+
+
+def _tested(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Tell) -> Results:
+    if setting.config.environment is None:
+        return foreseen(setting, workshops, tell)
+    memories = _memories(setting, workshops, tell)
+    cells = _run_here(setting, folder, workshops, tell) if setting.runs_here else made_elsewhere(setting, workshops)
+    return evaluated(setting, cells, memories)
+
+
+def _memories(setting: Setting, workshops: Sequence[Workshop], tell: Tell) -> list[Facts]:
+    """Every memory, frozen on disk before the first run that is given it."""
+    wanted = list(dict.fromkeys(
+        (shop.fold, condition, target if condition in OWN_RUNS else None)
+        for shop in workshops
+        for condition in setting.config.conditions.run if condition != NO_MEMORY
+        for target in setting.config.targets
+    ))  # fmt: skip
+    found = []
+    for done, (fold, condition, target) in enumerate(wanted, 1):
+        found.append(workshops[fold].memory(condition, target)[0])
+        tell("memories", done, len(wanted))
+    return found
+
+
+def _run_here(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Tell) -> Cells:
+    jobs = plan.testing(setting, folder, workshops)
+    folder.set_aside(job.path for job in (*jobs, *plan.collecting(setting, folder)))
+
+    def aid_of(job: Job) -> Aid | None:
+        return None if job.condition == NO_MEMORY else workshops[job.fold].memory(job.condition, job.target)[1]
+
+    possible = [job for job in jobs if job.condition == NO_MEMORY or aid_of(job) is not None]
+    _perform(setting, possible, aid_of, "runs", tell)
+    paths: dict[tuple[str, str], list[Path]] = {}
+    for job in possible:
+        paths.setdefault((job.condition, job.target), []).append(job.path)
+    return {cell: list(read_traces(there)) for cell, there in paths.items()}
+
+
+def _perform(
+    setting: Setting, jobs: Sequence[Job], aid_of: Callable[[Job], Aid | None], stage: str, tell: Tell
+) -> None:
+    """Make the runs that are not there yet."""
+    environment, to_do = setting.config.environment, left(jobs)
+    if environment is None or not to_do:
+        return
+    targets = {name: setting.target(name) for name in sorted({job.target for job in to_do})}
+    done = len(jobs) - len(to_do)
+    tell(stage, done, len(jobs))
+
+    def perform(job: Job) -> Trajectory:
+        return _run(setting, job, targets[job.target], aid_of(job))
+
+    def on_done(job: Job, run: Trajectory) -> None:
+        nonlocal done
+        done += 1
+        tell(stage, done, len(jobs))
+
+    perform_all(to_do, perform, environment.concurrency, on_done)
+
+
+def _run(setting: Setting, job: Job, target: Target, aid: Aid | None) -> Trajectory:
+    assert setting.config.environment is not None
+    ability = setting.tasks[f"{job.environment}/{job.task_id}"].ability
+    limits = limits_of(setting.config.environment, ability)
+    run = attempt(
+        setting.environments[job.environment],
+        job.task_id,
+        target,
+        aid,
+        Limits(steps=limits.steps, tokens=limits.tokens, seconds=limits.seconds),
+        trial=str(job.trial),
+        source=job.target,
+        seed=job.seed,
+    )
+    return _priced(setting, job.target, run)
+
+
+def _priced(setting: Setting, target: str, run: Trajectory) -> Trajectory:
+    price, usage = setting.price(target), run.usage
+    if price is None or usage.cost_usd is not None or usage.tokens_in is None or usage.tokens_out is None:
+        return run
+    cost = price.of(usage.tokens_in, usage.tokens_out)
+    return msgspec.structs.replace(run, usage=msgspec.structs.replace(usage, cost_usd=cost))

@@ -1,0 +1,159 @@
+"""The result folder: one experiment's, held by one process at a time, in which every file is whole or absent.
+
+experiment.toml    what was run        split.json       which tasks teach, which are held out
+manifest.json      with what           results.json     what came out; report.html, report.md, tables/
+memory/            what each condition showed: banks, texts, their hashes
+reference/         runs made to be learned from
+runs/              runs by condition and target, one trace a file
+superseded/        runs that a changed experiment no longer asks for
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import OperationalError
+from typing import Any
+
+import msgspec
+
+from contramem.bank.database import sole_holder
+from contramem.errors import UsageError
+from contramem.traces.trajectory import digest
+
+MARK = "experiment.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """Where one experiment keeps everything."""
+
+    path: Path
+
+    @property
+    def runs(self) -> Path:
+        return self.path / "runs"
+
+    @property
+    def reference(self) -> Path:
+        return self.path / "reference"
+
+    @property
+    def memory(self) -> Path:
+        return self.path / "memory"
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """The whole file, or, when that fails, what was there before."""
+        path = self.path / name
+        with writable(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            try:
+                beside.write_bytes(content.encode() if isinstance(content, str) else content)
+                beside.replace(path)
+            finally:
+                beside.unlink(missing_ok=True)
+        return path
+
+    def write_json(self, name: str, value: Any) -> Path:
+        return self.write(
+            name, msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=2) + b"\n"
+        )
+
+    def read_json(self, name: str) -> Any:
+        """None: there is no such file yet."""
+        path = self.path / name
+        try:
+            return msgspec.json.decode(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.DecodeError) as error:
+            raise UsageError(f"{path}: cannot be read ({error}). Take it away, and run again.") from None
+
+    def set_aside(self, wanted: Iterable[Path]) -> int:
+        """Move runs that nobody asks for any more to `superseded/`, and say how many. What was paid for is kept."""
+        keep = set(wanted)
+        stale = [
+            path for root in (self.runs, self.reference) for path in sorted(root.rglob("*.jsonl")) if path not in keep
+        ]
+        with writable(self.path):
+            for path in stale:
+                aside = self.path / "superseded" / path.relative_to(self.path)
+                aside.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(aside)
+        return len(stale)
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[None]:
+    """What the disk refuses, in one line."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be written ({error.strerror or error}). Choose another place with --out."
+        ) from None
+
+
+@contextmanager
+def held(path: Path, name: str) -> Iterator[ResultFolder]:
+    """The folder at `path` as that of experiment `name`: made if absent, refused if it is another's or in use."""
+    folder = claimed(path, name)
+    try:
+        with sole_holder(path / ".lock") as free:
+            if not free:
+                raise UsageError(f"{path}: another process is running this experiment. Wait for it, or choose --out.")
+            yield folder
+    except OperationalError as error:
+        raise UsageError(f"{path}: cannot be written ({error}). Choose another place with --out.") from None
+
+
+def claimed(path: Path, name: str) -> ResultFolder:
+    folder = ResultFolder(path)
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path}: is a file. Results need a folder; choose another with --out.")
+    mark = folder.read_json(MARK) if path.is_dir() else None
+    if mark is None:
+        if path.is_dir() and any(path.iterdir()):
+            raise UsageError(f"{path}: is not empty, and holds no experiment. Choose another folder with --out.")
+        folder.write_json(MARK, {"format": FORMAT, "name": name})
+    else:
+        _check_mark(path, mark, name)
+    return folder
+
+
+def opened(path: Path) -> ResultFolder:
+    """A folder that some experiment has been run in, to look at."""
+    folder = ResultFolder(path)
+    mark = folder.read_json(MARK) if path.is_dir() else None
+    if mark is None:
+        raise UsageError(f"{path}: holds no experiment. `contramem experiment run FILE.toml` makes one.")
+    _check_mark(path, mark, None)
+    return folder
+
+
+def _check_mark(path: Path, mark: Any, name: str | None) -> None:
+    found, format_ = (mark.get("name"), mark.get("format")) if isinstance(mark, dict) else (None, None)
+    if type(format_) is not int or format_ > FORMAT:
+        raise UsageError(f"{path}: was made by another contramem (results format {format_}, this one knows {FORMAT}).")
+    if name is not None and found != name:
+        raise UsageError(f"{path}: holds the experiment {found!r}, this is {name!r}. Choose another folder with --out.")
+
+
+def file_name(text: str) -> str:
+    """`text` as a part of a file name: readable, and never the same for two texts."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._")[:60]
+    return plain if plain == text else f"{plain or 'x'}-{digest(text)[:6]}"
+
+
+def is_writable(path: Path) -> bool:
+    """Could results be put there, as far as can be told without trying?"""
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return os.access(path, os.W_OK)

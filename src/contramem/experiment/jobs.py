@@ -1,0 +1,132 @@
+"""Jobs: runs to make, one trace file each. Whoever kills the process finds every finished run, and none in pieces."""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from contramem.errors import ContramemError, ModelError
+from contramem.experiment.folder import file_name, writable
+from contramem.traces.trajectory import Origin, Trajectory
+from contramem.traces.write import write_traces
+
+TRIES = 2
+"""Times that a run is begun whose target does not answer."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one target at one task under one condition."""
+
+    condition: str
+    target: str
+    fold: int
+    environment: str
+    task_id: str
+    trial: int
+    seed: int
+    inputs: str
+    """A digest of everything that the run depends on. Another one is another run."""
+    folder: Path
+    """Of the condition and target."""
+
+    @property
+    def path(self) -> Path:
+        task = file_name(f"{self.environment}/{self.task_id}".replace("/", "."))
+        return self.folder / f"{task}.{self.trial}.{self.inputs[:10]}.jsonl"
+
+    @property
+    def is_done(self) -> bool:
+        return self.path.exists()
+
+
+def seed_of(experiment_seed: int, target: str, task: str, trial: int) -> int:
+    """The same for every condition, so that what differs is the memory."""
+    text = f"{experiment_seed}\n{target}\n{task}\n{trial}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+
+
+Perform: TypeAlias = Callable[[Job], Trajectory]
+
+
+class Stopped(Exception):
+    """Work was stopped half-way, by the user or by an error that every further run would meet too."""
+
+    def __init__(self, done: int, left: int, cause: ContramemError | None = None) -> None:
+        super().__init__(f"{done} done, {left} left")
+        self.done, self.left, self.cause = done, left, cause
+
+
+def perform_all(
+    jobs: Sequence[Job], perform: Perform, concurrency: int, on_done: Callable[[Job, Trajectory], None]
+) -> None:
+    """Do what is not done yet, `concurrency` at a time. Raises Stopped on Ctrl-C and when a target cannot be asked."""
+    todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        todo.put(job)
+    finished: queue.SimpleQueue[tuple[Job, Trajectory | BaseException]] = queue.SimpleQueue()
+    stop = threading.Event()
+    # Daemons: when the user wants to leave, a reply that may take minutes is not waited for. Nothing is lost with it
+    # but the run itself, since a trace appears when it is whole.
+    for _ in range(min(concurrency, len(jobs))):
+        threading.Thread(target=_work, args=(todo, finished, perform, stop), daemon=True).start()
+    done = 0
+    try:
+        while done < len(jobs):
+            job, result = finished.get()
+            if isinstance(result, ContramemError):
+                raise Stopped(done, len(jobs) - done, result)
+            if isinstance(result, BaseException):
+                raise result
+            done += 1
+            on_done(job, result)
+    except KeyboardInterrupt:
+        raise Stopped(done, len(jobs) - done) from None
+    finally:
+        stop.set()
+
+
+def _work(
+    todo: queue.SimpleQueue[Job],
+    finished: queue.SimpleQueue[tuple[Job, Trajectory | BaseException]],
+    perform: Perform,
+    stop: threading.Event,
+) -> None:
+    while not stop.is_set():
+        try:
+            job = todo.get_nowait()
+        except queue.Empty:
+            return
+        try:
+            finished.put((job, _done(job, perform)))
+        except BaseException as error:  # whatever it is, it belongs to the thread that waits
+            finished.put((job, error))
+
+
+def _done(job: Job, perform: Perform) -> Trajectory:
+    run = _tried(job, perform)
+    with writable(job.folder):
+        job.folder.mkdir(parents=True, exist_ok=True)
+    kept = msgspec.structs.replace(run, origin=Origin("/".join(job.path.parts[-4:])))
+    write_traces([kept], job.path)
+    return kept
+
+
+def _tried(job: Job, perform: Perform) -> Trajectory:
+    for _ in range(TRIES - 1):
+        try:
+            return perform(job)
+        except ModelError:
+            continue
+    return perform(job)
+
+
+def left(jobs: Iterable[Job]) -> list[Job]:
+    return [job for job in jobs if not job.is_done]

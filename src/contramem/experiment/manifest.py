@@ -1,0 +1,72 @@
+"""Manifest: with what an experiment was run, so that somebody else can run it again and see the same."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from contramem.evaluate.report import inputs_of
+from contramem.experiment.folder import ResultFolder
+from contramem.experiment.setting import Setting
+
+NAME = "manifest.json"
+PACKAGES = (
+    "contramem", "bm25s", "bpe-openai", "msgspec", "numpy", "pydantic", "agentdojo", "bfcl-eval", "openai",
+    "pydantic-ai-slim",
+)  # fmt: skip
+
+
+def begin(folder: ResultFolder, setting: Setting) -> dict[str, Any]:
+    """Write down what is known before the first run. Earlier sessions at the same folder stay listed."""
+    before = folder.read_json(NAME) or {}
+    file = setting.file
+    started = {"started": _now(), "config_sha256": file.digest}
+    log = {
+        "name": setting.config.name,
+        "config": {"file": file.path.name, "sha256": file.digest},
+        "seed": setting.config.seed,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: found for name in PACKAGES if (found := _version(name)) is not None},
+        "inputs": [vars(one) for one in inputs_of("sources", setting.source_paths())],
+        "sessions": [*before.get("sessions", []), started],
+    }
+    folder.write_json(NAME, log)
+    return log
+
+
+def end(folder: ResultFolder, log: dict[str, Any]) -> None:
+    """Add what has come out, with hashes."""
+    log["sessions"][-1]["finished"] = _now()
+    log["memories"] = {
+        str(path.parent.relative_to(folder.memory)): _sha256(path)
+        for name in ("bank.jsonl", "shown.jsonl")
+        for path in sorted(folder.memory.rglob(name))
+    }
+    log["runs"] = {
+        str(path.relative_to(folder.path)): _sha256(path)
+        for root in (folder.reference, folder.runs)
+        for path in sorted(root.rglob("*.jsonl"))
+    }
+    outputs = ("experiment.toml", "split.json", "results.json", "report.html", "report.md")
+    log["outputs"] = {name: _sha256(folder.path / name) for name in outputs if (folder.path / name).exists()}
+    folder.write_json(NAME, log)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

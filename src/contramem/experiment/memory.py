@@ -1,0 +1,170 @@
+"""Memories of an experiment: built once by their condition, frozen on disk with a hash, read from there ever after."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contramem.bank.frozen import load_frozen, write_frozen
+from contramem.errors import UsageError
+from contramem.evaluate.conditions import BuiltMemory
+from contramem.experiment.config import Conditions, Grouping
+from contramem.experiment.folder import ResultFolder
+from contramem.experiment.split import SplitTask
+from contramem.inject.aid import Aid, AidedRun, TextRun
+from contramem.inject.run import Memory
+from contramem.traces.trajectory import Tool
+
+BANK, SHOWN, FACTS = "bank.jsonl", "shown.jsonl", "memory.json"
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about a memory beside the memory itself."""
+
+    condition: str
+    fold: int
+    target: str | None
+    """Whose own runs it is made of, where that matters."""
+    inputs: str
+    """A digest of what it was made from. Another one asks for another memory."""
+    sha256: str
+    """Of the bank, or of the texts that tasks are shown."""
+    items: int
+    unit: str
+    tokens: int
+    construction: dict[str, Any]
+    reason: str = ""
+    """Why these runs cannot make it. Then there is no memory."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """A task as a memory is asked about it."""
+
+    task: SplitTask
+    apps: tuple[str, ...] | None = None
+    tools: tuple[Tool, ...] | None = None
+
+
+class ShownTexts:
+    """A memory that is one text for each task, read back from the file it was frozen in."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        """By wording."""
+        self._texts = texts
+
+    def start(
+        self,
+        task: str,
+        *,
+        ability: str | None = None,
+        apps: Iterable[str] | None = None,
+        tools: Iterable[str | Tool] | None = None,
+        task_id: str | None = None,
+        scenario_id: str | None = None,
+        run_id: str | None = None,
+    ) -> AidedRun:
+        return TextRun.of(self._texts[task])
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """An aid as the experiment wants it asked: which profile, and what counts as knowing the task already."""
+
+    aid: Aid
+    rules: Conditions
+    by: Grouping
+
+    def start(
+        self,
+        task: str,
+        *,
+        ability: str | None = None,
+        apps: Iterable[str] | None = None,
+        tools: Iterable[str | Tool] | None = None,
+        task_id: str | None = None,
+        scenario_id: str | None = None,
+        run_id: str | None = None,
+    ) -> AidedRun:
+        known = not self.rules.allow_same_task
+        # A split by task puts one scenario on both sides on purpose; its other tasks may teach.
+        scenario = scenario_id if known and self.by == "scenario" else None
+        own = task_id if known else None
+        if isinstance(self.aid, Memory):
+            profile = self.rules.ability_profiles.get(ability or "", self.rules.profile)
+            return self.aid.start(
+                task, ability=ability, apps=apps, tools=tools, task_id=own, scenario_id=scenario, run_id=run_id,
+                profile=profile,
+            )  # fmt: skip
+        return self.aid.start(
+            task, ability=ability, apps=apps, tools=tools, task_id=own, scenario_id=scenario, run_id=run_id
+        )
+
+
+def place_of(condition: str, fold: int, target: str | None) -> str:
+    """Where a memory lies in the result folder."""
+    return f"memory/fold-{fold + 1}/{condition}{f'@{target}' if target else ''}"
+
+
+def frozen_memory(folder: ResultFolder, place: str, inputs: str) -> tuple[Facts, Aid | None] | None:
+    """The memory at `place`, if it is there and made from these inputs. A file that was changed is refused."""
+    document = folder.read_json(f"{place}/{FACTS}")
+    if document is None or document.get("inputs") != inputs:
+        return None
+    facts = msgspec.convert(document, Facts)
+    if facts.reason:
+        return facts, None
+    path = folder.path / place
+    if (path / BANK).exists():
+        bank = load_frozen(path / BANK)
+        _check(path / BANK, bank.header.content_sha256, facts.sha256)
+        return facts, Memory(bank)
+    content = (path / SHOWN).read_bytes()
+    _check(path / SHOWN, hashlib.sha256(content).hexdigest(), facts.sha256)
+    rows = map(msgspec.json.decode, content.splitlines())
+    return facts, ShownTexts({row["task"]: row["text"] for row in rows})
+
+
+def _check(path: Path, found: str, expected: str) -> None:
+    if found != expected:
+        raise UsageError(f"{path}: was changed after it was frozen. Take away {path.parent}, and run again.")
+
+
+def freeze_memory(
+    folder: ResultFolder, place: str, facts: Facts, built: BuiltMemory, fitted: Fitted, needs: Sequence[Need]
+) -> Facts:
+    """Write a memory to its place, last of all the facts that say it is whole."""
+    path = folder.path / place
+    for name in (FACTS, BANK, SHOWN):
+        (path / name).unlink(missing_ok=True)
+    if isinstance(built.aid, Memory):
+        path.mkdir(parents=True, exist_ok=True)
+        header = write_frozen(path / BANK, built.aid.bank.thawed(), built.aid.bank.header.profile)
+        sha256 = header.content_sha256
+    else:
+        content = b"".join(msgspec.json.encode(_row(fitted, need)) + b"\n" for need in needs)
+        folder.write(f"{place}/{SHOWN}", content)
+        sha256 = hashlib.sha256(content).hexdigest()
+    whole = msgspec.structs.replace(
+        facts,
+        sha256=sha256,
+        items=built.items,
+        unit=built.unit,
+        tokens=built.tokens,
+        construction=asdict(built.construction),
+    )
+    folder.write_json(f"{place}/{FACTS}", whole)
+    return whole
+
+
+def _row(fitted: Fitted, need: Need) -> dict[str, str]:
+    task = need.task
+    run = fitted.start(
+        task.wording, ability=task.ability, apps=need.apps, tools=need.tools, task_id=task.id, scenario_id=task.scenario
+    )
+    return {"key": task.key, "task": task.wording, "text": run.guidance.text}

@@ -1,0 +1,149 @@
+"""Plan: the runs that an experiment consists of, and which of them are there already."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from contramem.experiment.folder import ResultFolder, file_name
+from contramem.experiment.jobs import Job, left, seed_of
+from contramem.experiment.setting import Setting, limits_of
+from contramem.experiment.split import Fold, SplitTask
+from contramem.experiment.workshop import NO_MEMORY, Workshop
+
+
+def tested(setting: Setting, fold: Fold) -> list[SplitTask]:
+    """The tasks that are run for this fold."""
+    keys = fold.held_out if setting.config.conditions.on == "held_out" else fold.reference
+    return [setting.tasks[key] for key in keys]
+
+
+def collecting(setting: Setting, folder: ResultFolder) -> list[Job]:
+    """The runs to make that are learned from: each collected target at each task that teaches in some fold."""
+    keys = sorted({key for fold in setting.folds for key in fold.reference})
+    return [
+        _job(setting, folder.reference / file_name(target), NO_MEMORY, target, 0, setting.tasks[key], trial, "")
+        for target in setting.config.sources.collect
+        for key in keys
+        for trial in range(setting.config.sources.trials)
+    ]
+
+
+def testing(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop]) -> list[Job]:
+    """Every target under every condition at every task that is tested, trial by trial."""
+    assert setting.config.environment is not None
+    return [
+        _job(setting, folder.runs / condition / file_name(target), condition, target, shop.fold, task, trial, inputs)
+        for condition in setting.config.conditions.run
+        for target in setting.config.targets
+        for shop in workshops
+        for inputs in ["" if condition == NO_MEMORY else shop.inputs(condition, target)]
+        for task in shop.tested
+        for trial in range(setting.config.environment.trials)
+    ]
+
+
+def _job(
+    setting: Setting, folder: Any, condition: str, target: str, fold: int, task: SplitTask, trial: int, memory: str
+) -> Job:
+    place = setting.places[task.key]
+    seed = seed_of(setting.config.seed, target, task.key, trial)
+    return Job(
+        condition=condition,
+        target=target,
+        fold=fold,
+        environment=place.environment.name,
+        task_id=place.task_id,
+        trial=trial,
+        seed=seed,
+        inputs=_inputs(setting, target, task, seed, memory),
+        folder=folder,
+    )
+
+
+def _inputs(setting: Setting, target: str, task: SplitTask, seed: int, memory: str) -> str:
+    environment = setting.config.environment
+    assert environment is not None
+    given = setting.config.targets[target]
+    parts = [
+        memory,
+        msgspec.to_builtins(given),
+        setting.code_digest(given.python),
+        [setting.code_digest(name) for name in environment.names],
+        task.key,
+        task.wording,
+        msgspec.to_builtins(limits_of(environment, task.ability)),
+        seed,
+        version("contramem"),
+    ]
+    return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is to be run of one target under one condition."""
+
+    what: str
+    target: str
+    runs: int
+    done: int
+    calls: int
+    """At most: the limit of steps for each run that is left."""
+    cost_usd: float | None
+    """At most, from the limit of tokens. None: no limit, or no price."""
+
+
+def rows(setting: Setting, jobs: Iterable[Job], label: str | None = None) -> Iterator[Row]:
+    """Jobs by condition and target."""
+    groups: dict[tuple[str, str], list[Job]] = {}
+    for job in jobs:
+        groups.setdefault((label or job.condition, job.target), []).append(job)
+    for (what, target), group in groups.items():
+        open_jobs = left(group)
+        yield Row(what, target, len(group), len(group) - len(open_jobs), _calls(setting, open_jobs),
+                  _cost(setting, target, open_jobs))  # fmt: skip
+
+
+def _calls(setting: Setting, jobs: Sequence[Job]) -> int:
+    return sum(_limits(setting, job).steps for job in jobs)
+
+
+def _limits(setting: Setting, job: Job) -> Any:
+    assert setting.config.environment is not None
+    return limits_of(setting.config.environment, setting.tasks[f"{job.environment}/{job.task_id}"].ability)
+
+
+def _cost(setting: Setting, target: str, jobs: Sequence[Job]) -> float | None:
+    price = setting.price(target)
+    if price is None:
+        return 0.0 if setting.config.targets[target].kind == "python" else None
+    tokens = [_limits(setting, job).tokens for job in jobs]
+    if None in tokens:
+        return None
+    return sum(max(price.of(count, 0), price.of(0, count)) for count in tokens)
+
+
+def split_json(setting: Setting) -> dict[str, Any]:
+    """The split as it is kept and published."""
+    abilities = {key: task.ability for key, task in setting.tasks.items()}
+    return {
+        "by": setting.config.split.by,
+        "seed": setting.config.seed if setting.config.split.seed is None else setting.config.split.seed,
+        "folds": [
+            {
+                "reference": list(fold.reference),
+                "held_out": list(fold.held_out),
+                "abilities": {
+                    side: dict(sorted(Counter(abilities[key] for key in keys).items()))
+                    for side, keys in (("reference", fold.reference), ("held_out", fold.held_out))
+                },
+            }
+            for fold in setting.folds
+        ],
+    }

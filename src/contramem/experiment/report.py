@@ -1,0 +1,236 @@
+"""The report of an experiment: the paper's tables for one's own runs, as a page, as Markdown and as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from contramem.evaluate.compare import Comparison
+from contramem.evaluate.report import (
+    FlipRow,
+    Item,
+    Listing,
+    Manifest,
+    Page,
+    Section,
+    Table,
+    as_html,
+    between,
+    flip_chart,
+    inputs_of,
+    number,
+    percent,
+    points,
+)
+from contramem.evaluate.report.cells import Cell as Written
+from contramem.evaluate.report.table import Row
+from contramem.evaluate.verdict import p_value, verdict
+from contramem.experiment.folder import ResultFolder
+from contramem.experiment.leakage import checked
+from contramem.experiment.results import Cell, Results
+from contramem.experiment.setting import Setting
+from contramem.experiment.workshop import NO_MEMORY
+
+
+def write_report(folder: ResultFolder, setting: Setting, results: Results) -> None:
+    """results.json, report.html, report.md and tables/*.csv."""
+    folder.write_json("results.json", results.as_json())
+    page = report_page(setting, results)
+    folder.write("report.html", as_html(page))
+    folder.write("report.md", "\n".join([f"# {page.title}\n", f"{page.verdict}\n", *_markdown(page)]))
+    for table in tables(results):
+        folder.write(f"tables/{table.label}.csv", table.as_csv())
+
+
+def _markdown(page: Page) -> Iterator[str]:
+    for section in page.sections:
+        yield f"## {section.title}\n"
+        yield from (f"{text}\n" for text in (section.lede, *section.notes) if text)
+        for listing in section.listings:
+            yield f"{listing.title}: {', '.join(item.name for item in listing.items) or listing.empty}\n"
+        yield from (table.as_markdown() for table in section.tables)
+
+
+def report_page(setting: Setting, results: Results) -> Page:
+    """The page. It says first what was found."""
+    config = setting.config
+    kept = ", ".join(checked(config.split.by))
+    notes = [f"Before anything ran, held-out tasks were looked for among what teaches, by {kept}: none was found."]
+    if config.split.by == "task":
+        notes.append("The split is by task: tasks of one scenario are on both sides.")
+    sections = [
+        Section("What was found", config.about,
+                tables=[table for table in tables(results) if table.label in ("success", "foresight")],
+                listings=[_listing(results)] if results.not_made else (), notes=notes),
+        *_comparisons(results),
+        Section("What it takes", tables=[t for t in tables(results) if t.label in ("runtime", "construction")]),
+    ]  # fmt: skip
+    inputs = inputs_of("sources", setting.source_paths())
+    manifest = Manifest(command=f"contramem experiment run {setting.file.path.name}", inputs=inputs, seed=config.seed,
+                        more=(("config", setting.file.digest),))  # fmt: skip
+    return Page(config.name, headline(results), sections, manifest, subtitle=_subtitle(setting))
+
+
+def _subtitle(setting: Setting) -> str:
+    held = sum(len(fold.held_out) for fold in setting.folds)
+    return (
+        f"{held} held-out tasks, {len(setting.config.targets)} targets, {len(setting.config.conditions.run)} conditions"
+    )
+
+
+def _listing(results: Results) -> Listing:
+    return Listing("Not made", [Item(one) for one in results.not_made])
+
+
+def headline(results: Results) -> str:
+    """The finding, in one sentence."""
+    for target, by_condition in results.comparisons.items():
+        if "contramem" in by_condition:
+            return f"{target}: {verdict(by_condition['contramem'])}"
+    ranked = sorted((one for one in results.foresight if one.share is not None), key=lambda one: -(one.share or 0))
+    if ranked:
+        best = ranked[0]
+        return f"{best.condition} orders {100 * (best.share or 0):.1f} % of {best.pairs} pairs of unseen runs rightly."
+    return "No condition was compared."
+
+
+def tables(results: Results) -> list[Table]:
+    """All tables that have something to show."""
+    found = []
+    if results.cells:
+        found += [success_table(results), runtime_table(results)]
+    if results.foresight:
+        found.append(foresight_table(results))
+    if results.memories:
+        found.append(construction_table(results))
+    return found
+
+
+def success_table(results: Results, *, by_ability: bool = True) -> Table:
+    """Success by target, condition and ability, as in the paper's main table, with flips against no memory."""
+    abilities = sorted({ability for cell in results.cells for ability in cell.by_ability})
+    several = by_ability and len(abilities) > 1
+    rows: list[Row] = []
+    sections = []
+    by_target = sorted(results.cells, key=lambda cell: cell.target)
+    for target, cells in groupby(by_target, key=lambda cell: cell.target):
+        sections.append(len(rows))
+        for cell in cells:
+            shares = [percent(_share(cell, ability)) for ability in abilities] if several else []
+            rows.append([target, cell.condition, number(cell.runs), *shares, percent(cell.success, "strong"),
+                         *_against(results.comparisons.get(target, {}).get(cell.condition))])  # fmt: skip
+    header = ("Target", "Condition", "Runs", *(abilities if several else ()), "Overall %", "Points", "95 % interval",
+              "Gained", "Lost", "Exact p")  # fmt: skip
+    return Table(
+        "Held-out success",
+        header,
+        rows,
+        align="ll" + "r" * (len(header) - 2),
+        sections=frozenset(sections[1:]),
+        notes=("Points, flips and p: against no memory, the same tasks and trials.",),
+        label="success",
+    )
+
+
+def _share(cell: Cell, ability: str) -> float | None:
+    passed, known = cell.by_ability.get(ability, (0, 0))
+    return passed / known if known else None
+
+
+def _against(comparison: Comparison | None) -> list[Written | str]:
+    if comparison is None:
+        return ["", "", "", "", ""]
+    interval = comparison.interval
+    return [
+        points(comparison.difference),
+        between(None if interval is None else (interval.low, interval.high)),
+        number(comparison.gained, tone="good" if comparison.gained else "dim"),
+        number(comparison.lost, tone="bad" if comparison.lost else "dim"),
+        p_value(comparison.mcnemar.exact_p),
+    ]
+
+
+def runtime_table(results: Results) -> Table:
+    """What runs take, as in the paper's table of held-out runtime (a)."""
+    rows: list[Row] = [
+        [cell.target, cell.condition, percent(cell.success), number(cell.shown_tokens, 0), number(cell.tokens, 0),
+         number(cell.model_calls, 1), number(cell.agent_events, 1), number(cell.hung), number(cell.cost_usd, 2)]
+        for cell in sorted(results.cells, key=lambda cell: cell.target)
+    ]  # fmt: skip
+    header = (
+        "Target",
+        "Condition",
+        "Success %",
+        "Memory tokens",
+        "Target tokens",
+        "Calls",
+        "Events",
+        "Hung",
+        "Cost (USD)",
+    )
+    return Table(
+        "Held-out runtime", header, rows, align="ll" + "r" * (len(header) - 2), label="runtime",
+        notes=("Tokens, calls and events: means per run. Memory tokens: all that a run was shown. Cost: of all runs.",),
+    )  # fmt: skip
+
+
+def construction_table(results: Results) -> Table:
+    """What making the memories took, as in the paper's table (b)."""
+    rows: list[Row] = []
+    for facts in results.memories:
+        if facts.reason:
+            continue
+        made = facts.construction
+        cost, asked = made.get("cost_usd"), made["tokens_in"] + made["tokens_out"]
+        name = f"{facts.condition} ({facts.target})" if facts.target else facts.condition
+        rows.append([name, str(facts.fold + 1), number(facts.items), facts.unit, number(facts.tokens), str(made["by"]),
+                     number(made["trajectories"]), number(made["calls"]), number(asked),
+                     number(cost, 2), facts.sha256[:12]])  # fmt: skip
+    header = (
+        "Memory",
+        "Fold",
+        "Items",
+        "Unit",
+        "Tokens",
+        "By",
+        "Runs",
+        "Calls",
+        "Call tokens",
+        "Cost (USD)",
+        "SHA-256",
+    )
+    return Table("Construction", header, rows, align="lrrlrlrrrrl", label="construction")
+
+
+def foresight_table(results: Results) -> Table:
+    """Where nothing was run: how well each memory orders recorded runs of unseen tasks."""
+    rows: list[Row] = [
+        [one.condition, number(one.share, 3), between(one.interval, scale=1, digits=3, sign=False), number(one.pairs),
+         number(one.tasks)]
+        for one in results.foresight
+    ]  # fmt: skip
+    return Table(
+        "Foresight on recorded held-out runs",
+        ("Condition", "Ordered rightly", "95 % interval", "Pairs", "Tasks"),
+        rows,
+        notes=("The share of (passing, failing) pairs of one task that a memory orders rightly; 0.5 is chance.",),
+        label="foresight",
+    )
+
+
+def _comparisons(results: Results) -> Iterator[Section]:
+    for target, by_condition in results.comparisons.items():
+        flips = [FlipRow(name, one.gained_tasks, one.harmed_tasks) for name, one in by_condition.items()]
+        yield Section(
+            f"What changed for {target}",
+            listings=list(_harmed(by_condition.items())),
+            figures=[flip_chart("Tasks that changed", flips, name="Condition")],
+            notes=[f"{name}: {verdict(one)}" for name, one in by_condition.items() if name != NO_MEMORY],
+        )
+
+
+def _harmed(compared: Iterable[tuple[str, Comparison]]) -> Iterator[Listing]:
+    for name, one in compared:
+        lost = {flip.task: (flip.base, flip.memory) for flip in one.flips if flip.change == "lost"}
+        items = [Item(task, places=lost.get(task, ())) for task in one.harmed_tasks]
+        yield Listing(f"Harmed by {name}", items, tone="bad" if items else "")

@@ -1,0 +1,285 @@
+"""Setting: what an experiment file names, opened: environments, targets, recorded runs and the tasks there are."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contramem.bench.environment import Environment
+from contramem.bench.environments import environment_named
+from contramem.bench.target import Target
+from contramem.errors import UsageError
+from contramem.experiment import config as table
+from contramem.experiment.load import ExperimentFile
+from contramem.experiment.split import Fold, SplitTask, divide, folded, matches, related
+from contramem.llm.price import Price, price_of
+from contramem.traces.effects import read_effects
+from contramem.traces.outcomes import read_outcomes
+from contramem.traces.read import ReadOptions, read_traces
+from contramem.traces.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Place:
+    """A task where it can be run."""
+
+    environment: Environment
+    task_id: str
+
+
+class Setting:
+    """Everything is opened when it is first asked for."""
+
+    def __init__(self, file: ExperimentFile) -> None:
+        self.file = file
+        self.config = file.config
+        self.problems: list[str] = []
+        """What could not be read of the recorded runs."""
+
+    @property
+    def runs_here(self) -> bool:
+        """Targets are run by this process, not by an outside runner and not at all."""
+        return self.config.environment is not None and self.config.environment.runs is None
+
+    @cached_property
+    def environments(self) -> dict[str, Environment]:
+        """By the name that runs will have. Empty where nothing is run here."""
+        if self.config.environment is None or not self.runs_here:
+            return {}
+        opened = [self._environment(name) for name in self.config.environment.names]
+        return {environment.name: environment for environment in opened}
+
+    def _environment(self, name: str) -> Environment:
+        if ".py:" not in name:
+            return environment_named(name)
+        found: Environment = python_object(self.file.beside(name))()
+        return found
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """Where each task is run, by its key in the split."""
+        assert self.config.environment is not None
+        wanted = self.config.environment.tasks
+        return {
+            f"{environment.name}/{task_id}": Place(environment, task_id)
+            for environment in self.environments.values()
+            for task_id in environment.tasks()
+            if not wanted or any(matches(task_id, pattern) for pattern in wanted)
+        }
+
+    def target(self, name: str) -> Target:
+        """The target of that table, ready to be asked."""
+        given = self.config.targets[name]
+        if given.kind == "python":
+            made: Target = python_object(self.file.beside(given.python))()
+            return made
+        from contramem.bench.openai_target import OpenAITarget
+
+        effort = {"reasoning_effort": given.reasoning_effort} if given.reasoning_effort else {}
+        return OpenAITarget(
+            given.model or name,
+            base_url=given.url,
+            mode=given.mode,
+            temperature=given.temperature,
+            max_tokens=given.max_reply_tokens,
+            timeout_s=given.timeout_s,
+            key_from=given.key or "OPENAI_API_KEY",
+            extra=effort | given.extra,
+            name=name,
+        )
+
+    def price(self, target: str) -> Price | None:
+        """What its tokens cost, if anybody says."""
+        given = self.config.targets[target]
+        if given.price is not None:
+            return Price(*given.price)
+        return price_of(given.model or target) if given.kind == "openai" and given.url is None else None
+
+    def code_digest(self, reference: str) -> str:
+        """Of the Python file that a target or environment of one's own lives in. Empty for ours."""
+        if ".py:" not in reference:
+            return ""
+        return hashlib.sha256(self.file.beside(reference).with_name(_file_of(reference)).read_bytes()).hexdigest()
+
+    def source_paths(self) -> list[Path]:
+        """The files and folders that recorded runs are in; globs are filled in."""
+        return [path for pattern in self.config.sources.paths for path in found_by(self.file, pattern)]
+
+    @cached_property
+    def recorded(self) -> list[Trajectory]:
+        """Recorded runs, of the sources that are asked for."""
+        sources = self.config.sources
+        if not sources.paths:
+            return []
+        options = self.read_options(outcomes=sources.outcomes)
+        reading = read_traces(self.source_paths(), options)
+        runs = list(reading)
+        self.problems.extend(map(str, reading.problems))
+        if not runs:
+            first = f" First problem: {self.problems[0]}" if self.problems else ""
+            raise UsageError(f"sources.paths: no run could be read.{first}")
+        if sources.only:
+            there = {run.source for run in runs}
+            if absent := [name for name in sources.only if name not in there]:
+                raise UsageError(
+                    f"sources.only: no runs of {', '.join(absent)}. They are of {', '.join(sorted(there))}."
+                )
+            runs = [run for run in runs if run.source in sources.only]
+        return runs
+
+    def read_options(self, outcomes: str | None = None) -> ReadOptions:
+        sources = self.config.sources
+        return ReadOptions(
+            format=sources.format,
+            fields=sources.map,
+            outcomes=read_outcomes(self.file.beside(outcomes)) if outcomes else None,
+            app=sources.app,
+            ability=sources.ability,
+            effects=read_effects(self.file.beside(sources.effects)) if sources.effects else {},
+        )
+
+    @cached_property
+    def tasks(self) -> dict[str, SplitTask]:
+        """All tasks, by key: of a list, of the environments, or else of the recorded runs."""
+        if self.config.split.tasks is not None:
+            listed = read_tasks(self.file.beside(self.config.split.tasks))
+        elif self.runs_here:
+            listed = [_of_environment(key, place) for key, place in self.places.items()]
+        else:
+            listed = [of_run(run) for run in self.recorded]
+        return {task.key: task for task in listed}
+
+    @cached_property
+    def folds(self) -> tuple[Fold, ...]:
+        rules = self.config.split
+        rules = msgspec.structs.replace(
+            rules,
+            reference_tasks=self._filled_in(rules.reference_tasks),
+            held_out_tasks=self._filled_in(rules.held_out_tasks),
+        )
+        return divide(self.tasks.values(), rules, self.config.seed if rules.seed is None else rules.seed)
+
+    def _filled_in(self, names: Iterable[str]) -> tuple[str, ...]:
+        """`@file` as the ids in it."""
+        found: list[str] = []
+        for name in names:
+            if name.startswith("@"):
+                path = self.file.beside(name[1:])
+                try:
+                    found.extend(line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+                except OSError as error:
+                    raise UsageError(f"{path}: cannot be read ({error.strerror}).") from None
+            else:
+                found.append(name)
+        return tuple(found)
+
+    def taught(self, fold: Fold, runs: Iterable[Trajectory]) -> list[Trajectory]:
+        """Those of `runs` that are of reference tasks."""
+        teaches = set(fold.reference)
+        return [run for run in runs if (task := self._find(of_run(run))) is not None and task.key in teaches]
+
+    @cached_property
+    def _find(self) -> Finder:
+        return Finder(self.tasks.values())
+
+
+class Finder:
+    """Which of some tasks is this one? By key, by id within related environments, or by wording."""
+
+    def __init__(self, tasks: Iterable[SplitTask]) -> None:
+        self._by_key: dict[str, SplitTask] = {}
+        self._by_id: dict[str, list[SplitTask]] = {}
+        self._by_wording: dict[str, SplitTask] = {}
+        for task in tasks:
+            self._by_key[task.key] = task
+            self._by_id.setdefault(task.id, []).append(task)
+            if task.wording.strip():
+                self._by_wording[folded(task.wording)] = task
+
+    def __call__(self, task: SplitTask) -> SplitTask | None:
+        if task.key in self._by_key:
+            return self._by_key[task.key]
+        same_id = (other for other in self._by_id.get(task.id, ()) if related(task.environment, other.environment))
+        return next(same_id, None) or self._by_wording.get(folded(task.wording))
+
+
+def of_run(run: Trajectory) -> SplitTask:
+    """The task that a run is of."""
+    return SplitTask(
+        run.task_key, run.environment, run.task_id, run.ability or "general", run.scenario_id, run.task
+    )  # fmt: skip
+
+
+def _of_environment(key: str, place: Place) -> SplitTask:
+    task = place.environment.tasks()[place.task_id]
+    return SplitTask(
+        key, place.environment.name, task.id, task.ability or "general", task.family, "\n\n".join(task.turns)
+    )  # fmt: skip
+
+
+def read_tasks(path: Path) -> list[SplitTask]:
+    """A list of tasks as CSV."""
+    known = {"task_id", "environment", "ability", "scenario_id", "wording"}
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path}: cannot be read ({error}).") from None
+    columns = set(rows[0]) if rows else set()
+    if "task_id" not in columns or not columns <= known:
+        raise UsageError(f"{path}: a list of tasks has the column task_id and any of {', '.join(sorted(known))}.")
+    return [_listed(row) for row in rows]
+
+
+def _listed(row: Mapping[str, str | None]) -> SplitTask:
+    environment, task_id = row.get("environment") or "", row["task_id"] or ""
+    return SplitTask(
+        f"{environment}/{task_id}" if environment else task_id,
+        environment,
+        task_id,
+        row.get("ability") or "general",
+        row.get("scenario_id") or None,
+        row.get("wording") or "",
+    )
+
+
+def found_by(file: ExperimentFile, pattern: str) -> list[Path]:
+    """The paths that a pattern means, sorted; a plain path means itself if it is there."""
+    return [Path(path) for path in sorted(glob.glob(str(file.beside(pattern)), recursive=True))]  # noqa: PTH207
+
+
+def _file_of(reference: str) -> str:
+    return reference.rpartition("/")[2].rpartition(":")[0]
+
+
+def python_object(reference: Path) -> Callable[[], Any]:
+    """`file.py:name`: what the file calls by that name. The file is the user's own, and is run."""
+    name = reference.name.rpartition(":")[2]
+    path = reference.with_name(reference.name.rpartition(":")[0])
+    module_name = f"contramem_experiment_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None or not path.exists():
+        raise UsageError(f"{path}: there is no such Python file.")
+    module = sys.modules.get(module_name) or importlib.util.module_from_spec(spec)
+    if module_name not in sys.modules or getattr(module, "__file__", None) != str(path):
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module
+        spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise UsageError(f"{path}: has no {name!r}.")
+    found: Callable[[], Any] = getattr(module, name)
+    return found
+
+
+def limits_of(environment: table.Environment, ability: str) -> table.Limits:
+    return environment.ability_limits.get(ability, environment.limits)

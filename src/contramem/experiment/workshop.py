@@ -1,0 +1,198 @@
+"""Workshop: where the memories of one fold are made, each by its condition, and frozen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+
+import msgspec
+
+from contramem.bank.frozen import load_frozen
+from contramem.build.model import ModelChoice
+from contramem.build.suites import Prompts
+from contramem.errors import UsageError
+from contramem.evaluate.conditions import (
+    CONDITIONS,
+    BuiltMemory,
+    ByModel,
+    Construction,
+    Making,
+    NotApplicable,
+    Reference,
+)
+from contramem.experiment import controls, leakage
+from contramem.experiment.config import Construction as Author
+from contramem.experiment.folder import ResultFolder, writable
+from contramem.experiment.memory import Facts, Fitted, Need, freeze_memory, frozen_memory, place_of
+from contramem.experiment.setting import Setting
+from contramem.experiment.split import SplitTask
+from contramem.inject.aid import Aid
+from contramem.inject.run import Memory
+from contramem.llm.calls import Budget, Caller
+from contramem.llm.price import price_of
+from contramem.llm.request import Settings
+from contramem.traces.trajectory import Trajectory
+
+OWN_RUNS = ("self", "multi-rollout")
+"""Conditions that are made of the target's own runs."""
+NO_MEMORY = "none"
+CARDS = ("contramem", "function-only", "skill-only", "self", "multi-rollout", "append-only")
+
+
+@dataclass
+class Workshop:
+    """Makes the memories of one fold, when they are first asked for."""
+
+    setting: Setting
+    folder: ResultFolder
+    fold: int
+    runs: Sequence[Trajectory]
+    """What may be learned from."""
+    tested: Sequence[SplitTask]
+    """Tasks that will be run, or are judged."""
+    model: ByModel | None = None
+    _made: dict[str, tuple[Facts, Aid | None]] = field(default_factory=dict)
+    _makings: dict[str | None, Making] = field(default_factory=dict)
+
+    @cached_property
+    def reference(self) -> Reference:
+        return Reference(self.runs)
+
+    def inputs(self, condition: str, target: str | None) -> str:
+        """A digest of all that the memory depends on."""
+        config = self.setting.config
+        parts = [
+            condition,
+            self._source(condition, target),
+            self.reference.digest,
+            msgspec.to_builtins(config.construction),
+            msgspec.to_builtins(config.conditions) | {"run": ()},
+            config.split.by,
+            [task.key for task in self.tested] if condition not in CARDS else [],
+            version("contramem"),
+        ]
+        return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+    def memory(self, condition: str, target: str | None) -> tuple[Facts, Aid | None]:
+        """The memory and what is known about it. No aid: it cannot be made of these runs, and the facts say why."""
+        source = self._source(condition, target)
+        place = place_of(condition, self.fold, source)
+        if place not in self._made:
+            inputs = self.inputs(condition, target)
+            self._made[place] = frozen_memory(self.folder, place, inputs) or self._freeze(condition, source, inputs)
+            facts, aid = self._made[place]
+            self._check(facts, aid)
+        facts, aid = self._made[place]
+        return facts, None if aid is None else self._fitted(aid)
+
+    def build(self, condition: str, source: str | None) -> BuiltMemory:
+        """The memory as its condition makes it, with the order of runs that it defines."""
+        if condition in controls.CONTROLS:
+            return self._control(condition)
+        if condition in OWN_RUNS and source not in self.reference.sources:
+            raise NotApplicable(f"none of the runs to learn from are of {source}")
+        if self.setting.config.construction.bank is not None and condition == "contramem":
+            return self._given()
+        return CONDITIONS[condition].build(self._making(source))
+
+    def _source(self, condition: str, target: str | None) -> str | None:
+        if condition not in OWN_RUNS or target is None:
+            return None
+        table = self.setting.config.targets.get(target)
+        return (table.source if table and table.source else None) or target
+
+    def _making(self, source: str | None) -> Making:
+        if source not in self._makings:
+            profile = self.setting.config.conditions.profile or "default"
+            stores = self.folder.memory / "stores"
+            with writable(stores):
+                stores.mkdir(parents=True, exist_ok=True)
+            self._makings[source] = Making(self.reference, stores, source, self.model, profile)
+        return self._makings[source]
+
+    def _fitted(self, aid: Aid) -> Fitted:
+        return Fitted(aid, self.setting.config.conditions, self.setting.config.split.by)
+
+    def _freeze(self, condition: str, source: str | None, inputs: str) -> tuple[Facts, Aid | None]:
+        place = place_of(condition, self.fold, source)
+        empty = Facts(
+            condition=condition, fold=self.fold, target=source, inputs=inputs, sha256="", items=0, unit="", tokens=0,
+            construction=asdict(Construction("nothing")),
+        )  # fmt: skip
+        try:
+            built = self.build(condition, source)
+        except NotApplicable as reason:
+            facts = msgspec.structs.replace(empty, reason=str(reason))
+            self.folder.write_json(f"{place}/memory.json", facts)
+            return facts, None
+        freeze_memory(self.folder, place, empty, built, self._fitted(built.aid), self._needs)
+        found = frozen_memory(self.folder, place, inputs)
+        assert found is not None, "it was written just now"
+        return found
+
+    @property
+    def _needs(self) -> list[Need]:
+        found = []
+        for task in self.tested:
+            place = self.setting.places.get(task.key) if self.setting.runs_here else None
+            if place is None:
+                found.append(Need(task))
+            else:
+                apps = place.environment.tasks()[place.task_id].apps
+                found.append(Need(task, apps, place.environment.tools(place.task_id)))
+        return found
+
+    def _control(self, condition: str) -> BuiltMemory:
+        places = self.setting.places
+        if condition == controls.CEILING:
+            return BuiltMemory(
+                controls.ceiling(places), len(self.tested), "plans", 0, Construction("the tasks' makers")
+            )
+        facts, cards = self.memory("contramem", None)
+        if cards is None:
+            raise NotApplicable(facts.reason)
+        return BuiltMemory(
+            controls.wrong_card(cards, places), facts.items, facts.unit, facts.tokens, Construction("rules")
+        )
+
+    def _given(self) -> BuiltMemory:
+        bank_file = self.setting.config.construction.bank
+        assert bank_file is not None
+        bank = load_frozen(self.setting.file.beside(bank_file))
+        leakage.refuse(leakage.leaks_from_bank(self.tested, bank, self.setting.config.split.by, bank_file))
+        return BuiltMemory(Memory(bank), len(bank.cards), "cards", 0, Construction(f"given: {bank_file}"))
+
+    def _check(self, facts: Facts, aid: Aid | None) -> None:
+        """Whatever was built from the reference knows no task that is tested."""
+        config = self.setting.config
+        if isinstance(aid, Memory) and config.conditions.on == "held_out" and not config.conditions.allow_same_task:
+            name = place_of(facts.condition, facts.fold, facts.target)
+            leakage.refuse(leakage.leaks_from_bank(self.tested, aid.bank, config.split.by, name))
+
+
+@contextmanager
+def author(construction: Author) -> Iterator[ByModel | None]:
+    """Who writes the memories: None for rules."""
+    if construction.author == "rules":
+        yield None
+        return
+    from contramem.llm.client import ProviderModel
+
+    assert construction.model is not None, "checked before"
+    settings = Settings(temperature=construction.temperature, reasoning_effort=construction.reasoning_effort)
+    choice = ModelChoice(construction.model, settings, Prompts(construction.suite))
+    price = price_of(construction.model)
+    if construction.budget_usd is not None and price is None:
+        raise UsageError(
+            f"construction.budget_usd: nobody says what {construction.model} costs, so no limit can be kept."
+        )
+    budget = Budget(construction.budget_usd, price) if construction.budget_usd is not None and price else None
+    model = ProviderModel(construction.model, base_url=construction.url)
+    try:
+        yield ByModel(choice, Caller(model, budget=budget))
+    finally:
+        model.close()
