@@ -334,3 +334,14 @@ def test_numbers_of_placeholders_have_no_gaps_within_a_kind() -> None:
     made = packet(*(said("order_id", f"XQ-{n}0000", source=str(n)) for n in range(1, 6)))
     numbers = [int(name[4:-1]) for name in made.placeholders.originals() if name.startswith("<ID_")]
     assert numbers == list(itertools.islice(itertools.count(1), len(numbers)))
+
+
+def test_an_ordinary_word_stays_readable_though_a_field_held_it() -> None:
+    """`passenger` is a person's field by its name, and holds the state of a door."""
+    made = alone(
+        call("Car.status", {}, {"passenger": "locked", "owner": "zorax"}),
+        call("Car.start", {}, "Error", error="All doors must be locked, says zorax. Insufficient fuel."),
+        "It said: Insufficient fuel.",
+    )
+    (error,) = [step.error for step in made.runs[0].steps if step.error]
+    assert error.startswith("All doors must be locked, says <PERSON>. Insufficient")

@@ -275,6 +275,22 @@ def test_words_of_the_interface_and_of_closed_vocabularies_may_stand_in_a_card()
     assert Validator({"Archive2"}).candidate(made, of) == []
 
 
+def test_an_ordinary_word_that_a_field_held_is_a_word_unless_it_is_written_as_a_name() -> None:
+    told = call("Mail.read", {"author": "grant"}, {"owner": "locked"})
+    of = packet(run("a", True, told, "Done."), run("b", False, told, "No."))
+    for text, refused in [
+        ("It is locked.", False),
+        ("Locked mail stays.", False),
+        ("Grant the right first.", False),
+        ("Ask for Grant first.", True),
+    ]:
+        made = candidate(
+            (Cite("A", 1),), functions_used=("Mail.read",), guards=(), success_failure_contrast="", solves=text
+        )
+        found = reasons("privacy", refusals(made, of))
+        assert any("solves repeats a value" in reason for reason in found) == refused, text
+
+
 def test_a_function_card_is_held_against_the_values_of_its_packets() -> None:
     card = function_card(usage_rules=("Pass m-471188 as the id.",))
     assert "usage_rules repeats a value" in reasons("privacy", VALIDATOR.card(card, observations(PACKET), [PACKET]))[0]

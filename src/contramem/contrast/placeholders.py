@@ -8,18 +8,30 @@ mapping lives and dies with the packet: nothing here writes it anywhere.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from contramem.contrast.form import is_field, parse
-from contramem.contrast.spans import OPENERS, spans
-from contramem.contrast.values import NUMERIC, PRIORITY, ROLES, ValueKind, kind_of_number, kind_of_text
+from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.spans import spans
+from contramem.contrast.value_keys import (
+    Key,
+    classified,
+    composed,
+    digits_of,
+    keys_of_number,
+    plain_number,
+    searchable,
+    short_key,
+    span_key,
+    stands_alone,
+)
+from contramem.contrast.values import PRIORITY, ValueKind
 from contramem.contrast.vocabulary import Vocabulary, scalars
-from contramem.traces.effects import LEXICON, words
+from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TEXT_CHARS = 3
@@ -30,20 +42,10 @@ MAX_SCANNED_CHARS = 20_000
 
 _PLAIN_WORD = re.compile(r"[a-z]+")
 _PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
-# Words that are no names even with a capital: those that open sentences, what functions do and what fields are called.
-_COMMON_WORDS = OPENERS.union(*LEXICON.values(), *ROLES.values())
 _WORDED = frozenset({"TEXT", "NAME", "ADDRESS", "FILE"})
 _RANK = {kind: rank for rank, kind in enumerate(PRIORITY)}
 
-
-class _Key(NamedTuple):
-    """A value as far as it is one value: case and spacing aside; numbers together with what they count."""
-
-    text: str
-    numeric: ValueKind | None
-
-
-_Found: TypeAlias = tuple[int, int, str, _Key | None]
+_Found: TypeAlias = tuple[int, int, str, Key | None]
 """A span of a text with its key; None for dates and for what opens a sentence."""
 
 
@@ -52,9 +54,9 @@ class Placeholders:
 
     def __init__(self, runs: Iterable[Trajectory], vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._kinds: dict[_Key, ValueKind] = {}
-        self._originals: dict[_Key, str] = {}
-        self._fields: set[_Key] = set()
+        self._kinds: dict[Key, ValueKind] = {}
+        self._originals: dict[Key, str] = {}
+        self._fields: set[Key] = set()
         """Values that filled an argument or a field, and so are surely values."""
         self._openings: dict[str, None] = {}
         """Capitalised words that open a sentence; which of them are names is known when everything has been seen."""
@@ -83,7 +85,7 @@ class Placeholders:
             return [self.value(function, role, child) for child in value]
         if self._vocabulary.keeps(function, role, value):
             return value
-        key, kind = _classified(value, role)
+        key, kind = classified(value, role)
         return value if key is None else self._names.get(key, f"<{kind}>")
 
     def _entry(self, function: str, role: str, key: str, value: Any) -> tuple[str, Any]:
@@ -100,7 +102,7 @@ class Placeholders:
         """A text with every known value, and everything that looks like one, replaced."""
         known = self._redacted.get(text)
         if known is None:
-            known = self._redacted[text] = self._redact(_composed(text))
+            known = self._redacted[text] = self._redact(composed(text))
         return known
 
     def originals(self) -> dict[str, str]:
@@ -147,7 +149,7 @@ class Placeholders:
             self._scanned.add((function, role, value))
         if self._vocabulary.keeps(function, role, value):
             return
-        key, kind = _classified(value, role)
+        key, kind = classified(value, role)
         if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
             return  # plain words in a result tell on nobody, and are too common in prose to replace
         if role:
@@ -155,7 +157,7 @@ class Placeholders:
         self._note(key, kind, str(value))
 
     def _see_text(self, text: str) -> None:
-        text = _composed(text)
+        text = composed(text)
         if not text or text in self._found:
             return
         self._tokens.update(text.split())
@@ -167,19 +169,19 @@ class Placeholders:
 
     def _see_opening(self, name: str) -> None:
         rest = name[self._name_start(name) :]
-        self._note(_span_key(rest, "NAME"), "NAME", rest)
+        self._note(span_key(rest, "NAME"), "NAME", rest)
 
     def _name_start(self, opening: str) -> int:
         """`Invite Dora` is about Dora: where the first word only opens the sentence, the name begins after it."""
         first, _, rest = opening.partition(" ")
-        follows = self._is_common(first.lower()) or _span_key(rest, "NAME") in self._kinds
+        follows = self._is_common(first.lower()) or span_key(rest, "NAME") in self._kinds
         return len(first) + 1 if follows else 0
 
     def _is_common(self, word: str) -> bool:
         tokens = self._tokens
         return (
             word in tokens
-            or word in _COMMON_WORDS
+            or word in ORDINARY_WORDS
             or word in self._interface_words
             or f"{word}." in tokens
             or f"{word}," in tokens
@@ -189,12 +191,12 @@ class Placeholders:
         known = self._found.get(text)
         if known is None:
             known = self._found[text] = [
-                (start, end, kind, None if kind in _KEYLESS else _short_key(text[start:end], kind))
+                (start, end, kind, None if kind in _KEYLESS else short_key(text[start:end], kind))
                 for start, end, kind in spans(text)
             ]
         return known
 
-    def _note(self, key: _Key, kind: ValueKind, original: str) -> None:
+    def _note(self, key: Key, kind: ValueKind, original: str) -> None:
         known = self._kinds.get(key)
         if known is None:
             self._originals[key] = original
@@ -202,7 +204,7 @@ class Placeholders:
         elif _RANK[kind] < _RANK[known]:
             self._kinds[key] = kind
 
-    def _numbered(self) -> dict[_Key, str]:
+    def _numbered(self) -> dict[Key, str]:
         counts: dict[str, int] = {}
         names = {}
         for key, kind in self._kinds.items():  # in the order in which they were first seen
@@ -213,25 +215,25 @@ class Placeholders:
             names[key] = f"<{kind}_{counts[kind]}>"
         return names
 
-    def _is_surely_a_value(self, key: _Key, kind: ValueKind) -> bool:
+    def _is_surely_a_value(self, key: Key, kind: ValueKind) -> bool:
         """Of what was only found in prose: not capitalised common words, nor a number that is known as more."""
         if kind == "NAME":
             return not all(map(self._is_common, key.text.split()))
         return kind != "NUMBER" or not any(
-            sharper in self._kinds for sharper in _keys_of_number(key.text) if sharper.numeric != "NUMBER"
+            sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
         )
 
-    def _sharpened(self, key: _Key, kind: ValueKind) -> ValueKind:
+    def _sharpened(self, key: Key, kind: ValueKind) -> ValueKind:
         """A name made of the names of persons is a person's."""
         parts = key.text.split()
-        if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(_Key(part, None)) == "PERSON" for part in parts):
+        if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(Key(part, None)) == "PERSON" for part in parts):
             return "PERSON"
         return kind
 
     # Redacting: where do they stand?
 
     @cached_property
-    def _matcher(self) -> tuple[AhoCorasick, list[tuple[_Key, str]]]:
+    def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:
         # Numbers are not searched for: the pattern finds them, with their borders and their role.
         found = [
             (key, name)
@@ -268,9 +270,9 @@ class Placeholders:
 
     def _known_values(self, text: str) -> Iterator[tuple[tuple[int, int], str]]:
         matcher, known = self._matcher
-        for index, start, end in matcher.find_matches_as_indexes(_searchable(text), overlapping=True):
+        for index, start, end in matcher.find_matches_as_indexes(searchable(text), overlapping=True):
             key, name = known[index]
-            if _stands_alone(text, start, end) and self._is_meant(text, start, end, key.text, name):
+            if stands_alone(text, start, end) and self._is_meant(text, start, end, key.text, name):
                 yield (start, end), name
 
     def _is_meant(self, text: str, start: int, end: int, value: str, name: str) -> bool:
@@ -283,7 +285,7 @@ class Placeholders:
             return True
         if name.startswith(("<TEXT", "<NAME")):  # a plain word is meant as a value where it is marked as one
             return text[start - 1 : start] in _MARKS and text[end : end + 1] in _MARKS
-        return value not in _COMMON_WORDS
+        return value not in ORDINARY_WORDS
 
     def _is_interface(self, text: str, start: int, end: int) -> bool:
         before = _IDENTIFIER_BEFORE.search(text, max(0, start - 80), start)
@@ -297,11 +299,11 @@ class Placeholders:
         start, end, kind, key = span
         if kind == "TIME":
             return start, end, text[start:end]
-        if kind in _WITH_DIGITS and (digits := _digits(text[start:end])):
+        if kind in _WITH_DIGITS and (digits := digits_of(text[start:end])):
             return start, end, self._name_of_number(text[start:end], kind, digits)
         if kind == "OPENING":
             start += self._name_start(text[start:end])
-            kind, key = "NAME", _short_key(text[start:end], "NAME")
+            kind, key = "NAME", short_key(text[start:end], "NAME")
         named = self._names.get(key)  # type: ignore[arg-type]
         if named is None:
             return None if kind == "NAME" else (start, end, f"<{kind}>")
@@ -310,10 +312,10 @@ class Placeholders:
     def _name_of_number(self, found: str, kind: str, digits: str) -> str:
         if len(digits.strip("-")) < 2 and kind != "AMOUNT":
             return found
-        if kind == "AMOUNT" and (named := self._names.get(_Key(_plain(digits), "AMOUNT"))):
+        if kind == "AMOUNT" and (named := self._names.get(Key(plain_number(digits), "AMOUNT"))):
             return named  # a currency stands beside it
         # The structured roles say more than "a number in prose" does; two of them cannot be told apart in prose.
-        known = [name for key in _keys_of_number(digits) if (name := self._names.get(key))]
+        known = [name for key in keys_of_number(digits) if (name := self._names.get(key))]
         known = [name for name in known if not name.startswith("<NUMBER")] or known
         if not known:
             return f"<{kind}>"
@@ -328,93 +330,8 @@ _WITH_DIGITS = frozenset({"ID", "AMOUNT", "NUMBER", "PHONE", "ACCOUNT"})
 
 
 def _is_code(text: str) -> bool:
-    return len(text) == 2 and text.isupper() and text.lower() not in _COMMON_WORDS
+    return len(text) == 2 and text.isupper() and text.lower() not in ORDINARY_WORDS
 
 
 def _longest_first(found: tuple[int, int]) -> tuple[int, int]:
     return found[0] - found[1], found[0]
-
-
-# Keys: when are two texts one value?
-
-
-def _classified(value: object, role: str) -> tuple[_Key | None, ValueKind]:
-    """Without a key the value stays as it is: a date, a time, an empty text, something that is no scalar."""
-    if isinstance(value, str):
-        return _classified_text(value, role) if len(value) <= 200 else _classify_text(value, role)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        kind = kind_of_number(role)
-        return (None, "NUMBER") if kind is None else (_span_key(str(value), kind), kind)
-    return None, "TEXT"
-
-
-def _classify_text(value: str, role: str) -> tuple[_Key | None, ValueKind]:
-    kind = kind_of_text(value, role)
-    return (None, "TEXT") if kind is None else (_span_key(_composed(value), kind), kind)
-
-
-_classified_text = lru_cache(maxsize=1 << 14)(_classify_text)  # runs of one task share most of their values
-
-
-def _span_key(found: str, kind: str) -> _Key:
-    if kind in NUMERIC:
-        if digits := _digits(found):
-            return _Key(digits if kind == "ID" else _plain(digits), kind)
-    elif kind == "PHONE" or kind == "ACCOUNT":
-        return _Key("".join(filter(str.isalnum, found)).lower(), None)
-    return _Key(_folded(" ".join(found.split())), None)
-
-
-_short_key = lru_cache(maxsize=1 << 14)(_span_key)  # numbers and names recur
-
-_CURRENCY = r"(?:[$€£¥₹]|dollars?|euros?|pounds?|USD|EUR|GBP|CHF|JPY|INR)"
-_PLAIN_NUMBER = re.compile(rf"{_CURRENCY}?\s?(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)(?:\s?{_CURRENCY})?", re.IGNORECASE)
-
-
-@lru_cache(maxsize=1 << 12)
-def _digits(text: str) -> str:
-    """The number in `$1,200.50` or `1200.5 EUR` as `1200.50`; empty when the text is more than a number."""
-    match = _PLAIN_NUMBER.fullmatch(text.strip())
-    return match.group(1).replace(",", "") if match else ""
-
-
-def _plain(digits: str) -> str:
-    """`1200`, `1200.0` and `01200` are one number; only an identifier keeps its zeros."""
-    if "." in digits and "e" not in digits:
-        digits = digits.rstrip("0").rstrip(".")
-    sign = "-" if digits.startswith("-") else ""
-    return sign + (digits.lstrip("-").lstrip("0") or "0")
-
-
-def _keys_of_number(digits: str) -> tuple[_Key, ...]:
-    """Every key under which a number that stands in prose may be known."""
-    plain = _plain(digits)
-    return _Key(plain, "AMOUNT"), _Key(digits, "ID"), _Key(plain, "NUMBER"), _Key(digits, None)
-
-
-def _composed(text: str) -> str:
-    """Letters with their accents as one character, so that a value is found however it was typed."""
-    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
-
-
-def _folded(text: str) -> str:
-    """Lower case without changing the length: positions in it hold in the original."""
-    lowered = text.lower()
-    if lowered.isascii():
-        return lowered
-    if len(lowered) != len(text):  # a few letters become two, such as İ
-        lowered = "".join([char if len(lower := char.lower()) > 1 else lower for char in text])
-    return lowered.replace("ς", "σ")
-
-
-def _searchable(text: str) -> str:
-    """Folded, and any white space as a blank: a value may be broken over two lines."""
-    folded = _folded(text).replace("\n", " ").replace("\t", " ").replace("\r", " ")
-    return folded if folded.isascii() else folded.replace("\u00a0", " ").replace("\u202f", " ")
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Not inside a longer word: `Ann` is not in `Annual`."""
-    before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
-    after = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
-    return not before and not after

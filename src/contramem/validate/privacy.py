@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from contramem.contrast.instructions import folded
+from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
 from contramem.validate.case import Case
 from contramem.validate.known import Known, Names, shingles, stands_in
@@ -86,8 +87,11 @@ class Privacy:
         told: set[tuple[str, str]] = set()
         for known in case.known:
             for placeholder, value, position in known.copied("\n".join(lines)):
-                name = case.fields[bisect(starts, position) - 1].name
-                if (name, value) not in told and not self._ordinary(value, case.names, known):
+                field = bisect(starts, position) - 1
+                name = case.fields[field].name
+                if (name, value) in told or self._ordinary(value, case.names, known):
+                    continue
+                if not _is_only_a_word(value, texts[field]):
                     told.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
@@ -99,6 +103,15 @@ class Privacy:
         if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
             return False
         return all(part in FUNCTION_WORDS or part in names.words or not any(content_words(part)) for part in parts)
+
+
+def _is_only_a_word(value: str, text: str) -> bool:
+    """An ordinary word that some field held (`locked`, `resolved`), written as a word: in lower case, or opening a
+    sentence. `Grant` in the middle of one may be a person."""
+    if value not in ORDINARY_WORDS:
+        return False
+    capital = re.escape(value.capitalize())
+    return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{capital}(?!\w)", text) is None
 
 
 def masked(texts: Sequence[str], names: Names) -> list[str]:
