@@ -52,8 +52,8 @@ def test_csv_has_the_numbers_unrounded_and_an_interval_in_two_columns():
     assert list(csv.reader(io.StringIO(TABLE.as_csv()))) == [
         ["Ability", "Base %", "Points", "95 % interval low", "95 % interval high"],
         ["search_all", "40.6", "28.1", "15.6", "40.6"],
-        ["time & space", "", "-5.0", "", ""],
-        ["All", "68.75", "0.0", "", ""],
+        ["time & space", "", "-5", "", ""],
+        ["All", "68.75", "0", "", ""],
     ]
 
 

@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from contramem.evaluate.stats import MIN_TASKS, TaskChange, bootstrap_interval, mcnemar, mcnemar_chi2, mcnemar_exact
+from contramem.evaluate.stats import (
+    MIN_TASKS,
+    TaskChange,
+    TaskPasses,
+    bootstrap_interval,
+    mcnemar,
+    mcnemar_chi2,
+    mcnemar_exact,
+    success_interval,
+)
 
 flips = st.integers(0, 400)
 
@@ -121,6 +130,23 @@ def test_the_interval_of_a_macro_average_weighs_strata_alike():
     assert (found.low + found.high) / 2 == approx(0, abs=0.05)
 
 
+def test_many_draws_at_a_time_are_what_single_draws_would_be():
+    """Also with several strata; and the generator goes on where the loop would leave it."""
+    strata = [tasks(9, 4, 7), [TaskChange(2, 3), TaskChange(-1, 2)] * 150]
+    rng, plain = Random(5), Random(5)
+    found = bootstrap_interval(strata, rng)
+    drawn = sorted(
+        sum(
+            sum(change for change, _ in chosen) / sum(pairs for _, pairs in chosen)
+            for chosen in [plain.choices(tasks, k=len(tasks)) for tasks in strata]
+        )
+        / 2
+        for _ in range(5000)
+    )
+    assert (found.low, found.high) == (drawn[125], drawn[-126])
+    assert rng.getstate() == plain.getstate()
+
+
 def test_the_interval_agrees_with_scipy():
     stats = pytest.importorskip("scipy.stats")
     numpy = pytest.importorskip("numpy")
@@ -129,3 +155,34 @@ def test_the_interval_agrees_with_scipy():
         theirs = stats.bootstrap(sample, numpy.mean, method="percentile", rng=numpy.random.default_rng(7))
         ours = interval(tasks(gained, lost, unchanged))
         assert (ours.low, ours.high) == approx(tuple(theirs.confidence_interval), abs=0.021)
+
+
+def test_the_interval_of_one_side_is_wilsons_when_every_task_was_tried_once():
+    # 15 of 20: (0.75 + z²/40 ± z sqrt(0.75·0.25/20 + z²/1600)) / (1 + z²/20)
+    found = success_interval([TaskPasses(number < 15, 1) for number in range(20)])
+    assert (found.low, found.high) == (approx(0.5313, abs=1e-4), approx(0.8881, abs=1e-4))
+
+
+def test_more_tries_of_the_same_tasks_narrow_it_only_as_far_as_tries_differ():
+    """Ten tries that always agree are worth one; ten that are coins of their own are worth ten."""
+    once = success_interval([TaskPasses(number % 2, 1) for number in range(20)])
+    alike = success_interval([TaskPasses(10 * (number % 2), 10) for number in range(20)])
+    coins = success_interval([TaskPasses(5 + (number % 3 - 1), 10) for number in range(21)])
+    assert (alike.low, alike.high) == (approx(once.low), approx(once.high))
+    assert coins.high - coins.low < 0.5 * (once.high - once.low)
+
+
+def test_too_few_tasks_have_no_interval_however_often_they_were_tried():
+    assert success_interval([TaskPasses(50, 100)] * 9) is None
+
+
+@given(
+    st.lists(st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=10, max_size=40)
+)
+def test_the_interval_of_one_side_holds_its_rate_and_is_never_a_point(tasks):
+    passes = [TaskPasses(*task) for task in tasks]
+    found = success_interval(passes)
+    share = sum(task.passed for task in passes) / sum(task.runs for task in passes)
+    assert 0 <= found.low <= share + 1e-9
+    assert share - 1e-9 <= found.high <= 1
+    assert found.high > found.low

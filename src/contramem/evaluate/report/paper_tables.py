@@ -82,9 +82,7 @@ def runtime_table(comparison: Comparison, cards: Cards | None = None) -> Table:
     for name, part in [*comparison.by_ability.items(), ("Aggregate", comparison)]:
         sections.append(len(rows))
         for place, label in enumerate((WITHOUT, WITH)):
-            rows.append(
-                [name if place == 0 else "", label, *_runtime(part, place, cards if name == "Aggregate" else None)]
-            )
+            rows.append([name, label, *_runtime(part, place, cards if name == "Aggregate" else None)])
     header = (
         "Ability", "Method", "Success (%)", "Memory tok.", "Target tok./run (k)", "Calls/run", "Events/run",
         "Cost (USD)",

@@ -131,9 +131,14 @@ def _ampersands(cells: Iterable[str]) -> str:
 
 def _entries(cell: Cell, two: bool) -> tuple[object, ...]:
     if isinstance(cell.value, tuple):
-        return cell.value
+        return tuple(map(_number, cell.value))
     if two:
         return "", ""
     if cell.value is not None:
-        return (cell.value,)
+        return (_number(cell.value),)
     return ("" if cell.text == NOT_KNOWN else in_csv(cell.text),)
+
+
+def _number(value: float) -> str:
+    """Without the noise in the last digits that adding and dividing leave."""
+    return f"{value:.12g}"
