@@ -140,9 +140,9 @@ def test_sections_of_one_title_have_anchors_of_their_own():
     assert re.findall(r'<section id="([^"]+)"', as_html(twice)) == ["same", "same-2"]
 
 
-def test_a_long_list_is_folded_and_a_short_one_is_not():
+def test_the_end_of_a_long_list_is_folded_and_a_short_list_is_not():
     html = as_html(page(count=31))
-    assert '<details class="listing">' in html
+    assert '<details class="listing"><summary>1 more</summary>' in html
     assert '<details class="listing">' not in as_html(page(count=30))
 
 

@@ -46,14 +46,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Listing:
-    """Things by name. A long list is folded on a screen and whole in print."""
+    """Things by name. The rest of a long list is folded on a screen, and there in print."""
 
     title: str
     items: Sequence[Item]
     tone: Literal["", "good", "bad"] = ""
     empty: str = "None."
     open_up_to: int = 30
-    """A list that is longer is folded."""
+    """What comes after so many is folded."""
 
 
 @dataclass(frozen=True)
