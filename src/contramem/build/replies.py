@@ -63,7 +63,7 @@ Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
 def function_card(reply: str, function: str) -> FunctionCard | None:
-    text = _parsed(reply, BuilderReply).card
+    text = parsed(reply, BuilderReply).card
     if text is None:
         return None
     app, _, name = function.partition(".")
@@ -72,11 +72,11 @@ def function_card(reply: str, function: str) -> FunctionCard | None:
 
 
 def candidates(reply: str) -> list[Candidate]:
-    return [Candidate(_uncited(delta), _cites(delta)) for delta in _parsed(reply, ReflectorReply).deltas]
+    return [Candidate(_uncited(delta), _cites(delta)) for delta in parsed(reply, ReflectorReply).deltas]
 
 
 def patch(reply: str, index: int) -> Patch:
-    decided = _parsed(reply, CuratorReply)
+    decided = parsed(reply, CuratorReply)
     fields = {name: getattr(decided, name) for name in CuratorReply.model_fields}
     try:
         return PATCH.validate_python({"delta_index": index, **fields})
@@ -96,7 +96,8 @@ def _cites(delta: CitedDelta) -> tuple[Cite, ...]:
 _JSON_BLOCK = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
-def _parsed(reply: str, kind: type[Parsed]) -> Parsed:
+def parsed(reply: str, kind: type[Parsed]) -> Parsed:
+    """The reply as what was asked for, in a fence or not; raises Unparsed."""
     block = _JSON_BLOCK.match(reply)
     try:
         return kind.model_validate_json(block[1] if block else reply)

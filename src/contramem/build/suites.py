@@ -43,10 +43,7 @@ class Prompts:
     def messages(self, template: Template, **values: object) -> tuple[tuple[Message, ...], str]:
         """The instructions as system message, the data as the user's; and the digest of the wording."""
         prompt = self.fill(template, **values)
-        instructions, mark, data = prompt.text.partition(MARK)
-        if not mark:
-            return (Message("user", prompt.text.strip()),), prompt.digest
-        return (Message("system", instructions.strip()), Message("user", data.strip())), prompt.digest
+        return in_messages(prompt), prompt.digest
 
     @property
     def digest(self) -> str:
@@ -63,6 +60,14 @@ class Prompts:
         if template in self._own:
             return self._own[template][1]
         return (files("contramem") / self._shipped(template)).read_text(encoding="utf-8")
+
+
+def in_messages(prompt: Prompt) -> tuple[Message, ...]:
+    """What stands before the mark as system message, the rest as the user's."""
+    instructions, mark, data = prompt.text.partition(MARK)
+    if not mark:
+        return (Message("user", prompt.text.strip()),)
+    return Message("system", instructions.strip()), Message("user", data.strip())
 
 
 def _read_overrides(folder: Path) -> dict[str, tuple[Path, str]]:

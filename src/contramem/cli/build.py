@@ -70,7 +70,7 @@ def build(
         pooled(paths, options, sources, tools) as every,
         rolled_out(every, rollouts) as pool,
         open_store(where, create=True) as store,
-        _progress() as tell,
+        progress() as tell,
     ):
         vocabulary = Vocabulary(pool)
         packets = contrast_all(pool, vocabulary, tell)
@@ -107,7 +107,7 @@ def _build_by_model(
     tools: dict[str, Tool] = {}
     with pooled(paths, options, choice.sources, tools) as every, rolled_out(every, choice.rollouts) as pool:
         vocabulary = Vocabulary(pool)
-        with _progress() as tell:
+        with progress() as tell:
             packets = contrast_all(pool, vocabulary, tell)
     plan = Plan(packets, tools, choice.only, choice.append_only, by_model.window)
     checks = Validator(vocabulary.closed)
@@ -163,7 +163,8 @@ def _print_json(value: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def progress() -> Iterator[Told]:
+    """A bar for each stage on stderr, when somebody is looking."""
     console = Console(stderr=True)
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,14 +96,25 @@ class ModelOptions:
 
 def model_options(command: Command) -> Command:
     """Add the options of model authors; the command gets `by_model`, None without --model."""
+    return _with_options(command, _NAMES)
+
+
+def few_model_options(command: Command) -> Command:
+    """Add those that say who is asked, how, and for how much."""
+    return _with_options(command, "model base_url reasoning_effort temperature parallel price budget".split())
+
+
+def _with_options(command: Command, names: Sequence[str]) -> Command:
+    absent = dict.fromkeys(_NAMES)
 
     @functools.wraps(command)
     def with_options(**given: Any) -> Any:
-        return command(by_model=_options({name: given.pop(name) for name in _NAMES}), **given)
+        return command(by_model=_options(absent | {name: given.pop(name) for name in names}), **given)
 
     decorated: Any = with_options
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
+    for name, option in reversed(list(zip(_NAMES, _OPTIONS, strict=True))):
+        if name in names:
+            decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
 
 
@@ -161,9 +172,7 @@ def run(plan: Plan, store: Store, options: ModelOptions, checks: Checks) -> Acco
     exchange = Exchange(store, keep=options.keep)
     if options.by_file:
         return _by_file(plan, store, options, checks, exchange)
-    budget = Budget(options.budget, options.price) if options.budget is not None and options.price else None
-    with opened(options) as model, _live(exchange) as live:
-        caller = Caller(model, options.parallel, budget)
+    with calling(options) as caller, _live(exchange) as live:
         answer = AskNow(caller, exchange, live.round)
         build = build_by_model(
             plan, store, options.choice, checks, answer, exchange=exchange, on_progress=live.stage
@@ -180,6 +189,14 @@ def _by_file(plan: Plan, store: Store, options: ModelOptions, checks: Checks, ex
     if options.export is not None:
         write_requests(options.export, answer.open)
     return Account(build, exchange, {}, len(answer.open), answer.unused)
+
+
+@contextmanager
+def calling(options: ModelOptions) -> Iterator[Caller]:
+    """The model that the options name, asked within their budget."""
+    budget = Budget(options.budget, options.price) if options.budget is not None and options.price else None
+    with opened(options) as model:
+        yield Caller(model, options.parallel, budget)
 
 
 @contextmanager

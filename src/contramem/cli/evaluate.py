@@ -32,7 +32,21 @@ SHOWN_HARMED = 20
 ARGUMENTS = "contramem.arguments"
 
 
-@click.group()
+class _Lazy(click.Group):
+    """`compare` must not pay for what `conditions` needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "conditions"]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name != "conditions":
+            return super().get_command(ctx, name)
+        from contramem.cli.conditions import conditions
+
+        return conditions
+
+
+@click.group(cls=_Lazy)
 def evaluate() -> None:
     """Measure what memory changes on the same tasks."""
 

@@ -103,7 +103,11 @@ class Neighbours:
 
 def workflow(passing: Sequence[Trajectory]) -> tuple[str, ...]:
     """The calls that most passing runs of a task make, in the order of the run that goes through most of them."""
-    calls = [names(run) for run in passing]
+    return common_steps([names(run) for run in passing])
+
+
+def common_steps(calls: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The same from the functions that each run called."""
     made = Counter(name for run in calls for name in set(run))
     common = {name for name, times in made.items() if times >= MIN_SHARE * len(calls)}
     steps = [tuple(dict.fromkeys(name for name in run if name in common)) for run in calls]

@@ -14,6 +14,8 @@ recorded runs, where the memory defines an order.
 from __future__ import annotations
 
 from contramem.errors import UsageError
+from contramem.evaluate.conditions.ace import ace
+from contramem.evaluate.conditions.awm import awm
 from contramem.evaluate.conditions.cards import (
     append_only,
     contramem,
@@ -59,6 +61,8 @@ CONDITIONS: dict[str, Condition] = {
         Way("skill-only", "its Skill Cards alone", skill_only),
         Way("append-only", "its lessons, each kept as a card of its own", append_only),
         Way("raw", "masked runs that passed the most similar tasks", raw),
+        Way("awm", "workflows induced from the runs that passed (offline AWM)", awm),
+        Way("ace", "a playbook grown one run at a time (offline ACE)", ace),
     )
 }
 

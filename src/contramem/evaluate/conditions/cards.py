@@ -23,7 +23,7 @@ from contramem.llm.request import Stage
 from contramem.pipeline import build_bank, build_by_model
 from contramem.validate.validator import Validator
 
-CARDS_ALONE = "its cards alone"
+CARDS_ALONE = "cards alone"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""`contramem evaluate conditions`: every way to remember the same runs, side by side, on recorded runs and no key."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+
+from contramem.cli.build import progress
+from contramem.cli.build_model import ModelOptions, calling, few_model_options
+from contramem.cli.reading import pooled, reading_options
+from contramem.errors import UsageError
+from contramem.evaluate.conditions import CONDITIONS, ByModel, conditions_named
+from contramem.evaluate.conditions.measure import Plan, measure
+from contramem.evaluate.conditions.tables import as_json, page, written
+from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
+from contramem.traces.read import ReadOptions
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("conditions")
+@reading_options
+@click.option("--sources", metavar="A,B", help="Use only runs of these sources.")
+@click.option("--target", metavar="SOURCE", help="Whose own runs self and multi-rollout learn from; else the median.")
+@click.option("--conditions", "names", metavar="A,B", help=f"Only these: {', '.join(CONDITIONS)}.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the first split.")
+@click.option("--splits", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Random halves.")
+@click.option("--work", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Keep stores here.")
+@few_model_options
+@click.option("--html", type=_FILE, metavar="FILE", help="Write a report as a web page.")
+@click.option("--markdown", type=_FILE, metavar="FILE", help="Write the tables as Markdown.")
+@click.option("--latex", type=_FILE, metavar="FILE", help="Write the tables as LaTeX.")
+@click.option("--json", "as_json_", is_flag=True, help="Print every figure as JSON.")
+def conditions(
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    sources: str | None,
+    target: str | None,
+    names: str | None,
+    seed: int,
+    splits: int,
+    work: Path | None,
+    by_model: ModelOptions | None,
+    html: Path | None,
+    markdown: Path | None,
+    latex: Path | None,
+    as_json_: bool,
+) -> None:
+    """Make memories of the runs under PATH... in every way there is, and measure each on tasks it has not seen.
+
+    Tasks are split in two, strictly: a template, an id or a wording is on one side only.
+    """
+    chosen = conditions_named(names) if names else list(CONDITIONS.values())
+    if by_model is not None and work is None:
+        raise UsageError("--model: say with --work DIR where replies are kept, so that none is paid for twice.")
+    with pooled(paths, options, sources) as pool:
+        tasks = list(pool)
+    with _folder(work) as folder, _model(by_model) as model, progress() as tell:
+        table = measure(tasks, Plan(chosen, folder, seed, splits, target, model), tell)
+    tables = written(table)
+    if html is not None:
+        command = shlex.join(["contramem", *sys.argv[1:]])
+        write_html(page(table, Manifest(command, inputs_of("runs", paths), seed)), html)
+    for file, texts in ((markdown, (one.as_markdown() for one in tables)), (latex, (one.as_latex() for one in tables))):
+        if file is not None:
+            write_text("\n".join(texts), file)
+    if as_json_:
+        click.echo(msgspec.json.format(msgspec.json.encode(as_json(table)), indent=2))
+        return
+    console = Console(highlight=False)
+    for one in tables:
+        console.print(one.title, style="bold")
+        console.print(one.as_rich())
+        for note in one.notes:
+            console.print(note, style="dim", markup=False)
+        console.print()
+
+
+@contextmanager
+def _folder(work: Path | None) -> Iterator[Path]:
+    """Where stores are: kept there, or gone afterwards."""
+    if work is None:
+        with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
+            yield Path(folder)
+        return
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--work {work}: cannot be made ({error.strerror}).") from error
+    yield work
+
+
+@contextmanager
+def _model(options: ModelOptions | None) -> Iterator[ByModel | None]:
+    if options is None:
+        yield None
+        return
+    with calling(options) as caller:
+        yield ByModel(options.choice, caller)

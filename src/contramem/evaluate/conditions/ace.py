@@ -1,0 +1,166 @@
+"""Offline ACE (Zhang et al. 2025; paper, A.6): a playbook that grows by one trajectory at a time.
+
+One epoch. The Reflector sees one trajectory with its outcome and the whole playbook of the ability, the Curator adds
+bullets or does nothing; the whole playbook is shown at task start. Same-task runs never meet, nothing is merged,
+narrowed or retrieved. By rules, the Reflector says what one run alone can show; by a model, each step is a call.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from contramem.contrast.flow import NOWHERE
+from contramem.contrast.packet import Step
+from contramem.evaluate.baselines import Judge, Scorer
+from contramem.evaluate.conditions.condition import RULES, BuiltMemory, Construction, Making
+from contramem.evaluate.conditions.library import Library
+from contramem.evaluate.conditions.masked import MaskedRun, masked_runs, own_names
+from contramem.evaluate.conditions.shown import TextAid
+from contramem.evaluate.contest import Contest
+from contramem.evaluate.foresight_guards import verdicts
+from contramem.monitor.guard import Guard
+from contramem.traces.trajectory import Trajectory
+
+TITLE = "Playbook from earlier runs"
+STRATEGIES, TOOLS, MISTAKES = "strategies", "tools", "mistakes"
+SECTIONS = (STRATEGIES, TOOLS, MISTAKES)
+
+
+@dataclass(frozen=True)
+class Bullet:
+    """One line of a playbook."""
+
+    section: str
+    content: str
+    taught_by: frozenset[str] = frozenset()
+    guard: Guard | None = None
+    """What it asks for in a form that can be checked. A model's bullets have none."""
+
+    @property
+    def text(self) -> str:
+        return f"- [{self.section}] {self.content}"
+
+
+Playbook = Sequence[Bullet]
+
+
+def ace(making: Making) -> BuiltMemory:
+    reference = making.reference
+    prepared, began = reference.prepare(), reference.clock()
+    runs = by_ability(masked_runs(reference).values())
+    used = sum(map(len, runs.values()))
+    judge: Judge | None = None
+    if making.model:
+        from contramem.evaluate.conditions.ace_model import learned_by_model
+        from contramem.evaluate.conditions.asking import asking
+
+        with asking(making, making.model, "ace") as model:
+            playbooks: Mapping[str, Playbook] = learned_by_model(runs, model)
+            calls = model.calls()
+        took = Construction.of_calls(making.by, used, calls, prepared + reference.clock() - began)
+    else:
+        playbooks = {ability: learned(found) for ability, found in runs.items()}
+        took = Construction(RULES, used, seconds=prepared + reference.clock() - began)
+        judge = judge_by(playbooks)
+    library = Library(TITLE, playbooks, parted=False)
+    return BuiltMemory(TextAid(library), len(library), "bullets", library.tokens, took, judge)
+
+
+def by_ability(runs: Iterable[MaskedRun]) -> dict[str, list[MaskedRun]]:
+    """All runs that are evidence, passed or not, in the order they are learned from."""
+    found: dict[str, list[MaskedRun]] = defaultdict(list)
+    for run in runs:
+        if run.counts:
+            found[run.ability].append(run)
+    return dict(sorted(found.items()))
+
+
+def learned(runs: Iterable[MaskedRun]) -> Playbook:
+    """By rules: one run after the other."""
+    playbook: Playbook = ()
+    for run in runs:
+        playbook = curated(playbook, reflected(run))
+    return playbook
+
+
+def curated(playbook: Playbook, insights: Iterable[Bullet]) -> Playbook:
+    """ADD what the playbook does not say; nothing is ever changed or taken out."""
+    said = {bullet.content for bullet in playbook}
+    added = {bullet.content: bullet for bullet in insights if bullet.content not in said}
+    return (*playbook, *added.values())
+
+
+def reflected(run: MaskedRun) -> Iterator[Bullet]:
+    """What this run alone shows: in a passing one what it did, in a failing one what it may have failed by."""
+    yield from _errors(run)
+    yield from _strategies(run) if run.passed else _mistakes(run)
+
+
+def _strategies(run: MaskedRun) -> Iterator[Bullet]:
+    for step in run.calls:
+        if step.error:
+            continue
+        if step.effect == "write":
+            done = f"A run that ended well called `{step.function}`."
+            yield Bullet(STRATEGIES, done, run.identity, Guard("existence", step.function))
+        for argument, origin in step.origins.items():
+            if "." in origin:
+                taken = Guard("existence", f"{step.function}[{argument} from {origin}]")
+                said = f"Take `{argument}` of `{step.function}` from what `{origin}` returned."
+                yield Bullet(STRATEGIES, said, run.identity, taken)
+
+
+def _errors(run: MaskedRun) -> Iterator[Bullet]:
+    for number, step in enumerate(run.steps):
+        if not step.error:
+            continue
+        again = next((later for later in run.steps[number + 1 :] if _mends(later, step)), None)
+        mended = f" Another {_changed(step, again)} worked." if again is not None and _changed(step, again) else ""
+        yield Bullet(TOOLS, f"`{step.function}` may answer “{step.error}”.{mended}", run.identity)
+
+
+def _mends(later: Step, step: Step) -> bool:
+    return later.function == step.function and not later.error
+
+
+def _changed(step: Step, again: Step) -> str:
+    names = sorted(step.arguments.keys() | again.arguments.keys())
+    return " and ".join(f"`{name}`" for name in names if step.arguments.get(name) != again.arguments.get(name))
+
+
+def _mistakes(run: MaskedRun) -> Iterator[Bullet]:
+    seen: set[bytes] = set()
+    for step in run.calls:
+        made = msgspec.json.encode([step.function, step.arguments], order="deterministic")
+        if made in seen and not step.error:
+            said = f"A run failed that called `{step.function}` again with the same arguments."
+            yield Bullet(MISTAKES, said, run.identity, Guard("at_most_once", step.function))
+        seen.add(made)
+        for argument, origin in step.origins.items():
+            if origin == NOWHERE:
+                said = f"A run failed that gave `{step.function}` a value for `{argument}` that it had seen nowhere."
+                yield Bullet(MISTAKES, said, run.identity, Guard("known_value", step.function, argument=argument))
+    if not any(step.effect == "write" for step in run.calls):
+        yield Bullet(MISTAKES, "A run failed that changed nothing.", run.identity, Guard("existence", "writes"))
+    if run.ended == "limit":
+        yield Bullet(MISTAKES, "A run failed that came to no end.", run.identity, Guard("existence", "finalize"))
+
+
+def judge_by(playbooks: Mapping[str, Playbook]) -> Judge:
+    """What a run left undone of what the bullets advise, and did of what they warn of, each counting the same."""
+
+    def judge(contest: Contest) -> Scorer:
+        own = own_names(contest.task, contest.task_id, contest.scenario_id)
+        known = playbooks.get(contest.ability, ())
+        guards = sorted({one.guard for one in known if one.guard and own.isdisjoint(one.taught_by)})
+
+        def score(run: Trajectory) -> float:
+            return -sum(verdict == "broken" for verdict in verdicts(guards, run).values())
+
+        return score
+
+    return judge

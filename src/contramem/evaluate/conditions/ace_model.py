@@ -1,0 +1,76 @@
+"""A playbook by a model: for each trajectory a Reflector call and, where it found something, a Curator call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from contramem.bank.card import Line, Strict
+from contramem.build.replies import parsed
+from contramem.build.suites import fenced
+from contramem.contrast.instructions import overrides
+from contramem.evaluate.conditions.ace import SECTIONS, Bullet, Playbook, curated
+from contramem.evaluate.conditions.asking import Asking, Work, conversed
+from contramem.evaluate.conditions.masked import MaskedRun
+
+
+class ReflectorReply(Strict):
+    insights: tuple[Line, ...]
+
+
+class Addition(Strict):
+    operation: Literal["ADD"]
+    section: Literal["strategies", "tools", "mistakes"]
+    content: Line
+
+
+class CuratorReply(Strict):
+    operations: tuple[Addition, ...]
+
+
+def learned_by_model(runs: Mapping[str, Sequence[MaskedRun]], model: Asking) -> dict[str, Playbook]:
+    """By ability. Abilities go side by side; inside one, each run meets the playbook that the one before left."""
+    works = [_learned(ability, found, model) for ability, found in runs.items()]
+    return dict(zip(runs, model.side_by_side(works), strict=True))
+
+
+def _learned(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[Playbook]:
+    playbook: Playbook = ()
+    for run in runs:
+        written = fenced("playbook", "\n".join(bullet.text for bullet in playbook)) if playbook else "empty"
+        request = model.request(
+            "ace_reflector",
+            "reflector",
+            ability,
+            ReflectorReply,
+            ability=ability,
+            playbook=written,
+            trajectory=fenced("run", "\n".join([f"Task: {run.task}", *run.lines])),
+            outcome="passed" if run.passed else "failed",
+            feedback=f" Feedback: {run.feedback}" if run.feedback else "",
+        )
+        reflection = yield from conversed(request, lambda text: parsed(text, ReflectorReply))
+        if reflection is None or not reflection.insights:
+            continue
+        request = model.request(
+            "ace_curator",
+            "curator",
+            ability,
+            CuratorReply,
+            ability=ability,
+            playbook=written,
+            insights=fenced("insights", "\n".join(f"- {insight}" for insight in reflection.insights)),
+            sections=", ".join(SECTIONS),
+        )
+        decision = yield from conversed(request, lambda text: parsed(text, CuratorReply))
+        if decision is not None:
+            playbook = curated(playbook, [_bullet(one, run) for one in decision.operations if _fit(one)])
+    return playbook
+
+
+def _fit(addition: Addition) -> bool:
+    return overrides(addition.content) is None
+
+
+def _bullet(addition: Addition, run: MaskedRun) -> Bullet:
+    return Bullet(addition.section, " ".join(addition.content.split()), run.identity)

@@ -1,0 +1,130 @@
+"""Offline Agent Workflow Memory (Wang et al. 2024; paper, A.7): workflows induced from runs that passed.
+
+One grouped induction per ability, at least two actions a workflow, the whole library at task start. No failure, no
+contrast, no retrieval. By rules, a task's workflow is what most of its passing runs call; by a model, one call induces
+the library of an ability.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rapidfuzz.distance import LCSseq
+
+from contramem.build.packet_text import call_text
+from contramem.evaluate.baselines import NEIGHBOURS, Judge, Scorer, common_steps, names
+from contramem.evaluate.conditions.condition import RULES, BuiltMemory, Construction, Making
+from contramem.evaluate.conditions.library import Library
+from contramem.evaluate.conditions.masked import MaskedRun, masked_runs, own_names
+from contramem.evaluate.conditions.shown import TextAid
+from contramem.evaluate.contest import Contest
+from contramem.retrieve.bm25 import Bm25
+from contramem.retrieve.tokens import tokenize
+from contramem.traces.trajectory import Trajectory
+
+MIN_ACTIONS = 2
+"""A single action is no workflow (the released criterion)."""
+TITLE = "Workflows that earlier runs followed"
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """A routine: what it is for, and its actions with variables for values."""
+
+    about: str
+    actions: tuple[str, ...]
+    functions: tuple[str, ...]
+    """What the actions call, in order."""
+    taught_by: frozenset[str]
+
+    @property
+    def text(self) -> str:
+        told = [f"{number}. {action}" for number, action in enumerate(self.actions, 1)]
+        return "\n".join([f"### Workflow: {self.about}", *told])
+
+
+Workflows = Mapping[str, Sequence[Workflow]]
+"""By ability."""
+
+
+def awm(making: Making) -> BuiltMemory:
+    reference = making.reference
+    prepared, began = reference.prepare(), reference.clock()
+    demonstrations = by_task(masked_runs(reference).values())
+    used = sum(len(runs) for tasks in demonstrations.values() for runs in tasks)
+    if making.model:
+        from contramem.evaluate.conditions.asking import asking
+        from contramem.evaluate.conditions.awm_model import induced_by_model
+
+        with asking(making, making.model, "awm") as model:
+            workflows: Workflows = induced_by_model(demonstrations, model)
+            calls = model.calls()
+        took = Construction.of_calls(making.by, used, calls, prepared + reference.clock() - began)
+    else:
+        workflows = {ability: induced(tasks) for ability, tasks in demonstrations.items()}
+        took = Construction(RULES, used, seconds=prepared + reference.clock() - began)
+    library = Library(TITLE, workflows, parted=True)
+    return BuiltMemory(TextAid(library), len(library), "workflows", library.tokens, took, judge_by(workflows))
+
+
+def by_task(runs: Iterable[MaskedRun]) -> dict[str, list[list[MaskedRun]]]:
+    """The demonstrations: runs that passed, by ability and task."""
+    found: dict[str, dict[frozenset[str], list[MaskedRun]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        if run.counts and run.passed:
+            found[run.ability][run.identity].append(run)
+    return {ability: list(tasks.values()) for ability, tasks in sorted(found.items())}
+
+
+def induced(tasks: Sequence[Sequence[MaskedRun]]) -> list[Workflow]:
+    """By rules, from the demonstrations of one ability. Tasks that go the same way share a workflow."""
+    found: dict[tuple[str, ...], Workflow] = {}
+    for runs in tasks:
+        called = [tuple(step.function for step in run.calls) for run in runs]
+        functions = common_steps(called)
+        if len(functions) < MIN_ACTIONS:
+            continue
+        example = next(run for run, made in zip(runs, called, strict=True) if _goes(made, functions))
+        new = Workflow(example.task, _actions(example, functions), functions, example.identity)
+        known = found.setdefault(functions, new)
+        found[functions] = replace(known, taught_by=known.taught_by | new.taught_by)
+    return list(found.values())
+
+
+def _goes(called: tuple[str, ...], functions: tuple[str, ...]) -> bool:
+    """Does a run call these, first in this order?"""
+    return tuple(dict.fromkeys(name for name in called if name in functions)) == functions
+
+
+def _actions(run: MaskedRun, functions: tuple[str, ...]) -> tuple[str, ...]:
+    """How the run first called each of them, without what came back."""
+    first = {step.function: step for step in reversed(run.calls)}
+    return tuple(call_text(first[name], origins=False) for name in functions)
+
+
+def judge_by(workflows: Workflows) -> Judge:
+    """How much of the workflows for the most similar tasks a run goes through, in order: whoever is shown the whole
+    library takes what fits the task."""
+    shelves = {
+        ability: (found, Bm25([tokenize(one.about) for one in found])) for ability, found in workflows.items() if found
+    }
+
+    def judge(contest: Contest) -> Scorer:
+        own = own_names(contest.task, contest.task_id, contest.scenario_id)
+        found, index = shelves.get(contest.ability, ((), None))
+        chosen: list[Workflow] = []
+        if index is not None:
+            scores = index.scores(tokenize(contest.task))
+            ranked = sorted(range(len(found)), key=lambda number: (-round(float(scores[number]), 9), number))
+            chosen = [found[number] for number in ranked if own.isdisjoint(found[number].taught_by)][:NEIGHBOURS]
+
+        def score(run: Trajectory) -> float:
+            made = names(run)
+            shares = [LCSseq.similarity(made, one.functions) / len(one.functions) for one in chosen]
+            return sum(shares) / len(shares) if shares else 0.0
+
+        return score
+
+    return judge

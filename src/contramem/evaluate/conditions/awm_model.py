@@ -1,0 +1,69 @@
+"""Workflows by a model: one call for all demonstrations of an ability, then a check of form that asks nobody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from contramem.bank.card import Line, Strict
+from contramem.build.replies import parsed
+from contramem.build.suites import fenced
+from contramem.contrast.instructions import overrides
+from contramem.evaluate.conditions.asking import Asking, Work, conversed
+from contramem.evaluate.conditions.awm import MIN_ACTIONS, Workflow
+from contramem.evaluate.conditions.masked import MaskedRun
+
+
+class WorkflowText(Strict):
+    about: Line
+    actions: tuple[Line, ...]
+    demonstrations: Annotated[tuple[int, ...], Field(min_length=1)]
+
+
+class InducerReply(Strict):
+    workflows: tuple[WorkflowText, ...]
+
+
+def induced_by_model(
+    demonstrations: Mapping[str, Sequence[Sequence[MaskedRun]]], model: Asking
+) -> dict[str, list[Workflow]]:
+    """By ability. Abilities are asked about side by side."""
+    works = [
+        _induced(ability, [run for task in tasks for run in task], model) for ability, tasks in demonstrations.items()
+    ]
+    return dict(zip(demonstrations, model.side_by_side(works), strict=True))
+
+
+def _induced(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[list[Workflow]]:
+    told = "\n\n".join(_demonstration(number, run) for number, run in enumerate(runs, 1))
+    request = model.request(
+        "awm_inducer", "builder", ability, InducerReply, ability=ability, demonstrations=fenced("runs", told)
+    )
+    reply = yield from conversed(request, lambda text: parsed(text, InducerReply))
+    found = (_checked(one, runs) for one in reply.workflows) if reply else ()
+    return [one for one in found if one is not None]
+
+
+def _demonstration(number: int, run: MaskedRun) -> str:
+    # Actions and the shape of what they returned; how the run was judged is no part of it.
+    return "\n".join([f"Run {number}. Task: {run.task}", *run.lines])
+
+
+_CALLED = re.compile(r"\s*([\w.\-]+)\(")
+
+
+def _checked(text: WorkflowText, runs: Sequence[MaskedRun]) -> Workflow | None:
+    """None: too short, a function that no run calls, a run that is not there, or words that were planted."""
+    known = {step.function for run in runs for step in run.calls}
+    functions = tuple(match[1] for action in text.actions if (match := _CALLED.match(action)))
+    if len(functions) < MIN_ACTIONS or len(functions) < len(text.actions) or not known.issuperset(functions):
+        return None
+    if not all(1 <= number <= len(runs) for number in text.demonstrations):
+        return None
+    if any(overrides(words) for words in (text.about, *text.actions)):
+        return None
+    taught_by = frozenset().union(*(runs[number - 1].identity for number in text.demonstrations))
+    return Workflow(text.about, text.actions, functions, taught_by)

@@ -1,0 +1,193 @@
+"""Every condition on recorded runs: built on one half of the tasks, measured on the other, the same way for all.
+
+No model is needed and nothing is run. How often does a memory order a passing and a failing run of an unseen task
+rightly; how many tokens does a task get of it; what did it take to make?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, median
+
+from contramem.errors import UsageError
+from contramem.evaluate.baselines import CONTROL, Judge, distinct_functions, run_length, source_pass_rate
+from contramem.evaluate.conditions.condition import BuiltMemory, ByModel, Condition, Construction, Making, NotApplicable
+from contramem.evaluate.conditions.reference import Reference, median_source
+from contramem.evaluate.contest import Contest, Ordered, contests, ordered, share
+from contramem.evaluate.foresight_guards import Habits, habit_judge
+from contramem.evaluate.split import halves
+from contramem.inject.aid import Aid, AidedRun
+from contramem.traces.trajectory import Trajectory
+
+Tell = Callable[[str, int, int], None]
+"""Told (what, done, all)."""
+EXPECTED = "expectation"
+CONTROLS = ("run length", "distinct functions", EXPECTED, CONTROL)
+"""Orders that no memory is needed for. A memory that does not beat them says nothing about runs."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared, and on which splits."""
+
+    conditions: Sequence[Condition]
+    folder: Path
+    seed: int = 0
+    splits: int = 1
+    target: str | None = None
+    """None: the source whose pass rate is the median."""
+    model: ByModel | None = None
+    profile: str = "default"
+
+
+@dataclass
+class Measured:
+    """One condition over all splits."""
+
+    name: str
+    about: str
+    unit: str = ""
+    not_applicable: str = ""
+    """Why there is nothing; all else is empty then."""
+    orders: dict[str, Ordered] = field(default_factory=dict)
+    """By task, summed over the splits that held it out. Empty: the memory defines no order."""
+    parts: dict[str, dict[str, Ordered]] = field(default_factory=dict)
+    start_tokens: list[int] = field(default_factory=list)
+    """Of each held-out task, in each split."""
+    run_tokens: list[int] = field(default_factory=list)
+    """Of each recorded run of these tasks: at its start and before its calls, had it been given this memory."""
+    sizes: list[tuple[int, int]] = field(default_factory=list)
+    """Items and tokens of the whole memory, in each split."""
+    constructions: list[Construction] = field(default_factory=list)
+
+    @property
+    def score(self) -> float | None:
+        return share(list(self.orders.values()))
+
+    @property
+    def median_tokens(self) -> float | None:
+        return median(self.start_tokens) if self.start_tokens else None
+
+    @property
+    def mean_tokens(self) -> float | None:
+        return mean(self.start_tokens) if self.start_tokens else None
+
+    @property
+    def mean_run_tokens(self) -> float | None:
+        return mean(self.run_tokens) if self.run_tokens else None
+
+
+@dataclass(frozen=True)
+class Table:
+    """What was measured."""
+
+    rows: tuple[Measured, ...]
+    controls: tuple[Measured, ...]
+    target: str
+    tasks: int
+    """Held out in some split, with runs of both outcomes."""
+    pairs: int
+    """Of a passing and a failing run, each counted once."""
+    reference_tasks: float
+    """In a split, on average."""
+    held_out_tasks: float
+    seed: int
+    splits: int
+    by: str
+
+    def row(self, name: str) -> Measured | None:
+        return next((row for row in (*self.rows, *self.controls) if row.name == name), None)
+
+
+def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Tell | None = None) -> Table:
+    """Build and measure every condition on every split."""
+    target = plan.target or median_source(tasks)
+    if target not in {run.source for task in tasks for run in task}:
+        known = ", ".join(sorted({run.source for task in tasks for run in task}))
+        raise UsageError(f"--target: there are no runs of {target!r}. These runs are of {known}.")
+    rows = {one.name: Measured(one.name, one.about) for one in plan.conditions}
+    controls = {name: Measured(name, "no memory") for name in CONTROLS}
+    pairs: dict[str, int] = {}
+    sizes: list[tuple[int, int]] = []
+    for seed in range(plan.seed, plan.seed + plan.splits):
+        split = halves(tasks, seed)
+        unseen = contests(split.held_out)
+        pairs.update((one.key, one.pairs) for one in unseen)
+        sizes.append((len(split.reference), len(split.held_out)))
+        making = Making(
+            Reference(run for task in split.reference for run in task),
+            plan.folder, target=target, model=plan.model, profile=plan.profile,
+        )  # fmt: skip
+        for name, judge in _controls(making.reference).items():
+            _add(controls[name].orders, unseen, judge)
+        for done, condition in enumerate(plan.conditions, 1):
+            _take(rows[condition.name], condition, making, split.held_out, unseen)
+            if tell is not None:
+                tell(f"split {seed}", done, len(plan.conditions))
+    if not pairs:
+        raise UsageError("no held-out task has runs that passed and others that failed, so nothing can be told apart.")
+    return Table(
+        rows=tuple(rows.values()),
+        controls=tuple(controls.values()),
+        target=target,
+        tasks=len(pairs),
+        pairs=sum(pairs.values()),
+        reference_tasks=mean(known for known, _ in sizes),
+        held_out_tasks=mean(new for _, new in sizes),
+        seed=plan.seed,
+        splits=plan.splits,
+        by=plan.model.choice.name if plan.model else "rules",
+    )
+
+
+def _take(
+    row: Measured,
+    condition: Condition,
+    making: Making,
+    held_out: Iterable[Sequence[Trajectory]],
+    unseen: Sequence[Contest],
+) -> None:
+    try:
+        memory: BuiltMemory = condition.build(making)
+    except NotApplicable as reason:
+        row.not_applicable = str(reason)
+        return
+    row.unit = memory.unit
+    row.sizes.append((memory.items, memory.tokens))
+    row.constructions.append(memory.construction)
+    for task in held_out:
+        row.start_tokens.append(_start_tokens(memory.aid, task[0]))
+        row.run_tokens.extend(_run_tokens(memory.aid, run) for run in task)
+    if memory.judge is not None:
+        _add(row.orders, unseen, memory.judge)
+    for name, judge in memory.parts.items():
+        _add(row.parts.setdefault(name, {}), unseen, judge)
+
+
+def _add(orders: dict[str, Ordered], unseen: Iterable[Contest], judge: Judge) -> None:
+    for contest in unseen:
+        found, known = ordered(contest, judge(contest)), orders.get(contest.key, Ordered(0, 0))
+        orders[contest.key] = Ordered(known.right + found.right, known.pairs + found.pairs)
+
+
+def _controls(reference: Reference) -> Mapping[str, Judge]:
+    judges = (run_length, distinct_functions, habit_judge(Habits()), source_pass_rate(reference.runs))
+    return dict(zip(CONTROLS, judges, strict=True))
+
+
+def _start_tokens(aid: Aid, run: Trajectory) -> int:
+    return _begun(aid, run).guidance.tokens
+
+
+def _run_tokens(aid: Aid, run: Trajectory) -> int:
+    aided = _begun(aid, run)
+    shown = (aided.before_call(event.function, event.arguments) for event in run.calls)
+    return aided.guidance.tokens + sum(guidance.tokens for guidance in shown if guidance)
+
+
+def _begun(aid: Aid, run: Trajectory) -> AidedRun:
+    return aid.start(
+        run.task, ability=run.ability, apps=run.apps or None, task_id=run.task_id, scenario_id=run.scenario_id
+    )
