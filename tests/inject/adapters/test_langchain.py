@@ -241,3 +241,22 @@ def test_nothing_is_injected_when_memory_is_off(memory, tools, inbox, task, monk
     ask(create_agent(model, tools, middleware=[MemoryMiddleware(memory)]), task)
     assert [message.type for message in model.requests[0]] == ["human"]
     assert inbox.deleted == ["m1"]
+
+
+def test_a_thread_is_one_run_and_another_is_another(memory, tools, inbox, task):
+    started = []
+    model = script(delete("m1"), delete("m1"), done(), delete("m2"), done(), delete("m3"), delete("m3"), done())
+    guide = MemoryMiddleware(memory, ability="ambiguity", on_start=started.append)
+    agent = create_agent(model, tools, middleware=[guide], checkpointer=InMemorySaver())
+
+    def ask(text, thread):
+        config = {"configurable": {"thread_id": thread}}
+        return agent.invoke({"messages": [HumanMessage(text)]}, config)["messages"]
+
+    ask(task, "a")
+    ask("And the one of May.", "a")
+    assert inbox.deleted == ["m1", "m2"], "what was held stays held: its card is in the thread"
+    assert [run.task for run in started] == [task, f"{task}\n\nAnd the one of May."], "each prompt gets guidance"
+    ask(task, "b")
+    assert inbox.deleted == ["m1", "m2", "m3"]
+    assert len({run.run_id for run in started}) == 2

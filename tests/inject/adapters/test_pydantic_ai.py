@@ -134,7 +134,8 @@ def test_the_task_is_all_the_user_wrote_and_runs_carry_the_framework_s_id(memory
     first = run(guided, [task, "In the inbox."])
     second = run(guided, "Yes.", message_history=first.all_messages())
     assert [run.task for run in started] == [f"{task}\n\nIn the inbox.", f"{task}\n\nIn the inbox.\n\nYes."]
-    assert [run.run_id for run in started] == [first.run_id, second.run_id]
+    assert [run.run_id for run in started] == [first.conversation_id, second.conversation_id]
+    assert first.conversation_id == second.conversation_id
 
 
 def test_only_cards_of_the_agent_s_tools_are_shown(memory, task):
@@ -154,3 +155,15 @@ def test_nothing_is_injected_when_memory_is_off(memory, inbox, task, monkeypatch
     run(agent(memory, inbox, model.model), task)
     assert model.requests[0][0] == "You are X."
     assert inbox.deleted == ["m1"]
+
+
+def test_a_chat_that_goes_on_is_one_run_and_another_is_another(memory, inbox, task):
+    started = []
+    model = Scripted(delete("m1"), delete("m1"), DONE, delete("m2"), DONE, delete("m3"), delete("m3"), DONE)
+    guided = agent(memory, inbox, model.model, on_start=started.append)
+    first = run(guided, task)
+    run(guided, "And the one of May.", message_history=first.all_messages())
+    assert inbox.deleted == ["m1", "m2"], "what was held stays held: its card is in the history"
+    run(guided, task)
+    assert "Not executed yet" in model.requests[-2][1]
+    assert len({one.run_id for one in started}) == 2

@@ -112,6 +112,26 @@ class Starter:
         return GuidedRun(run)
 
 
+class Conversation:
+    """A run in which more is asked as it goes on. Each prompt gets guidance of its own; what was held stays held, for
+    its card is still in the conversation."""
+
+    def __init__(self, starter: Starter, run_id: str | None) -> None:
+        self._starter, self._run_id = starter, run_id
+        self._asked: str | None = None
+        self._latest: GuidedRun | None = None
+        self._first: GuidedRun | None = None
+        self._lock = Lock()
+
+    def at(self, task: str, tools: Iterable[str] | None = None) -> tuple[GuidedRun, str]:
+        """The run, and the guidance for `task`, which is all that was asked so far."""
+        with self._lock:
+            if self._first is None or self._latest is None or task != self._asked:
+                self._asked, self._latest = task, self._starter.start(task, run_id=self._run_id, tools=tools)
+                self._first = self._first or self._latest
+            return self._first, self._latest.guidance
+
+
 class Runs(Generic[_Kept]):
     """What is kept of the runs that go on now, by the framework's name for them. Of very many the longest unused is
     forgotten, for not every framework says when a run ends."""

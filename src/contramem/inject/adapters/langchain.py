@@ -9,7 +9,7 @@ from uuid import uuid4
 from typing_extensions import TypedDict  # pydantic, which makes schemas of states, refuses typing's before 3.12
 
 from contramem.errors import UsageError
-from contramem.inject.adapters.guided_run import GuidedRun, Runs, Starter, StartOptions, missing
+from contramem.inject.adapters.guided_run import Conversation, GuidedRun, Runs, Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 
 try:
@@ -41,8 +41,9 @@ class GuidedState(TypedDict):
 class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Guidance in the system message, and the card of a function as the answer to its first call.
 
-    Every invocation of an agent is a run; one that continues after an interrupt is the same run. The task is what the
-    user wrote, in all human messages of the state.
+    A conversation is a run: every invocation that goes on with the same state (a thread, where there is a checkpointer)
+    is the same run, and without a state to go on with each is its own. The task is what the user wrote so far, in all
+    human messages of the state.
     """
 
     state_schema = cast(type[AgentState[Any]], GuidedState)
@@ -53,18 +54,20 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """`on_start` is told of each run that starts; `options` are those of `Memory.start`."""
         super().__init__()
         self._starter = Starter(memory, options, on_start)
-        self._runs: Runs[GuidedRun] = Runs()
+        self._runs: Runs[Conversation] = Runs()
 
     def before_agent(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
-        """Give the run its name. In a graph of your own this is the first node."""
-        return {RUN: uuid4().hex}
+        """Give the run its name, which a checkpointer keeps. In a graph of your own this is the first node."""
+        return {RUN: _read(state, RUN) or uuid4().hex}
 
     def after_agent(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> None:
-        self._runs.drop(_read(state, RUN))
+        execution = getattr(runtime, "execution_info", None)
+        if getattr(execution, "thread_id", None) is None:  # nobody can go on with it
+            self._runs.drop(_read(state, RUN))
 
     def guidance(self, state: Mapping[str, Any], tools: Iterable[str] | None = None) -> str:
         """What to show the model, for a graph of your own; empty when there is nothing."""
-        return self._run(state, tools).guidance
+        return self._run(state, tools)[1]
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -101,12 +104,12 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         return result
 
     def _with_guidance(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        text = self._run(request.state, map(_tool_name, request.tools)).guidance
+        _, text = self._run(request.state, [*map(_tool_name, request.tools)])
         return request.override(system_message=_with(request.system_message, text)) if text else request
 
     def _held(self, request: ToolCallRequest) -> ToolMessage | None:
         call = request.tool_call
-        run = self._run(request.state, [tool.name for tool in request.runtime.tools])
+        run, _ = self._run(request.state, [tool.name for tool in request.runtime.tools])
         text = run.hold(call["name"], call["args"], turn=_turn(request.state), call=call["id"])
         if text is None:
             return None
@@ -119,21 +122,21 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     def _tell(self, request: ToolCallRequest, came_back: object) -> None:
         if isinstance(came_back, GraphBubbleUp):  # an interrupt: the call is not over
             return
-        run, call = self._run(request.state), request.tool_call
+        run, call = self._run(request.state)[0], request.tool_call
         if isinstance(came_back, ToolMessage):
             error = (str(came_back.text) or "failed") if came_back.status == "error" else None
             run.tell(call["name"], call["args"], str(came_back.text), error)
         else:
             run.tell(call["name"], call["args"], error=came_back if isinstance(came_back, Exception) else None)
 
-    def _run(self, state: object, tools: Iterable[str] | None = None) -> GuidedRun:
+    def _run(self, state: object, tools: Iterable[str] | None = None) -> tuple[GuidedRun, str]:
         key = _read(state, RUN)
         if not isinstance(key, str):
             raise UsageError(
                 f"the state of this graph has no {RUN!r}, so its runs cannot be told apart. Make it a StateGraph "
                 "of GuidedState, or give your state that key, and make MemoryMiddleware.before_agent its first node."
             )
-        return self._runs.get(key, lambda: self._starter.start(_task(state), run_id=key, tools=tools))
+        return self._runs.get(key, lambda: Conversation(self._starter, key)).at(_task(state), tools)
 
 
 def _read(state: object, key: str) -> Any:

@@ -1,4 +1,4 @@
-"""PydanticAI: `Agent(..., capabilities=[MemoryCapability(memory)])`. Every run of the agent is a run of its own."""
+"""PydanticAI: `Agent(..., capabilities=[MemoryCapability(memory)])`. A conversation is a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
-from contramem.inject.adapters.guided_run import GuidedRun, Starter, StartOptions, missing
+from contramem.inject.adapters.guided_run import Conversation, GuidedRun, Runs, Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 
 try:
@@ -25,6 +25,7 @@ _NO_ERRORS = (SkipToolExecution, CallDeferred, ApprovalRequired)
 class MemoryCapability(AbstractCapability[AgentDepsT]):
     """Guidance in the instructions, and the card of a function as the answer to its first call.
 
+    A run of the agent that goes on with the history of another has its conversation id, and is the same run of ours.
     The task is what the user wrote, in this run and in the history it continues.
     """
 
@@ -33,16 +34,16 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
     ) -> None:
         """`on_start` is told of each run that starts; `options` are those of `Memory.start`."""
         self._starter = Starter(memory, options, on_start)
+        self._runs: Runs[Conversation] = Runs()  # shared by the copies
         self._task = ""
-        self._guided: GuidedRun | None = None
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:
         fresh = copy.copy(self)
-        fresh._task, fresh._guided = _task(ctx), None
+        fresh._task = _task(ctx)
         return fresh
 
     def get_instructions(self) -> Callable[[RunContext[AgentDepsT]], str | None]:
-        return lambda ctx: self._run(ctx).guidance or None
+        return lambda ctx: self._run(ctx)[1] or None
 
     async def wrap_tool_execute(
         self,
@@ -53,9 +54,9 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         args: dict[str, Any],
         handler: WrapToolExecuteHandler,
     ) -> Any:
-        run = self._run(ctx)
+        run, _ = self._run(ctx)
         if not ctx.tool_call_approved:  # what a person has approved is not for the model to think over
-            held = run.hold(call.tool_name, args, turn=ctx.run_step, call=call.tool_call_id)
+            held = run.hold(call.tool_name, args, turn=(ctx.run_id, ctx.run_step), call=call.tool_call_id)
             if held is not None:
                 return held
         try:
@@ -77,14 +78,14 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         args: str | dict[str, Any],
         error: ValidationError | ModelRetry,
     ) -> dict[str, Any]:
-        self._run(ctx).tell(call.tool_name, error=error)
+        self._run(ctx)[0].tell(call.tool_name, error=error)
         raise error
 
-    def _run(self, ctx: RunContext[AgentDepsT]) -> GuidedRun:
-        # Started at the first step: only then the run knows its tools.
-        if self._guided is None:
-            self._guided = self._starter.start(self._task, run_id=ctx.run_id, tools=ctx.tools or None)
-        return self._guided
+    def _run(self, ctx: RunContext[AgentDepsT]) -> tuple[GuidedRun, str]:
+        """The run, and its guidance. Asked at the first step and later: only then the run knows its tools."""
+        run_id = getattr(ctx, "conversation_id", None) or ctx.run_id
+        conversation = self._runs.get(run_id, lambda: Conversation(self._starter, run_id))
+        return conversation.at(self._task, ctx.tools or None)
 
 
 def _task(ctx: RunContext[Any]) -> str:
