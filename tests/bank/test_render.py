@@ -72,3 +72,9 @@ def test_a_card_cannot_paint_the_terminal_or_the_page():
     assert "[bold]now[/bold]" in shown
     assert r"\<script\>" in card_markdown(card)
     assert r"\[link\](" in card_markdown(card)
+
+
+def test_a_name_in_code_stays_code_in_markdown_and_a_lone_backtick_is_a_word():
+    rule = "Call `lockDoors` first, not ` or `a <b>`."
+    card = example_bank().skills[0].model_copy(update={"skill": Skill(core_rule=rule, completion=("done",))})
+    assert r"Call `lockDoors` first, not \` or \`a \<b\>\`." in card_markdown(card)

@@ -299,6 +299,23 @@ def test_empty_results_are_told_by_the_filter_that_led_to_them():
     )
 
 
+def test_an_argument_blamed_for_its_unknown_values_is_not_asked_for_as_well():
+    """Made-up addresses find nothing. That the few known ones do is no reason to give one."""
+
+    def searched(run, place, found_some):
+        given = {"owner": "<EMAIL_1>"} if place else {}
+        form = Form("list", ("id",), 2) if found_some else Form("empty", (), 0)
+        origins = {"owner": place} if place else {}
+        return call(given, run=run, function="Mail.search", effect="read", form=form, origins=origins)
+
+    calls = [searched(f"n{n}", "nowhere", False) for n in range(30)]
+    calls += [searched(f"k{n}", "Mail.people", True) for n in range(10)]
+    calls += [searched(f"w{n}", "", n % 2 == 0) for n in range(40)]
+    rules = card_of(*calls, function="Mail.search").usage_rules
+    assert any(rule.startswith("When `owner` had not been seen") for rule in rules)
+    assert not any(rule.startswith("Without `owner`") for rule in rules)
+
+
 def test_nothing_is_said_of_empty_results_that_nothing_separates():
     mixed = [("task", HITS, {}), ("task", EMPTY, {}), ("nowhere", HITS, {}), ("nowhere", EMPTY, {})] * 5
     assert card_of(*searches(*mixed), function="Mail.search") is None

@@ -140,6 +140,10 @@ def _items(texts: Iterable[str]) -> str:
     return "\n".join(f"- {text}" for text in texts)
 
 
+_NAME_OR_MARK = re.compile(r"`[\w.]+`|[`*<>\[\]]")
+
+
 def _plain(text: str) -> str:
-    """`text` on one line and without markup: placeholders such as `<EMAIL_1>` are words, not HTML."""
-    return re.sub(r"([`*<>\[\]])", r"\\\1", " ".join(visible(text).split()))
+    """`text` on one line, without markup but for names in code: placeholders such as `<EMAIL_1>` are words, no HTML."""
+    one_line = " ".join(visible(text).split())
+    return _NAME_OR_MARK.sub(lambda found: found[0] if len(found[0]) > 1 else f"\\{found[0]}", one_line)

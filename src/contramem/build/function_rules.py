@@ -141,7 +141,7 @@ def _several_at_once(calls: Calls, arguments: Sequence[Argument]) -> Iterator[st
 def _when_empty(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
     """What separates the calls that came back empty from the others, and what found something then.
 
-    Values that nobody had seen come first; of the rest, whether an argument was given.
+    Values that nobody had seen come first. Whether an argument was given is told when it also separates the rest.
     """
     shown = [call for call in calls.worked if call.form is not None]
     empty = [call for call in shown if is_empty(call)]
@@ -150,9 +150,14 @@ def _when_empty(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
     names = sorted(argument.name for argument in arguments)
     looked_up = [name for name in names if is_looked_up(name, shown)]
     unknown = [reason for name in looked_up for reason in _unknown_values(name, shown, 2 * len(names))]
-    for reason in unknown:
-        shown = [call for call in shown if not guessed(call, reason.argument)]
-    given = [reason for name in names for reason in _given_or_not(name, shown, 2 * len(names))]
+    blamed = {reason.argument for reason in unknown}
+    rest = [call for call in shown if not any(guessed(call, name) for name in blamed)]
+    given = [
+        reason
+        for name in names
+        if name not in blamed and any(_given_or_not(name, rest, 2 * len(names)))
+        for reason in _given_or_not(name, shown, 2 * len(names))
+    ]
     ordered = sorted(unknown + given, key=lambda reason: (-reason.empties, reason.text))
     yield from (reason.text for reason in ordered[:MAX_REASONS])
 
