@@ -29,7 +29,8 @@ def test_the_commands_of_a_document_do_what_it_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for folder in ("examples", "experiments"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     for language, file, content in BLOCK.findall(document.read_text(encoding="utf-8")):
         if file:
             Path(file).write_text(content, encoding="utf-8")

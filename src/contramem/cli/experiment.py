@@ -19,7 +19,7 @@ from contramem.experiment.experiment import Foreseen, Tell, foresee, out_folder,
 from contramem.experiment.folder import opened
 from contramem.experiment.jobs import Stopped
 from contramem.experiment.load import load_experiment
-from contramem.experiment.report import foresight_table, headline, success_table
+from contramem.experiment.report import foresight_table, headline, target_table, targets
 from contramem.experiment.results import Results
 from contramem.experiment.state import State, state_of
 
@@ -56,7 +56,7 @@ def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> N
     if as_json:
         _print_json(results.as_json())
     else:
-        _show(results, where)
+        _show(results, where, loaded.config.about)
 
 
 @experiment.command("show")
@@ -108,16 +108,26 @@ def _say_plan(found: Foreseen, where: Path, as_json: bool) -> None:
     console.print(f"Nothing was run or written. Results would go to {where}.")
 
 
-def _show(results: Results, where: Path) -> None:
+def _show(results: Results, where: Path, about: str) -> None:
     console = Console(highlight=False)
-    if results.cells:
-        console.print(success_table(results, by_ability=False).as_rich())
+    if about:
+        console.print(about, markup=False)
+    for target in targets(results):
+        console.print(f"[bold]{target}[/], {_tasks(results, target)}:")
+        console.print(target_table(results, target).as_rich())
     if results.foresight:
         console.print(foresight_table(results).as_rich())
     for one in results.not_made:
         console.print(f"[yellow]not made:[/] {one}")
+    for note in results.notes:
+        click.secho(note, err=True, fg="yellow")
     console.print(headline(results))
     console.print(f"[dim]Report: {where / 'report.html'}   Runs: {where / 'runs'}[/]")
+
+
+def _tasks(results: Results, target: str) -> str:
+    compared = next(iter(results.comparisons.get(target, {}).values()), None)
+    return f"{compared.tasks} tasks" if compared else "nothing to compare"
 
 
 def _show_state(state: State, folder: Path) -> None:

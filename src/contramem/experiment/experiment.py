@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +52,20 @@ def run_experiment(file: ExperimentFile, out: Path, tell: Tell) -> Results:
         collected = _collect(setting, folder, tell)
         workshops = _workshops(setting, folder, collected, model)
         check_leakage(setting, workshops)
-        results = _tested(setting, folder, workshops, tell)
+        results = replace(_tested(setting, folder, workshops, tell), notes=tuple(_left_out(setting)))
         write_report(folder, setting, results)
         manifest.end(folder, log)
         return results
+
+
+def _left_out(setting: Setting) -> Iterator[str]:
+    """Recorded runs that could not be read, or that teach nothing because their tasks are held out or unknown."""
+    if setting.problems:
+        yield f"{len(setting.problems)} recorded run(s) could not be read. First: {setting.problems[0]}"
+    if setting.runs_here and setting.recorded:
+        unknown = setting.strangers()
+        if unknown:
+            yield f"{unknown} recorded run(s) are of tasks that the environment does not have; they teach nothing."
 
 
 def foresee(file: ExperimentFile, out: Path) -> Foreseen:

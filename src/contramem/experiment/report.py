@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 
 from contramem.evaluate.compare import Comparison
 from contramem.evaluate.report import (
@@ -61,7 +60,7 @@ def report_page(setting: Setting, results: Results) -> Page:
     sections = [
         Section("What was found", config.about,
                 tables=[table for table in tables(results) if table.label in ("success", "foresight")],
-                listings=[_listing(results)] if results.not_made else (), notes=notes),
+                listings=[_listing(results)] if results.not_made else (), notes=[*notes, *results.notes]),
         *_comparisons(results),
         Section("What it takes", tables=[t for t in tables(results) if t.label in ("runtime", "construction")]),
     ]  # fmt: skip
@@ -106,30 +105,44 @@ def tables(results: Results) -> list[Table]:
     return found
 
 
-def success_table(results: Results, *, by_ability: bool = True) -> Table:
+AGAINST = ("Points", "95 % interval", "Gained", "Lost", "Exact p")
+_NOTE = "Points, flips and p: against no memory, the same tasks and trials."
+
+
+def success_table(results: Results) -> Table:
     """Success by target, condition and ability, as in the paper's main table, with flips against no memory."""
     abilities = sorted({ability for cell in results.cells for ability in cell.by_ability})
-    several = by_ability and len(abilities) > 1
+    shown = abilities if len(abilities) > 1 else []
     rows: list[Row] = []
     sections = []
-    by_target = sorted(results.cells, key=lambda cell: cell.target)
-    for target, cells in groupby(by_target, key=lambda cell: cell.target):
+    for target in targets(results):
         sections.append(len(rows))
-        for cell in cells:
-            shares = [percent(_share(cell, ability)) for ability in abilities] if several else []
-            rows.append([target, cell.condition, number(cell.runs), *shares, percent(cell.success, "strong"),
-                         *_against(results.comparisons.get(target, {}).get(cell.condition))])  # fmt: skip
-    header = ("Target", "Condition", "Runs", *(abilities if several else ()), "Overall %", "Points", "95 % interval",
-              "Gained", "Lost", "Exact p")  # fmt: skip
-    return Table(
-        "Held-out success",
-        header,
-        rows,
-        align="ll" + "r" * (len(header) - 2),
-        sections=frozenset(sections[1:]),
-        notes=("Points, flips and p: against no memory, the same tasks and trials.",),
-        label="success",
-    )
+        for cell in _of(results, target):
+            shares = [percent(_share(cell, ability)) for ability in shown]
+            rows.append([target, cell.condition, number(cell.runs), *shares, *_overall(results, cell)])
+    header = ("Target", "Condition", "Runs", *shown, "Overall %", *AGAINST)
+    align = "ll" + "r" * (len(header) - 2)
+    marks = frozenset(sections[1:])
+    return Table("Success", header, rows, align=align, sections=marks, notes=(_NOTE,), label="success")
+
+
+def target_table(results: Results, target: str) -> Table:
+    """The same for one target, narrow enough for a terminal."""
+    rows: list[Row] = [[cell.condition, number(cell.runs), *_overall(results, cell)] for cell in _of(results, target)]
+    return Table(target, ("Condition", "Runs", "Success %", *AGAINST), rows)
+
+
+def targets(results: Results) -> list[str]:
+    return sorted({cell.target for cell in results.cells})
+
+
+def _of(results: Results, target: str) -> list[Cell]:
+    return [cell for cell in results.cells if cell.target == target]
+
+
+def _overall(results: Results, cell: Cell) -> list[Written | str]:
+    comparison = results.comparisons.get(cell.target, {}).get(cell.condition)
+    return [percent(cell.success, "strong"), *_against(comparison)]
 
 
 def _share(cell: Cell, ability: str) -> float | None:

@@ -74,6 +74,8 @@ class Results:
     memories: tuple[Facts, ...] = ()
     not_made: tuple[str, ...] = ()
     """Conditions that these runs cannot make, and runs that nobody has made yet, in words."""
+    notes: tuple[str, ...] = ()
+    """What was left out on the way, in words."""
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)

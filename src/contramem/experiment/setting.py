@@ -188,6 +188,10 @@ class Setting:
         teaches = set(fold.reference)
         return [run for run in runs if (task := self._find(of_run(run))) is not None and task.key in teaches]
 
+    def strangers(self) -> int:
+        """Recorded runs of tasks that are not among the tasks there are."""
+        return sum(self._find(of_run(run)) is None for run in self.recorded)
+
     @cached_property
     def _find(self) -> Finder:
         return Finder(self.tasks.values())
