@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from contramem.evaluate.compare import Comparison
 from contramem.evaluate.report import (
@@ -28,7 +28,6 @@ from contramem.experiment.folder import ResultFolder
 from contramem.experiment.leakage import checked
 from contramem.experiment.results import Cell, Results
 from contramem.experiment.setting import Setting
-from contramem.experiment.workshop import NO_MEMORY
 
 
 def write_report(folder: ResultFolder, setting: Setting, results: Results) -> None:
@@ -58,7 +57,7 @@ def report_page(setting: Setting, results: Results) -> Page:
     if config.split.by == "task":
         notes.append("The split is by task: tasks of one scenario are on both sides.")
     sections = [
-        Section("What was found", config.about,
+        Section("What was found",
                 tables=[table for table in tables(results) if table.label in ("success", "foresight")],
                 listings=[_listing(results)] if results.not_made else (), notes=[*notes, *results.notes]),
         *_comparisons(results),
@@ -85,7 +84,7 @@ def headline(results: Results) -> str:
     """The finding, in one sentence."""
     for target, by_condition in results.comparisons.items():
         if "contramem" in by_condition:
-            return f"{target}: {verdict(by_condition['contramem'])}"
+            return f"{target}, contramem: {verdict(by_condition['contramem'])}"
     ranked = sorted((one for one in results.foresight if one.share is not None), key=lambda one: -(one.share or 0))
     if ranked:
         best = ranked[0]
@@ -119,8 +118,8 @@ def success_table(results: Results) -> Table:
         sections.append(len(rows))
         for cell in _of(results, target):
             shares = [percent(_share(cell, ability)) for ability in shown]
-            rows.append([target, cell.condition, number(cell.runs), *shares, *_overall(results, cell)])
-    header = ("Target", "Condition", "Runs", *shown, "Overall %", *AGAINST)
+            rows.append([cell.condition, target, number(cell.runs), *shares, *_overall(results, cell)])
+    header = ("Condition", "Target", "Runs", *shown, "Overall %", *AGAINST)
     align = "ll" + "r" * (len(header) - 2)
     marks = frozenset(sections[1:])
     return Table("Success", header, rows, align=align, sections=marks, notes=(_NOTE,), label="success")
@@ -238,12 +237,19 @@ def _comparisons(results: Results) -> Iterator[Section]:
             f"What changed for {target}",
             listings=list(_harmed(by_condition.items())),
             figures=[flip_chart("Tasks that changed", flips, name="Condition")],
-            notes=[f"{name}: {verdict(one)}" for name, one in by_condition.items() if name != NO_MEMORY],
+            lede=_unharmed(by_condition),
+            notes=[f"{name}: {verdict(one)}" for name, one in by_condition.items()],
         )
+
+
+def _unharmed(by_condition: Mapping[str, Comparison]) -> str:
+    names = [name for name, one in by_condition.items() if not one.harmed_tasks]
+    return f"No task was harmed by {', '.join(names)}." if names else ""
 
 
 def _harmed(compared: Iterable[tuple[str, Comparison]]) -> Iterator[Listing]:
     for name, one in compared:
         lost = {flip.task: (flip.base, flip.memory) for flip in one.flips if flip.change == "lost"}
         items = [Item(task, places=lost.get(task, ())) for task in one.harmed_tasks]
-        yield Listing(f"Harmed by {name}", items, tone="bad" if items else "")
+        if items:
+            yield Listing(f"Harmed by {name}", items, tone="bad")
