@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -39,6 +39,11 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 
+CardsAt: TypeAlias = Literal["hold", "describe"]
+"""How cards of functions reach the agent: the first call is held and answered with the card, as the adapters do it, or
+the card stands in the tool's description from the start and again beside an error. Small models take a held call for
+the end of the matter (docs/results.md); describing costs tokens instead of a step."""
+
 
 def attempt(
     environment: Environment,
@@ -50,6 +55,7 @@ def attempt(
     trial: str = "0",
     source: str | None = None,
     seed: int | None = None,
+    cards: CardsAt = "hold",
     clock: Callable[[], float] = time.monotonic,
 ) -> Trajectory:
     """Let `target` try the task once, helped by `aid`, in a fresh world.
@@ -63,7 +69,7 @@ def attempt(
     run = _Attempt(environment, task, target, limits, seed, clock)
     source = source or target.name
     aided = _begin(aid, task, run.tools, f"{environment.name}/{task_id}/{source}/{trial}")
-    outcome = run.through(aided)
+    outcome = run.through(aided, cards)
     if aided is not None:
         aided.finish(outcome)
     return Trajectory(
@@ -124,10 +130,13 @@ class _Attempt:
         self._clock, self._started = clock, clock()
         self._messages = [Message("system", render(AGENT, context=task.context).text.strip())]
         self._guided: GuidedRun | None = None
+        self._holds = True
         self._seen: dict[str, tuple[Result, int]] = {}
+        self._cards: dict[str, str] = {}
 
-    def through(self, aided: AidedRun | None) -> Outcome:
+    def through(self, aided: AidedRun | None, cards: CardsAt) -> Outcome:
         """All turns of the user, and the verdict."""
+        self._holds = cards == "hold"
         self._guided = None if aided is None else GuidedRun(_Noting(aided, self._note))
         met = ""
         try:
@@ -154,7 +163,7 @@ class _Attempt:
 
     def _answer(self, turn: int) -> str:
         """Step by step until the target answers the user."""
-        has = [tool for tool in self.tools if self._task.later.get(tool.function, 0) <= turn]
+        has = [self._described(tool) for tool in self.tools if self._task.later.get(tool.function, 0) <= turn]
         names = spellings(has)
         spelled = [msgspec.structs.replace(tool, function=name) for tool, name in zip(has, names, strict=True)]
         while True:
@@ -169,6 +178,15 @@ class _Attempt:
             for call in reply.calls:
                 text = self._call(call, names.get(call.function, call.function))
                 self._messages.append(Message("tool", text, answers=call))
+
+    def _described(self, tool: Tool) -> Tool:
+        """The tool, with its card in the description where cards are not shown by holding calls."""
+        if self._guided is None or self._holds:
+            return tool
+        if tool.function not in self._cards:
+            card = self._guided.run.before_call(tool.function)
+            self._cards[tool.function] = card.text if card else ""
+        return msgspec.structs.replace(tool, description=f"{tool.description} {self._cards[tool.function]}".strip())
 
     def _ask(self, tools: Sequence[Tool]) -> Reply:
         self._check_limits()
@@ -195,16 +213,19 @@ class _Attempt:
 
     def _call(self, call: ToolCall, function: str) -> str:
         """Make the call, or hold it once to show its card; give what the target reads."""
-        if self._guided is not None:
+        if self._guided is not None and self._holds:
             held = self._guided.hold(function, call.arguments, turn=self.usage.model_calls)
             if held is not None:
                 return held
         result, times = self._made(function, call.arguments)
         self.recorder.call(function, call.arguments)
         self.recorder.result(result.content, error=result.error or False)
-        if self._guided is not None:
-            self._guided.run.observe(self.recorder.events(finalize=False)[-1])
-        return f"{_read(result)}\n(You have made this very call before.)" if times > 1 else _read(result)
+        text = f"{_read(result)}\n(You have made this very call before.)" if times > 1 else _read(result)
+        if self._guided is None:
+            return text
+        self._guided.run.observe(self.recorder.events(finalize=False)[-1])
+        again = None if self._holds or result.error is None else self._guided.run.before_call(function, call.arguments)
+        return f"{text}\n\n{again.text}" if again else text
 
     def _made(self, function: str, arguments: Mapping[str, Any]) -> tuple[Result, int]:
         """The result, and how often this call has now given it. Once too often ends the run instead."""
