@@ -11,6 +11,7 @@ from bank_examples import add, amend, decide, delta, refuse
 from small_build import build
 
 from contramem.bank.bank import Bank
+from contramem.bank.calls import Call
 from contramem.bank.frozen import freeze
 from contramem.bank.ledger import fold
 from contramem.bank.store import Store, open_store
@@ -125,3 +126,19 @@ def test_a_server_that_is_not_there_is_said_without_the_password():
 def test_a_url_that_is_none_is_refused():
     with pytest.raises(UsageError, match="this is not a PostgreSQL URL"):
         open_store("postgresql://host:port/bank")
+
+
+def test_calls_of_a_model_are_kept_found_and_charged(store):
+    first = Call("d1", "builder", "Mail.search", "openai:some", "p1", "[]", '{"card": "ü"}', "stop", 10, 5, 0.25)
+    unkept = first._replace(digest="d2", request=None, reply=None, cost_usd=None)
+    with store.writing("build"):
+        store.keep(first)
+        store.keep(unkept)
+        store.keep(unkept)  # not kept, so asked and paid for again
+        store.record(charged=["d1"])
+    found = store.call("d1")
+    assert found == first._replace(recorded_at=found.recorded_at, charged=True)
+    assert store.call("d2") is None
+    assert [(call.digest, call.cost_usd, call.charged) for call in store.calls()] == [
+        ("d1", 0.25, True), ("d2", None, False), ("d2", None, False),
+    ]  # fmt: skip

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -213,3 +216,74 @@ def test_recorded_exchanges_stand_in_for_a_model(traces: Path, tmp_path: Path) -
     store = tmp_path / "bank.db"
     said = complaint("build", traces, "--bank", store, "--model", f"recorded:{recorded}")
     assert "holds no reply to this request" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        pytest.param(
+            ("--model", "openai:some", "--base-url", "http://127.0.0.1:9/v1"), "no batch service here", id="url"
+        ),
+        pytest.param(("--model", "openai:gpt-5.5", "--no-keep-replies"), "goes on from the replies", id="not-kept"),
+        pytest.param(("--model", "openai:gpt-5.5", "--export-requests", "f.jsonl"), "Choose one", id="by-file"),
+        pytest.param((), "--batch goes with --model", id="no-model"),
+    ],
+)
+def test_batch_says_what_it_does_not_go_with_before_a_store_is_made(
+    traces: Path, tmp_path: Path, options: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert said in complaint("build", traces, "--bank", tmp_path / "bank.db", *options, "--batch")
+    assert not (tmp_path / "bank.db").exists()
+
+
+def test_a_dry_run_in_batches_costs_half(traces: Path, tmp_path: Path) -> None:
+    how = ("build", traces, "--bank", tmp_path / "bank.db", "--model", "openai:some", "--price", "1,10", "--dry-run")
+    by_calls, in_batches = ok(*how), ok(*how, "--batch")
+    for one, other in zip(by_calls["stages"], in_batches["stages"], strict=True):
+        assert one["tokens_in"] == other["tokens_in"]
+        assert other["cost_usd"] == pytest.approx([bound / 2 for bound in one["cost_usd"]], abs=2e-6)
+    assert "at batch prices" in contramem(*how, "--batch").output
+
+
+def test_a_model_that_cannot_be_opened_is_told_before_a_store_is_made(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "OPENAI_API_KEY" in complaint("build", traces, "--bank", tmp_path / "bank.db", "--model", "openai:gpt-5.5")
+    monkeypatch.setitem(sys.modules, "pydantic_ai.models", None)  # as if the extra had not been installed
+    assert "pip install 'contramem[llm]'" in complaint(
+        "build", traces, "--bank", tmp_path / "bank.db", "--model", "openai:gpt-5.5"
+    )
+    assert not (tmp_path / "bank.db").exists()
+
+
+def test_a_store_in_use_is_told_before_the_runs_are_read(traces: Path, tmp_path: Path) -> None:
+    with open_store(tmp_path / "bank.db", create=True) as store, store.writing("build"):
+        said = complaint("build", tmp_path, "--bank", tmp_path / "bank.db")  # there are no runs in this folder
+    assert "is in use by `contramem build`" in said
+
+
+def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    store = tmp_path / "bank.db"
+
+    def behave(body: dict[str, Any], before: int) -> Answer:
+        if len(server.bodies) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return Answer(json.dumps(reply(body)), delay_s=0.3)
+
+    with loopback(behave) as server:
+        how = ("--model", "openai:some", "--base-url", server.url, "--parallel", "1")
+        first = contramem("build", traces, "--bank", store, *how)
+        assert "run the same command again to go on from here" in str(first.exception)
+        assert "Ctrl-C again leaves at once" in " ".join(first.output.split())
+        with open_store(store) as opened:
+            assert len(opened.calls()) == len(server.bodies) == 1
+        assert ok("build", traces, "--bank", store, *how)["model"]["finished"]
+        assert len(server.bodies) == 4

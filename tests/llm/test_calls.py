@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from threading import Barrier, Event
+from typing import Any
 
 import pytest
 
@@ -123,3 +125,40 @@ def test_replies_come_from_a_batch_or_from_a_person(tmp_path: Path) -> None:
     path.write_text('{"custom_id": "a"}\n')
     with pytest.raises(UsageError, match=r"a.jsonl:1: is no reply"):
         read_replies(path)
+
+
+def test_whoever_wants_to_stop_gets_what_is_under_way_and_no_further_call_is_begun() -> None:
+    stop, together = Event(), Barrier(2)
+
+    class Slow:
+        name = "slow"
+
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        def ask(self, asked: Request) -> Reply:
+            self.asked.append(asked.subject)
+            together.wait(5)
+            stop.set()
+            return Reply(asked.subject)
+
+    model = Slow()
+    caller = Caller(model, parallel=2, stop=stop)
+    got = []
+    with pytest.raises(ModelError, match=r"stopped as you wished\. Everything paid for is kept"):
+        for _, reply in caller.ask_all([request(str(number)) for number in range(6)]):
+            got.append(reply.text)
+    assert sorted(got) == sorted(model.asked) == ["0", "1"]
+
+
+def test_whoever_waits_for_the_next_try_is_not_waited_for() -> None:
+    stop = Event()
+
+    def busy(asked: Request) -> Any:
+        stop.set()
+        return Trouble("rate limit", "HTTP 429", again=True, retry_after_s=600)
+
+    model = ScriptedModel(by=busy)
+    with pytest.raises(ModelError):
+        list(Caller(model, stop=stop).ask_all([request()]))
+    assert len(model.asked) == 1

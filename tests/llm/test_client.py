@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,3 +151,40 @@ def test_a_request_that_is_refused_is_not_repeated_and_the_key_is_never_told(sta
     assert f"HTTP {status}" in str(asked.error)
     assert KEY not in str(asked.error)
     assert asked.troubles == Counter({"rejected": 1})
+
+
+def test_each_call_is_a_span_without_its_texts_where_the_user_has_configured_a_tracer() -> None:
+    """In a process of its own: a tracer is configured once for a whole process."""
+    pytest.importorskip("opentelemetry.sdk")
+    with loopback(fails_first(0, Answer())) as server:
+        told = subprocess.run(
+            [sys.executable, "-c", TRACED, server.url], capture_output=True, text=True, check=True,
+            cwd=Path(__file__).parents[2],
+        )  # fmt: skip
+    (span,) = json.loads(told.stdout)
+    assert span["name"] == "chat loopback"
+    assert span["attributes"]["gen_ai.request.model"] == "loopback"
+    assert span["attributes"]["gen_ai.usage.input_tokens"] == 1000
+    assert span["attributes"]["gen_ai.usage.output_tokens"] == 100
+    assert "Be a builder" not in told.stdout
+    assert "About Mail.search" not in told.stdout
+
+
+TRACED = """
+import json, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+kept = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+from contramem.llm.client import ProviderModel
+from contramem.llm.request import Message, Request, Settings
+model = ProviderModel("openai:loopback", base_url=sys.argv[1])
+messages = (Message("system", "Be a builder."), Message("user", "About Mail.search"))
+model.ask(Request("openai:loopback", Settings(), messages, {"type": "object", "properties": {}}))
+model.close()
+print(json.dumps([json.loads(span.to_json()) for span in kept.get_finished_spans()]))
+"""

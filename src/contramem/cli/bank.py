@@ -173,7 +173,7 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
 def cost(where: str, call_id: str | None, as_json: bool) -> None:
     """Say what the model calls behind STORE have cost, beside the paper's figures."""
     from contramem.bank.store import open_store
-    from contramem.cli.build_model import cost_json, cost_table, exchange_json, exchange_text
+    from contramem.cli.build_cost import cost_json, cost_table, exchange_json, exchange_text
 
     with open_store(_store_only(where)) as store:
         calls = store.calls()

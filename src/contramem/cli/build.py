@@ -15,13 +15,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from contramem.bank.bank import Bank
+from contramem.bank.locate import is_url
 from contramem.bank.store import open_store
 from contramem.build.author import Author
 from contramem.build.construction import Report
 from contramem.build.deltas import DeltasFrom
 from contramem.build.rounds import Plan
 from contramem.build.rules import RuleAuthor
-from contramem.cli import build_model
+from contramem.cli import build_cost, build_model
 from contramem.cli.build_model import ModelOptions, model_options
 from contramem.cli.reading import pooled, reading_options
 from contramem.contrast.packet import Packet
@@ -65,6 +66,7 @@ def build(
             raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
         _build_by_model(paths, options, where, Choice(sources, only, rollouts, append_only), by_model, as_json)
         return
+    check_free(where)
     tools: dict[str, Tool] = {}
     with (
         pooled(paths, options, sources, tools) as every,
@@ -104,30 +106,44 @@ class Choice(NamedTuple):
 def _build_by_model(
     paths: tuple[Path, ...], options: ReadOptions, where: str, choice: Choice, by_model: ModelOptions, as_json: bool
 ) -> None:
-    tools: dict[str, Tool] = {}
-    with pooled(paths, options, choice.sources, tools) as every, rolled_out(every, choice.rollouts) as pool:
-        vocabulary = Vocabulary(pool)
-        with progress() as tell:
-            packets = contrast_all(pool, vocabulary, tell)
-    plan = Plan(packets, tools, choice.only, choice.append_only, by_model.window)
-    checks = Validator(vocabulary.closed)
-    if by_model.dry_run:
-        found = build_model.foresee(plan, where, by_model, checks)
-        if as_json:
-            _print_json(build_model.estimate_json(found))
-        else:
-            build_model.show_estimate(found, by_model)
-        return
-    with open_store(where, create=True) as store:
-        account = build_model.run(plan, store, by_model, checks)
-        bank = store.bank()
+    with build_model.opened(by_model) as model:
+        if not by_model.dry_run:
+            check_free(where)
+        tools: dict[str, Tool] = {}
+        with pooled(paths, options, choice.sources, tools) as every, rolled_out(every, choice.rollouts) as pool:
+            vocabulary = Vocabulary(pool)
+            with progress() as tell:
+                packets = contrast_all(pool, vocabulary, tell)
+        plan = Plan(packets, tools, choice.only, choice.append_only, by_model.window)
+        checks = Validator(vocabulary.closed)
+        if by_model.dry_run:
+            _foresee(plan, where, by_model, checks, as_json)
+            return
+        with open_store(where, create=True) as store:
+            account = build_model.run(plan, store, model, by_model, checks)
+            bank = store.bank()
     if as_json:
-        _print_json({**_as_json(account.build.report, bank, packets), "model": build_model.account_json(account)})
+        _print_json({**_as_json(account.build.report, bank, packets), "model": build_cost.account_json(account)})
     else:
         _show(account.build.report, bank, packets, where)
-        build_model.show_account(account, by_model)
+        build_cost.show_account(account, by_model.export)
     if account.build.stopped is not None:
         raise account.build.stopped
+
+
+def _foresee(plan: Plan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
+    found = build_model.foresee(plan, where, by_model, checks)
+    if as_json:
+        _print_json(build_cost.estimate_json(found))
+    else:
+        build_cost.show_estimate(found, by_model.choice.name, by_model.batch)
+
+
+def check_free(where: str) -> None:
+    """Say that somebody else is writing before hours are spent on reading, not after."""
+    if is_url(where) or Path(where).exists():
+        with open_store(where, create=True) as store, store.writing("build"):
+            pass
 
 
 @contextmanager

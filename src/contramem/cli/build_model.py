@@ -1,49 +1,44 @@
-"""`contramem build --model`: its options, what it will cost, the live line of what it costs, the account at the end."""
+"""`contramem build --model`: its options, and running it with a live line of what it costs."""
 
 from __future__ import annotations
 
 import functools
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, current_thread, main_thread
 from typing import Any, TypeVar
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from contramem.bank.calls import Call
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
 from contramem.build.answering import AskNow, FromFile
+from contramem.build.batching import AskInBatches, Desk, TakeInFirst, held_batches
 from contramem.build.construction import Checks
-from contramem.build.estimate import Range, StageEstimate, estimate
+from contramem.build.estimate import StageEstimate, estimate
 from contramem.build.focus import SUITES, load_focus
 from contramem.build.model import ModelChoice
-from contramem.build.rounds import DEFAULT_WINDOW, Plan
+from contramem.build.rounds import DEFAULT_WINDOW, Answer, Plan
 from contramem.build.suites import Prompts
+from contramem.cli.build_cost import Account
 from contramem.errors import UsageError
-from contramem.inject.budget import ENCODING
+from contramem.llm.batch import ProviderBatches
 from contramem.llm.calls import PARALLEL, Budget, Caller
+from contramem.llm.client import ProviderModel
 from contramem.llm.exchange import Exchange
 from contramem.llm.files import read_replies, write_requests
 from contramem.llm.price import Price, price_of, read_price
 from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import EFFORTS, STAGES, Model, Settings, reply_tokens
-from contramem.pipeline import ModelBuild, build_by_model
+from contramem.llm.request import EFFORTS, Model, Settings, reply_tokens
+from contramem.pipeline import build_by_model
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-PAPER = (
-    ("AWM (paper)", 1, 142_000, 0.92),
-    ("ACE (paper)", 246, 15_720_000, 94.57),
-    ("contramem (paper): skills", None, 1_440_000, None),
-    ("contramem (paper): skills and all functions", None, 1_940_000, None),
-)
-"""Construction for the Search ability of GAIA2: 120 trajectories, GPT-5.5 with high effort (A.7). None: not given."""
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _OPTIONS = (
@@ -59,6 +54,7 @@ _OPTIONS = (
     click.option("--window", type=click.IntRange(1), metavar="N", help="Tasks reflected on against the same bank."),
     click.option("--parallel", type=click.IntRange(1), metavar="N", help="Calls at a time, at most."),
     click.option("--price", metavar="IN,OUT", help="Dollars per million tokens, where the list has none."),
+    click.option("--batch", is_flag=True, help="Ask through the provider's batch service: slow, at half the price."),
     click.option("--dry-run", is_flag=True, help="Say what it will cost; call nobody, change nothing."),
     click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Spend no more than this, now."),
     click.option("--no-keep-replies", is_flag=True, help="Keep no prompts and replies; going on then pays again."),
@@ -67,7 +63,7 @@ _OPTIONS = (
 )
 _NAMES = (
     "model base_url suite focus prompts reasoning_effort temperature seed max_reply_tokens window parallel price"
-    " dry_run budget no_keep_replies export_requests import_replies"
+    " batch dry_run budget no_keep_replies export_requests import_replies"
 ).split()
 
 
@@ -81,8 +77,9 @@ class ModelOptions:
     window: int
     parallel: int
     price: Price | None
-    """The user's, or else the list's."""
+    """The user's, or else the list's; of batches, where it is to be asked in batches."""
     given_price: Price | None
+    batch: bool
     dry_run: bool
     budget: float | None
     keep: bool
@@ -131,6 +128,9 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
         model = RecordedModel(Path(model.partition(":")[2])).name
     given_price = read_price(given["price"]) if given["price"] else None
     price = given_price or price_of(model)
+    if given["batch"]:
+        _check_batch(given)
+        price, given_price = price and price.in_batch, given_price and given_price.in_batch
     if given["budget"] is not None and price is None:
         raise UsageError(f"--budget: the price of {model} is not known. Say it with --price IN,OUT.")
     if given["dry_run"] and (given["export_requests"] or given["import_replies"]):
@@ -143,6 +143,7 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
         parallel=given["parallel"] or PARALLEL,
         price=price,
         given_price=given_price,
+        batch=bool(given["batch"]),
         dry_run=given["dry_run"],
         budget=given["budget"],
         keep=not given["no_keep_replies"],
@@ -151,32 +152,31 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
     )
 
 
+def _check_batch(given: dict[str, Any]) -> None:
+    if given["export_requests"] or given["import_replies"]:
+        raise UsageError("--batch hands requests to the provider; by file you hand them over yourself. Choose one.")
+    if given["no_keep_replies"]:
+        raise UsageError("--no-keep-replies: a build in batches goes on from the replies that it keeps.")
+    if str(given["model"]).startswith("recorded:"):
+        raise UsageError("--batch: recorded exchanges have no batch service. Leave --batch away.")
+
+
 # Running it
 
 
-@dataclass(frozen=True)
-class Account:
-    """A build by a model, and what it used."""
-
-    build: ModelBuild
-    exchange: Exchange
-    troubles: dict[str, int]
-    open: int = 0
-    """Requests that wait for a reply by file."""
-    unused: int = 0
-    """Replies in the file that answer nothing that was asked."""
-
-
-def run(plan: Plan, store: Store, options: ModelOptions, checks: Checks) -> Account:
-    """Build, by calls or by file."""
+def run(plan: Plan, store: Store, model: Model | None, options: ModelOptions, checks: Checks) -> Account:
+    """Build, by calls, in batches or by file (without a model)."""
     exchange = Exchange(store, keep=options.keep)
-    if options.by_file:
+    if model is None:
         return _by_file(plan, store, options, checks, exchange)
-    with calling(options) as caller, _live(exchange) as live:
-        answer = AskNow(caller, exchange, live.round)
-        build = build_by_model(
-            plan, store, options.choice, checks, answer, exchange=exchange, on_progress=live.stage
-        )  # fmt: skip
+    budget = _budget(options)
+    with _live(exchange) as live, _stoppable(live) as stop:
+        caller = Caller(model, options.parallel, budget, stop=stop)
+        answer: Answer = AskNow(caller, exchange, live.round)
+        if isinstance(model, ProviderModel) and (options.batch or held_batches(store, model.name)):
+            desk = Desk(ProviderBatches(model), exchange, store, budget, live.say, stop, troubles=caller.troubles)
+            answer = AskInBatches(desk) if options.batch else TakeInFirst(desk, answer)
+        build = build_by_model(plan, store, options.choice, checks, answer, exchange=exchange, on_progress=live.stage)
     return Account(build, exchange, dict(caller.troubles))
 
 
@@ -194,24 +194,54 @@ def _by_file(plan: Plan, store: Store, options: ModelOptions, checks: Checks, ex
 @contextmanager
 def calling(options: ModelOptions) -> Iterator[Caller]:
     """The model that the options name, asked within their budget."""
-    budget = Budget(options.budget, options.price) if options.budget is not None and options.price else None
     with opened(options) as model:
-        yield Caller(model, options.parallel, budget)
+        assert model is not None, "neither a dry run nor a build by file"
+        yield Caller(model, options.parallel, _budget(options))
+
+
+def _budget(options: ModelOptions) -> Budget | None:
+    return Budget(options.budget, options.price) if options.budget is not None and options.price else None
 
 
 @contextmanager
-def opened(options: ModelOptions) -> Iterator[Model]:
-    """The model that the options name."""
+def opened(options: ModelOptions) -> Iterator[Model | None]:
+    """The model that the options name; None where nobody is to be asked. What keeps it from working is said at once."""
+    if options.dry_run or options.by_file:
+        yield None
+        return
     if options.model.startswith("recorded:"):
         yield RecordedModel(Path(options.model.partition(":")[2]))
         return
-    from contramem.llm.client import ProviderModel
-
     model = ProviderModel(options.model, base_url=options.base_url, price=options.given_price)
     try:
+        if options.batch:
+            ProviderBatches(model)  # complains where there are none
         yield model
     finally:
         model.close()
+
+
+@contextmanager
+def _stoppable(live: _Live) -> Iterator[Event]:
+    """The first Ctrl-C sets the event; a second one ends the command at once."""
+    stop = Event()
+
+    def ask_to_stop(*_: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        live.say("Stopping: what is under way is waited for and kept. Ctrl-C again leaves at once.")
+
+    if current_thread() is not main_thread():  # only there can signals be taken
+        yield stop
+        return
+    before = signal.signal(signal.SIGINT, ask_to_stop)
+    try:
+        with warnings.catch_warnings():
+            # A setting that was asked for and would be left aside is an error, before anything is spent.
+            warnings.filterwarnings("error", message="Sampling parameters")
+            yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Live:
@@ -221,6 +251,10 @@ class _Live:
         self._bars = bars
         self._exchange = exchange
         self._tasks: dict[str, TaskID] = {}
+
+    def say(self, sentence: str) -> None:
+        """For waits of hours, and where there is no terminal: a line that stays."""
+        self._bars.console.print(sentence, highlight=False)
 
     def stage(self, name: str, done: int, total: int) -> None:
         if total and name not in self._tasks:
@@ -245,154 +279,9 @@ def _live(exchange: Exchange) -> Iterator[_Live]:
         yield _Live(bars, exchange)
 
 
-# What it will cost
-
-
 def foresee(plan: Plan, where: str, options: ModelOptions, checks: Checks) -> list[StageEstimate]:
     """The estimate. A store that is there is read; one that is not is not made."""
     if not is_url(where) and not Path(where).exists():
         return estimate(plan, options.choice, checks, options.price, None)
     with open_store(where) as store:
         return estimate(plan, options.choice, checks, options.price, store)
-
-
-def estimate_json(found: list[StageEstimate]) -> dict[str, Any]:
-    stages = [
-        {
-            "stage": one.stage,
-            "part": one.part,
-            "calls": [int(bound) for bound in one.calls],
-            "tokens_in": [int(bound) for bound in one.tokens_in],
-            "tokens_out": [int(bound) for bound in one.tokens_out],
-            "cost_usd": [round(bound, 6) for bound in one.cost_usd] if one.cost_usd else None,
-        }
-        for one in found
-    ]
-    return {"dry_run": True, "stages": stages}
-
-
-def show_estimate(found: list[StageEstimate], options: ModelOptions) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("stage", "calls", "tokens in", "tokens out", "price"):
-        table.add_column(name, justify="left" if name == "stage" else "right")
-    for one in found:
-        name = f"{one.stage} ({'known now' if one.part == 'ready' else 'later'})"
-        cost = _dollars(one.cost_usd) if one.cost_usd else "?"
-        table.add_row(name, _range(one.calls), _range(one.tokens_in), _range(one.tokens_out), cost)
-    if found:
-        tokens_in = sum((one.tokens_in for one in found), Range(0, 0))
-        tokens_out = sum((one.tokens_out for one in found), Range(0, 0))
-        costs = [one.cost_usd for one in found if one.cost_usd]
-        total = _dollars(sum(costs, Range(0, 0))) if costs else "?"
-        calls = sum((one.calls for one in found), Range(0, 0))
-        table.add_row("all", _range(calls), _range(tokens_in), _range(tokens_out), total, style="bold")
-    console = Console()
-    console.print(table if found else "Nothing to ask: every reply is there already.")
-    console.print(
-        f"[dim]{options.choice.name}; tokens as counted with {ENCODING}. Asking again after an unusable reply, and "
-        "reasoning that is billed as output, come on top. Nothing was called, nothing changed.[/]"
-    )
-
-
-def _range(bounds: Range) -> str:
-    return f"{bounds.least:,.0f}" if bounds.exact else f"{bounds.least:,.0f} to {bounds.most:,.0f}"
-
-
-def _dollars(bounds: Range) -> str:
-    return f"${bounds.least:,.2f} to ${bounds.most:,.2f}"
-
-
-# What it has cost
-
-
-def account_json(account: Account) -> dict[str, Any]:
-    stages = {name: vars(cost) for name, cost in account.exchange.stages.items()}
-    return {
-        "finished": account.build.finished,
-        "stopped": str(account.build.stopped) if account.build.stopped else None,
-        "stages": stages,
-        "spent_usd": round(account.exchange.spent_usd, 6),
-        "tried_again": dict(sorted(account.troubles.items())),
-        "unusable_replies": dict(sorted(account.exchange.oddities.items())),
-        "open_requests": account.open,
-        "unused_replies": account.unused,
-    }
-
-
-def show_account(account: Account, options: ModelOptions) -> None:
-    console = Console()
-    table = _cost_table()
-    for name, cost in account.exchange.stages.items():
-        price = f"${cost.cost_usd:,.2f}{' + ?' if cost.unpriced else ''}"
-        table.add_row(name, f"{cost.calls:,}", f"{cost.cached:,}", f"{cost.tokens_in:,}", f"{cost.tokens_out:,}", price)
-    _add_paper(table)
-    console.print(table)
-    for counts, what in ((account.troubles, "tried again after"), (account.exchange.oddities, "unusable replies:")):
-        if counts:
-            console.print(f"[yellow]{what}[/] " + ", ".join(f"{name} {n}" for name, n in sorted(counts.items())))
-    if account.unused:
-        console.print(f"[yellow]{account.unused:,} replies[/] in the file answer nothing that is asked.")
-    if account.open:
-        where = f" in {options.export}" if options.export else "; write them with --export-requests FILE"
-        console.print(f"{account.open:,} requests wait for a reply{where}. --import-replies FILE takes the replies.")
-    if not options.keep:
-        console.print("[yellow]Prompts and replies were not kept[/]: what is not decided yet will be paid for again.")
-
-
-def _cost_table() -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("stage", "calls", "from the store", "tokens in", "tokens out", "price"):
-        table.add_column(name, justify="left" if name == "stage" else "right")
-    return table
-
-
-def _add_paper(table: Table) -> None:
-    for name, calls, tokens, cost in PAPER:
-        made = f"{calls:,}" if calls else "?"
-        table.add_row(name, made, "", f"{tokens:,} in all", "", f"${cost:,.2f}" if cost else "?", style="dim")
-
-
-def cost_json(calls: Iterable[Call]) -> dict[str, Any]:
-    """What a store's calls have cost, by stage, beside the paper's figures."""
-    made = list(calls)
-    stages = {}
-    for stage in STAGES:
-        of_stage = [call for call in made if call.stage == stage]
-        priced = [call.cost_usd for call in of_stage if call.cost_usd is not None]
-        stages[stage] = {
-            "calls": len(of_stage),
-            "tokens_in": sum(call.tokens_in for call in of_stage),
-            "tokens_out": sum(call.tokens_out for call in of_stage),
-            "cost_usd": round(sum(priced), 6),
-            "unpriced": len(of_stage) - len(priced),
-        }
-    paper = [{"what": what, "calls": n, "tokens": tokens, "cost_usd": cost} for what, n, tokens, cost in PAPER]
-    return {"models": sorted({call.model for call in made}), "stages": stages, "paper": paper}
-
-
-def cost_table(calls: Iterable[Call]) -> Table:
-    """The same for people."""
-    found = cost_json(calls)
-    table = _cost_table()
-    for stage, cost in found["stages"].items():
-        price = f"${cost['cost_usd']:,.2f}{' + ?' if cost['unpriced'] else ''}"
-        table.add_row(stage, f"{cost['calls']:,}", "", f"{cost['tokens_in']:,}", f"{cost['tokens_out']:,}", price)
-    _add_paper(table)
-    return table
-
-
-def exchange_json(calls: Iterable[Call], call_id: str) -> dict[str, Any]:
-    """One call, whole. `call_id` may be the beginning of its digest, as the ledger gives it."""
-    found = [call for call in calls if call.digest.startswith(call_id)]
-    if not found:
-        raise UsageError(f"there is no call {call_id!r} in this store.")
-    call = found[-1]
-    return {**call._asdict(), "request": json.loads(call.request) if call.request else None}
-
-
-def exchange_text(calls: Iterable[Call], call_id: str) -> str:
-    """The same for people."""
-    call = exchange_json(calls, call_id)
-    said = [f"[{role}]\n{text}" for role, text in call["request"] or [("prompt", "not kept")]]
-    said.append(f"[reply, {call['finish']}]\n{call['reply'] if call['reply'] is not None else 'not kept'}")
-    return "\n\n".join([f"{call['stage']} about {call['subject']}, {call['model']}, {call['recorded_at']}", *said])

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from random import Random
 from threading import Event, Lock
+from time import monotonic
 
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.price import Price
@@ -19,7 +20,16 @@ FIRST_WAIT_S, MAX_WAIT_S = 1.0, 60.0
 INPUT_MARGIN = 1.15
 """Providers count tokens otherwise than we do, and wrap our messages in some of their own."""
 
+LOOK_S = 0.2
+"""How soon somebody who wants to stop is noticed."""
+
 Sleep = Callable[[float], object]
+
+
+def stopped() -> ModelError:
+    return ModelError(
+        "stopped as you wished. Everything paid for is kept; run the same command again to go on from here."
+    )
 
 
 @dataclass
@@ -37,6 +47,17 @@ class Budget:
     def room_for(self, request: Request) -> bool:
         return self.spent_usd + self.reserved_usd + self.worst(request) <= self.limit_usd + 1e-9
 
+    def charge(self, reply: Reply) -> None:
+        cost = reply.cost_usd
+        self.spent_usd += cost if cost is not None else self.price.of(reply.tokens_in, reply.tokens_out)
+
+    def exceeded_by(self, request: Request) -> BudgetError:
+        return BudgetError(
+            f"stopped at ${self.spent_usd:.4f} of ${self.limit_usd:.2f}: the next call could cost up to "
+            f"${self.worst(request):.4f}. Everything paid for is kept; the same command goes on from here, "
+            "with a budget of its own."
+        )
+
 
 @dataclass
 class Caller:
@@ -49,32 +70,37 @@ class Caller:
     """How to wait for the next try. None: until the time has come, or the round is given up."""
     rng: Random = field(default_factory=lambda: Random(0))
     troubles: Counter[str] = field(default_factory=Counter)
+    stop: Event = field(default_factory=Event)
+    """Set by whoever wants to end: no further call is begun, those under way are waited for and given."""
     _lock: Lock = field(default_factory=Lock)
-    _stop: Event = field(default_factory=Event)
+    _given_up: Event = field(default_factory=Event)
 
     def ask_all(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
-        """Replies as they come. When one call fails for good no further is begun, those under way are waited for and
-        given, and then the error is raised."""
-        self._stop.clear()
+        """Replies as they come. When one call fails for good, or somebody wants to stop, no further is begun, those
+        under way are waited for and given, and then the error is raised."""
+        self._given_up.clear()
         waiting = list(requests)
         failed: BaseException | None = None
-        with ThreadPoolExecutor(self.parallel, thread_name_prefix="contramem-call") as pool:
-            under_way: dict[Future[Reply], Request] = {}
-            try:
-                while under_way or (waiting and failed is None):
-                    if failed is None:
-                        failed = self._begin(waiting, under_way, pool)
-                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        request = under_way.pop(future)
-                        self._settle(request, future)
-                        if (error := future.exception()) is None:
-                            yield request, future.result()
-                        else:
-                            failed = failed or error
-                            self._stop.set()
-            finally:
-                self._stop.set()  # whoever is left does not wait for its next try
+        under_way: dict[Future[Reply], Request] = {}
+        pool = ThreadPoolExecutor(self.parallel, thread_name_prefix="contramem-call")
+        try:
+            while under_way or (waiting and failed is None):
+                if failed is None and self.stop.is_set():
+                    failed = stopped()
+                if failed is None:
+                    failed = self._begin(waiting, under_way, pool)
+                done, _ = wait(under_way, LOOK_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    request = under_way.pop(future)
+                    self._settle(request, future)
+                    if (error := future.exception()) is None:
+                        yield request, future.result()
+                    else:
+                        failed = failed or error
+                        self._given_up.set()
+        finally:
+            self._given_up.set()  # whoever is left does not wait for its next try
+            pool.shutdown(wait=False, cancel_futures=True)
         if failed is not None:
             raise failed
 
@@ -83,7 +109,7 @@ class Caller:
     ) -> BaseException | None:
         while waiting and len(under_way) < self.parallel:
             if self.budget is not None and not self.budget.room_for(waiting[0]):
-                return None if under_way else self._too_expensive(waiting)
+                return None if under_way else self.budget.exceeded_by(waiting[0])
             request = waiting.pop(0)
             if self.budget is not None:
                 self.budget.reserved_usd += self.budget.worst(request)
@@ -95,19 +121,7 @@ class Caller:
             return
         self.budget.reserved_usd -= self.budget.worst(request)
         if future.exception() is None:
-            reply = future.result()
-            cost = reply.cost_usd
-            self.budget.spent_usd += (
-                cost if cost is not None else self.budget.price.of(reply.tokens_in, reply.tokens_out)
-            )
-
-    def _too_expensive(self, waiting: Sequence[Request]) -> BudgetError:
-        assert self.budget is not None
-        return BudgetError(
-            f"stopped at ${self.budget.spent_usd:.4f} of ${self.budget.limit_usd:.2f}: the next call could cost up to "
-            f"${self.budget.worst(waiting[0]):.4f}. Everything paid for is kept; the same command goes on from here, "
-            "with a budget of its own."
-        )
+            self.budget.charge(future.result())
 
     def _ask(self, request: Request) -> Reply:
         for tries in range(1, MAX_TRIES + 1):
@@ -120,13 +134,23 @@ class Caller:
                 if not trouble.again:
                     raise ModelError(f"{self.model.name} refuses the call about {request.subject}: {trouble.what}. "
                                      "Everything paid for is kept.") from trouble  # fmt: skip
-                if tries == MAX_TRIES or self._stop.is_set():
+                if tries == MAX_TRIES or self._leaves(pause):
                     raise ModelError(
                         f"{self.model.name} does not answer ({trouble.kind}: {trouble.what}; tried {tries} times). "
                         "Everything paid for is kept; run the same command again to go on from here."
                     ) from trouble
-                (self.sleep or self._stop.wait)(pause)
         raise AssertionError("unreachable")
+
+    def _leaves(self, pause_s: float) -> bool:
+        """Wait for the next try. True: there is none, the round has been given up."""
+        if self.sleep is not None:
+            self.sleep(pause_s)
+            return self._given_up.is_set()
+        until = monotonic() + pause_s
+        while (left := until - monotonic()) > 0 and not self.stop.is_set():
+            if self._given_up.wait(min(left, LOOK_S)):
+                return True
+        return self.stop.is_set()
 
     def _pause(self, trouble: Trouble, tries: int) -> float:
         if trouble.retry_after_s is not None:

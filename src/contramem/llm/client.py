@@ -214,6 +214,8 @@ def _http_trouble(status: int, retry_after_s: float | None, said: str) -> Troubl
 
 def _said(body: object) -> str:
     """The provider's own message, one line, without what looks like a key."""
+    if isinstance(body, dict) and isinstance(body.get("errors"), list) and body["errors"]:
+        body = body["errors"][0]  # a batch that failed as a whole
     if isinstance(body, dict):
         inner = body.get("error", body)
         body = inner.get("message", "") if isinstance(inner, dict) else inner

@@ -1,0 +1,220 @@
+"""Rounds answered by a provider's batch service. What is at the provider stands in the store, so nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from threading import Event
+from typing import Any, TypeVar
+
+from contramem.bank.store import Store
+from contramem.errors import ModelError, UsageError
+from contramem.llm.batch import LOST, Batches, Ticket
+from contramem.llm.calls import MAX_TRIES, Budget, stopped
+from contramem.llm.exchange import Exchange
+from contramem.llm.request import Message, Request, Settings, Trouble
+
+MAX_BATCHES = 3
+"""How often one request is handed over before the build gives up on it."""
+FIRST_LOOK_S, LOOKS_GROW, MAX_LOOK_S = 10.0, 1.5, 300.0
+
+Result = TypeVar("Result")
+Tell = Callable[[str], None]
+"""Told in a sentence what happens to a batch."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A batch at the provider, and what was asked in it."""
+
+    ticket: Ticket
+    requests: tuple[Request, ...]
+
+
+def held_batches(store: Store, model: str) -> list[Held]:
+    """The batches of this model that have not been collected yet."""
+    kept = [json.loads(state) for step, state in sorted(store.progress().items()) if _is_batch(step) and state]
+    found = [Held(Ticket(**one["ticket"]), tuple(_request(given) for given in one["requests"])) for one in kept]
+    return [one for one in found if one.requests[0].model == model]
+
+
+@dataclass
+class Desk:
+    """Hands requests over and takes replies in."""
+
+    batches: Batches
+    exchange: Exchange
+    store: Store
+    budget: Budget | None = None
+    tell: Tell = lambda said: None
+    stop: Event = field(default_factory=Event)
+    wait: Callable[[float], object] | None = None
+    """How to pass the time between two looks. None: until the time has come, or somebody wants to stop."""
+    troubles: Counter[str] = field(default_factory=Counter)
+
+    def take_in(self, held: Held) -> ModelError | None:
+        """Keep every reply of a batch that has ended. What it ended without is open again; an error where asking again
+        would not help."""
+        outcomes = self._patiently(lambda: self.batches.collect(held.ticket, held.requests))
+        hopeless = None
+        came = 0
+        for request in held.requests:
+            outcome = outcomes[request.digest]
+            if isinstance(outcome, Trouble):
+                self.troubles[outcome.kind] += 1
+                hopeless = hopeless or (None if outcome.again else self._refused(request, outcome))
+            elif not self.exchange.has(request):  # a killed build may have taken in some of them
+                came += 1
+                self.exchange.take(request, outcome)
+                if self.budget is not None:
+                    self.budget.charge(outcome)
+        self._close(held)
+        self.tell(f"{held.ticket.batch_id} has ended: {came} of {len(held.requests)} replies came.")
+        return hopeless
+
+    def look(self, held: Held) -> Held | None:
+        """How a batch stands. None: the provider does not know it any more, so what it held is open again."""
+        try:
+            return replace(held, ticket=self._patiently(lambda: self.batches.look(held.ticket)))
+        except Trouble as lost:
+            self.troubles[lost.kind] += 1
+            self._close(held)
+            self.tell(f"{lost.what}: its {len(held.requests)} requests are open again.")
+            return None
+
+    def hand_over(self, requests: Sequence[Request]) -> None:
+        """Each batch is in the store as soon as it is at the provider."""
+        if self.stop.is_set():
+            raise stopped()
+        try:
+            for ticket, part in self.batches.submit(requests):
+                state = {"ticket": asdict(ticket), "requests": [asdict(request) for request in part]}
+                self.store.record(progress={_step(ticket): json.dumps(state)})
+                self.tell(f"{ticket.batch_id} is at the provider: {len(part)} requests.")
+        except Trouble as trouble:
+            self.troubles[trouble.kind] += 1
+            raise ModelError(
+                f"{self.batches.name} takes no batch ({trouble.what}). Everything paid for is kept; run the same "
+                "command again to go on from here."
+            ) from trouble
+
+    def pass_time(self, seconds: float) -> None:
+        (self.wait or self.stop.wait)(seconds)
+        if self.stop.is_set():
+            raise ModelError(
+                "stopped as you wished. Batches go on at the provider; run the same command again to take them in."
+            )
+
+    def _patiently(self, call: Callable[[], Result]) -> Result:
+        """Looking and collecting cost nothing, so they are tried again. LOST goes to the caller."""
+        for tries in range(1, MAX_TRIES + 1):
+            try:
+                return call()
+            except Trouble as trouble:
+                if trouble.kind == LOST:
+                    raise
+                self.troubles[trouble.kind] += 1
+                if not trouble.again or tries == MAX_TRIES:
+                    raise ModelError(
+                        f"{self.batches.name} does not say how a batch stands ({trouble.kind}: {trouble.what}). It "
+                        "goes on at the provider; run the same command again to take it in."
+                    ) from trouble
+                self.pass_time(trouble.retry_after_s or FIRST_LOOK_S * 2 ** (tries - 1))
+        raise AssertionError("unreachable")
+
+    def _refused(self, request: Request, trouble: Trouble) -> ModelError:
+        return ModelError(
+            f"{self.batches.name}: {request.subject} ({request.stage}) came back without a reply ({trouble.what}). "
+            "Everything else that came is kept; run the same command again to ask the rest."
+        )
+
+    def _close(self, held: Held) -> None:
+        self.store.record(progress={_step(held.ticket): ""})
+
+
+@dataclass
+class AskInBatches:
+    """Every round is a batch, or a few; the next begins when all have ended."""
+
+    desk: Desk
+
+    def __call__(self, requests: Sequence[Request]) -> bool:
+        handed = Counter[str]()
+        self._wait_for_all()  # what an earlier build left at the provider
+        while left := [request for request in requests if not self.desk.exchange.has(request)]:
+            part = self._affordable(left)
+            handed.update(request.digest for request in part)
+            if max(handed.values()) > MAX_BATCHES:
+                raise ModelError(
+                    f"{self.desk.batches.name} does not answer: {len(part)} requests came back without a reply from "
+                    f"{MAX_BATCHES} batches. Everything that came is kept; run the same command "
+                    "again, or without --batch."
+                )
+            self.desk.hand_over(part)
+            self._wait_for_all()
+        return True
+
+    def _wait_for_all(self) -> None:
+        pause = FIRST_LOOK_S
+        while running := held_batches(self.desk.store, self.desk.batches.name):
+            hopeless = [error for held in running if (error := self._look(held)) is not None]
+            if hopeless:
+                raise hopeless[0]
+            if held_batches(self.desk.store, self.desk.batches.name):
+                self.desk.pass_time(pause)
+                pause = min(pause * LOOKS_GROW, MAX_LOOK_S)
+
+    def _look(self, held: Held) -> ModelError | None:
+        now = self.desk.look(held)
+        return self.desk.take_in(now) if now is not None and now.ticket.ended else None
+
+    def _affordable(self, requests: Sequence[Request]) -> list[Request]:
+        budget = self.desk.budget
+        if budget is None:
+            return list(requests)
+        part: list[Request] = []
+        worst = 0.0
+        for request in requests:
+            if budget.spent_usd + worst + budget.worst(request) > budget.limit_usd:
+                break
+            worst += budget.worst(request)
+            part.append(request)
+        if not part:
+            raise budget.exceeded_by(requests[0])
+        return part
+
+
+@dataclass
+class TakeInFirst:
+    """Calls, after what an earlier build left in batches has been taken in: nothing is paid for twice."""
+
+    desk: Desk
+    ask: Callable[[Sequence[Request]], bool]
+
+    def __call__(self, requests: Sequence[Request]) -> bool:
+        for held in held_batches(self.desk.store, self.desk.batches.name):
+            now = self.desk.look(held)
+            if now is not None and not now.ticket.ended:
+                raise UsageError(
+                    f"{held.ticket.batch_id}, with {len(held.requests)} requests of this build, is still at the "
+                    "provider, and will be paid for. Go on with --batch; to give it up, cancel it there first."
+                )
+            if now is not None:
+                self.desk.take_in(now)
+        left = [request for request in requests if not self.desk.exchange.has(request)]
+        return self.ask(left) if left else True
+
+
+def _step(ticket: Ticket) -> str:
+    return f"batch {ticket.batch_id}"
+
+
+def _is_batch(step: str) -> bool:
+    return step.startswith("batch ")
+
+
+def _request(kept: dict[str, Any]) -> Request:
+    messages = tuple(Message(*message) for message in kept["messages"])
+    return Request(**{**kept, "settings": Settings(**kept["settings"]), "messages": messages})

@@ -1,0 +1,187 @@
+"""What a build by a model will cost, and what it has cost: for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from contramem.bank.calls import Call
+from contramem.build.estimate import Range, StageEstimate
+from contramem.errors import UsageError
+from contramem.inject.budget import ENCODING
+from contramem.llm.exchange import Exchange
+from contramem.llm.request import STAGES
+from contramem.pipeline import ModelBuild
+
+PAPER = (
+    ("AWM (paper)", 1, 142_000, 0.92),
+    ("ACE (paper)", 246, 15_720_000, 94.57),
+    ("contramem (paper): skills", None, 1_440_000, None),
+    ("contramem (paper): skills and all functions", None, 1_940_000, None),
+)
+"""Construction for the Search ability of GAIA2: 120 trajectories, GPT-5.5 with high effort (A.7). None: not given."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """A build by a model, and what it used."""
+
+    build: ModelBuild
+    exchange: Exchange
+    troubles: dict[str, int]
+    open: int = 0
+    """Requests that wait for a reply by file."""
+    unused: int = 0
+    """Replies in the file that answer nothing that was asked."""
+
+
+# What it will cost
+
+
+def estimate_json(found: list[StageEstimate]) -> dict[str, Any]:
+    stages = [
+        {
+            "stage": one.stage,
+            "part": one.part,
+            "calls": [int(bound) for bound in one.calls],
+            "tokens_in": [int(bound) for bound in one.tokens_in],
+            "tokens_out": [int(bound) for bound in one.tokens_out],
+            "cost_usd": [round(bound, 6) for bound in one.cost_usd] if one.cost_usd else None,
+        }
+        for one in found
+    ]
+    return {"dry_run": True, "stages": stages}
+
+
+def show_estimate(found: list[StageEstimate], model: str, in_batches: bool) -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("stage", "calls", "tokens in", "tokens out", "price"):
+        table.add_column(name, justify="left" if name == "stage" else "right")
+    for one in found:
+        name = f"{one.stage} ({'known now' if one.part == 'ready' else 'later'})"
+        cost = _dollars(one.cost_usd) if one.cost_usd else "?"
+        table.add_row(name, _range(one.calls), _range(one.tokens_in), _range(one.tokens_out), cost)
+    if found:
+        tokens_in = sum((one.tokens_in for one in found), Range(0, 0))
+        tokens_out = sum((one.tokens_out for one in found), Range(0, 0))
+        costs = [one.cost_usd for one in found if one.cost_usd]
+        total = _dollars(sum(costs, Range(0, 0))) if costs else "?"
+        calls = sum((one.calls for one in found), Range(0, 0))
+        table.add_row("all", _range(calls), _range(tokens_in), _range(tokens_out), total, style="bold")
+    console = Console()
+    prices = ", at batch prices" if in_batches else ""
+    console.print(table if found else "Nothing to ask: every reply is there already.")
+    console.print(
+        f"[dim]{model}{prices}; tokens as counted with {ENCODING}. Asking again after an unusable reply, and "
+        "reasoning that is billed as output, come on top. Nothing was called, nothing changed.[/]"
+    )
+
+
+def _range(bounds: Range) -> str:
+    return f"{bounds.least:,.0f}" if bounds.exact else f"{bounds.least:,.0f} to {bounds.most:,.0f}"
+
+
+def _dollars(bounds: Range) -> str:
+    return f"${bounds.least:,.2f} to ${bounds.most:,.2f}"
+
+
+# What it has cost
+
+
+def account_json(account: Account) -> dict[str, Any]:
+    stages = {name: vars(cost) for name, cost in account.exchange.stages.items()}
+    return {
+        "finished": account.build.finished,
+        "stopped": str(account.build.stopped) if account.build.stopped else None,
+        "stages": stages,
+        "spent_usd": round(account.exchange.spent_usd, 6),
+        "tried_again": dict(sorted(account.troubles.items())),
+        "unusable_replies": dict(sorted(account.exchange.oddities.items())),
+        "open_requests": account.open,
+        "unused_replies": account.unused,
+    }
+
+
+def show_account(account: Account, exported_to: Path | None) -> None:
+    console = Console()
+    table = _cost_table()
+    for name, cost in account.exchange.stages.items():
+        price = f"${cost.cost_usd:,.2f}{' + ?' if cost.unpriced else ''}"
+        table.add_row(name, f"{cost.calls:,}", f"{cost.cached:,}", f"{cost.tokens_in:,}", f"{cost.tokens_out:,}", price)
+    _add_paper(table)
+    console.print(table)
+    for counts, what in ((account.troubles, "tried again after"), (account.exchange.oddities, "unusable replies:")):
+        if counts:
+            console.print(f"[yellow]{what}[/] " + ", ".join(f"{name} {n}" for name, n in sorted(counts.items())))
+    if account.unused:
+        console.print(f"[yellow]{account.unused:,} replies[/] in the file answer nothing that is asked.")
+    if account.open:
+        where = f" in {exported_to}" if exported_to else "; write them with --export-requests FILE"
+        console.print(f"{account.open:,} requests wait for a reply{where}. --import-replies FILE takes the replies.")
+    if not account.exchange.keep:
+        console.print("[yellow]Prompts and replies were not kept[/]: what is not decided yet will be paid for again.")
+
+
+def _cost_table() -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("stage", "calls", "from the store", "tokens in", "tokens out", "price"):
+        table.add_column(name, justify="left" if name == "stage" else "right")
+    return table
+
+
+def _add_paper(table: Table) -> None:
+    for name, calls, tokens, cost in PAPER:
+        made = f"{calls:,}" if calls else "?"
+        table.add_row(name, made, "", f"{tokens:,} in all", "", f"${cost:,.2f}" if cost else "?", style="dim")
+
+
+def cost_json(calls: Iterable[Call]) -> dict[str, Any]:
+    """What a store's calls have cost, by stage, beside the paper's figures."""
+    made = list(calls)
+    stages = {}
+    for stage in STAGES:
+        of_stage = [call for call in made if call.stage == stage]
+        priced = [call.cost_usd for call in of_stage if call.cost_usd is not None]
+        stages[stage] = {
+            "calls": len(of_stage),
+            "tokens_in": sum(call.tokens_in for call in of_stage),
+            "tokens_out": sum(call.tokens_out for call in of_stage),
+            "cost_usd": round(sum(priced), 6),
+            "unpriced": len(of_stage) - len(priced),
+        }
+    paper = [{"what": what, "calls": n, "tokens": tokens, "cost_usd": cost} for what, n, tokens, cost in PAPER]
+    return {"models": sorted({call.model for call in made}), "stages": stages, "paper": paper}
+
+
+def cost_table(calls: Iterable[Call]) -> Table:
+    """The same for people."""
+    found = cost_json(calls)
+    table = _cost_table()
+    for stage, cost in found["stages"].items():
+        price = f"${cost['cost_usd']:,.2f}{' + ?' if cost['unpriced'] else ''}"
+        table.add_row(stage, f"{cost['calls']:,}", "", f"{cost['tokens_in']:,}", f"{cost['tokens_out']:,}", price)
+    _add_paper(table)
+    return table
+
+
+def exchange_json(calls: Iterable[Call], call_id: str) -> dict[str, Any]:
+    """One call, whole. `call_id` may be the beginning of its digest, as the ledger gives it."""
+    found = [call for call in calls if call.digest.startswith(call_id)]
+    if not found:
+        raise UsageError(f"there is no call {call_id!r} in this store.")
+    call = found[-1]
+    return {**call._asdict(), "request": json.loads(call.request) if call.request else None}
+
+
+def exchange_text(calls: Iterable[Call], call_id: str) -> str:
+    """The same for people."""
+    call = exchange_json(calls, call_id)
+    said = [f"[{role}]\n{text}" for role, text in call["request"] or [("prompt", "not kept")]]
+    said.append(f"[reply, {call['finish']}]\n{call['reply'] if call['reply'] is not None else 'not kept'}")
+    return "\n\n".join([f"{call['stage']} about {call['subject']}, {call['model']}, {call['recorded_at']}", *said])

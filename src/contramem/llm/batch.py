@@ -1,0 +1,149 @@
+"""Batches: requests handed to a provider together, answered within a day, at half the price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from contramem.errors import UsageError
+from contramem.llm.client import ProviderModel, messages_of
+from contramem.llm.request import Reply, Request, Trouble
+
+if TYPE_CHECKING:
+    from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBatchRequest
+
+UNRUN = "unrun in batch"
+"""The word for requests that a batch ended without."""
+LOST = "batch lost"
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A batch at the provider. Plain text, so that another process can pick it up."""
+
+    batch_id: str
+    handle: str
+    """What the provider's client needs to find it again, as JSON."""
+    ended: bool = False
+
+
+class Batches(Protocol):
+    """A provider's batch service. Every method may raise a Trouble."""
+
+    @property
+    def name(self) -> str:
+        """The model's, as in every request."""
+
+    def submit(self, requests: Sequence[Request]) -> Iterator[tuple[Ticket, Sequence[Request]]]:
+        """In as few batches as the provider takes. Each is given the moment that it exists, with what is in it."""
+
+    def look(self, ticket: Ticket) -> Ticket:
+        """How it stands now."""
+
+    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, Reply | Trouble]:
+        """What came of each request of a batch that has ended, by digest."""
+
+
+class ProviderBatches:
+    """The batch service of a provider, through pydantic-ai: OpenAI's, Anthropic's, Gemini's."""
+
+    def __init__(self, model: ProviderModel) -> None:
+        if model.opened.batch_max_requests is None:
+            raise UsageError(
+                f"--batch: {model.name} has no batch service here (openai:, anthropic: and google: have). "
+                "Leave --batch away, or hand requests over by file with --export-requests."
+            )
+        self.name = model.name
+        self._model = model
+
+    def submit(self, requests: Sequence[Request]) -> Iterator[tuple[Ticket, Sequence[Request]]]:
+        from pydantic_ai import exceptions
+
+        by_digest = {request.digest: request for request in requests}
+        try:
+            encoded = [self._model.run(self._model.opened.batch_encode(self._asked(request))) for request in requests]
+            for part in self._parts(encoded):
+                made = self._model.run(self._model.opened.batch_create(part))
+                yield self._ticket(made), [by_digest[one.custom_id] for one in part]
+        except (exceptions.AgentRunError, exceptions.UserError, UserWarning) as error:
+            raise self._model.trouble(error) from error
+
+    def look(self, ticket: Ticket) -> Ticket:
+        from pydantic_ai import exceptions
+
+        try:
+            return self._ticket(self._model.run(self._model.opened.batch_status(_batch(ticket))))
+        except (exceptions.AgentRunError, exceptions.UserError) as error:
+            if isinstance(error, exceptions.ModelHTTPError) and error.status_code == 404:
+                raise Trouble(LOST, f"the provider does not know {ticket.batch_id}", again=False) from error
+            raise self._model.trouble(error) from error
+
+    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, Reply | Trouble]:
+        from pydantic_ai import exceptions
+
+        try:
+            results = self._model.run(self._model.opened.batch_results(_batch(ticket)))
+        except (exceptions.AgentRunError, exceptions.UserError) as error:
+            raise self._model.trouble(error) from error
+        found = {result.custom_id: result for result in results}  # they come in any order
+        missing = Trouble(UNRUN, "the batch ended without it", again=True)
+        return {
+            request.digest: self._outcome(found[request.digest], request) if request.digest in found else missing
+            for request in requests
+        }
+
+    def _outcome(self, result: BatchResult, request: Request) -> Reply | Trouble:
+        from pydantic_ai import exceptions
+
+        if result.status == "expired":
+            return Trouble(UNRUN, "the batch expired before its turn", again=True)
+        if result.status == "canceled":  # somebody meant to stop it: ask again when told to
+            return Trouble(UNRUN, "the batch was cancelled before its turn", again=False)
+        try:
+            return self._model.reply(self._model.opened.batch_decode(result, self._asked(request)))
+        except exceptions.ContentFilterError:
+            return Reply("", "content_filter")
+        except exceptions.AgentRunError as error:
+            trouble = self._model.trouble(error)
+            return trouble if isinstance(trouble, Trouble) else Trouble("rejected", str(trouble), again=False)
+
+    def _asked(self, request: Request) -> BatchRequest:
+        from pydantic_ai.models.batch import BatchRequest
+
+        return BatchRequest(
+            custom_id=request.digest,
+            messages=messages_of(request),
+            model_settings=self._model.settings(request),
+            model_request_parameters=self._model.parameters(request),
+        )
+
+    def _parts(self, encoded: Sequence[EncodedBatchRequest]) -> Iterator[list[EncodedBatchRequest]]:
+        """What may go together, as much as one batch holds."""
+        model = self._model.opened
+        for group in dict.fromkeys(one.group for one in encoded):
+            part: list[EncodedBatchRequest] = []
+            size = 0
+            for one in (one for one in encoded if one.group == group):
+                bytes_more = model.batch_request_size(one)
+                too_large = model.batch_max_bytes is not None and size + bytes_more > model.batch_max_bytes
+                if part and (too_large or len(part) == model.batch_max_requests):
+                    yield part
+                    part, size = [], 0
+                part.append(one)
+                size += bytes_more
+            yield part
+
+    def _ticket(self, batch: Batch) -> Ticket:
+        from pydantic import TypeAdapter
+        from pydantic_ai.models.batch import Batch
+
+        text = TypeAdapter(Batch).dump_json(batch).decode()
+        return Ticket(batch.id, text, batch.status == "ended")
+
+
+def _batch(ticket: Ticket) -> Batch:
+    from pydantic import TypeAdapter
+    from pydantic_ai.models.batch import Batch
+
+    return TypeAdapter(Batch).validate_json(ticket.handle)
