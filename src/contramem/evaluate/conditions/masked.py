@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from contramem.build.packet_text import call_text, result_text
 from contramem.contrast.instructions import instructs, read
 from contramem.contrast.packet import Packet, PacketRun, Step
@@ -61,8 +63,12 @@ def masked_runs(reference: Reference) -> dict[RunKey, MaskedRun]:
 
 
 def _masked(packet: Packet, run: PacketRun, clean: _Clean) -> MaskedRun:
-    # A text in which something was planted is left out whole; a call that carries planted words goes with it.
-    steps = tuple(step for step in run.actions if clean(call_text(step, origins=False)))
+    # A result in which something was planted is left out; a call that carries planted words, or failed with them, too.
+    steps = tuple(
+        step if clean(step.returned) else msgspec.structs.replace(step, returned="")
+        for step in run.actions
+        if clean(call_text(step, origins=False)) and clean(step.error)
+    )
     return MaskedRun(
         ability=packet.ability,
         task=" ".join(packet.task.split()),
@@ -71,14 +77,9 @@ def _masked(packet: Packet, run: PacketRun, clean: _Clean) -> MaskedRun:
         ended=run.ended,
         feedback=_cut(run.feedback) if clean(run.feedback) else "",
         steps=steps,
-        lines=tuple(_line(step, clean) for step in steps),
+        lines=tuple(call_text(step, origins=False) + (result_text(step) if step.function else "") for step in steps),
         identity=frozenset(packet.identity),
     )
-
-
-def _line(step: Step, clean: _Clean) -> str:
-    result = result_text(step) if step.function else ""
-    return call_text(step, origins=False) + (result if clean(result) else "")
 
 
 def _cut(text: str) -> str:
