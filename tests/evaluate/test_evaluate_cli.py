@@ -1,6 +1,9 @@
 import json
+import re
+from pathlib import Path
 
 import pytest
+from tests.shipped import build, frozen, shipped, written
 
 from contramem.cli import main
 
@@ -116,4 +119,116 @@ def test_a_missing_path_is_one_clear_line(command, folders):
     assert command(folders[0], "--with", "nowhere")[::2] == (
         1,
         "contramem: nowhere: there is no such file or folder.\n",
+    )
+
+
+def test_html_writes_a_page_with_its_command_and_inputs(command, folders, tmp_path):
+    base, memory = folders
+    code, _, err = command(base, "--with", memory, "--html", str(tmp_path / "report.html"))
+    html = (tmp_path / "report.html").read_text()
+    assert (code, err) == (0, f"{tmp_path}/report.html: written.\n")
+    assert f"contramem evaluate compare {base} --with {memory} --html" in html
+    assert len(re.findall(r'<code title="[0-9a-f]{64}">', html)) == 2
+    assert "user_task_2" in html
+
+
+@pytest.mark.parametrize("option", ["--html", "--tables"])
+def test_a_place_that_cannot_be_written_is_one_clear_line(command, folders, tmp_path, option):
+    base, memory = folders
+    (tmp_path / "file").write_text("")
+    code, _, err = command(base, "--with", memory, option, str(tmp_path / "file" / "x"))
+    assert code == 1
+    assert re.fullmatch(rf"contramem: {tmp_path}/file/x: cannot be (written|made) \(Not a directory\)\.\n", err)
+
+
+def test_tables_are_written_as_markdown_latex_and_csv(command, folders, tmp_path):
+    base, memory = folders
+    assert command(base, "--with", memory, "--tables", str(tmp_path / "new" / "tables"))[0] == 0
+    assert {path.suffix for path in (tmp_path / "new" / "tables").iterdir()} == {".md", ".tex", ".csv"}
+
+
+def write_log(path, *lines):
+    path.write_text("".join(json.dumps({"log": 1, "time": "", "where": "start"} | line) + "\n" for line in lines))
+    return str(path)
+
+
+def test_the_inject_log_tells_how_runs_with_a_card_ended(command, folders, tmp_path):
+    base, memory = folders
+    log = write_log(
+        tmp_path / "log.jsonl",
+        {"run": "a", "task": "user_task_1", "cards": {"skill::x": 20}, "tokens": 30},
+        {"run": "b", "task": "user_task_2", "cards": {"skill::x": 20, "function::y": 9}, "tokens": 40},
+    )
+    found = json.loads(command(base, "--with", memory, "--injections", log, "--json")[1])
+    assert found["injections"] == {
+        "shown": 2, "held_out": 0, "not_in_log": 1, "memory_tokens": 35.0, "unreadable": 0,
+    }  # fmt: skip
+    assert [card["card_id"] for card in found["cards"]] == ["skill::x", "function::y"]
+    assert found["cards"][0] == {
+        "card_id": "skill::x", "tasks": 2, "shown": {"passed": 1, "failed": 1}, "base": {"passed": 1, "failed": 1},
+        "gained": 1, "lost": 1, "held_out": {"passed": 0, "failed": 0},
+    }  # fmt: skip
+    out = command(base, "--with", memory, "--injections", log)[1]
+    assert "function::y" in out
+    assert "Of 1 run(s) with memory the log says nothing" in " ".join(out.split())
+
+
+def test_without_an_inject_log_cards_are_unknown(command, folders):
+    base, memory = folders
+    assert json.loads(command(base, "--with", memory, "--json")[1])["cards"] is None
+
+
+def test_the_ledger_of_a_store_becomes_a_section_and_a_frozen_bank_is_refused(command, folders, tmp_path):
+    base, memory = folders
+    build(tmp_path / "cards.db", written(tmp_path / "runs.jsonl", shipped("drive")))
+    report = tmp_path / "report.html"
+    assert command(base, "--with", memory, "--html", str(report), "--bank", str(tmp_path / "cards.db"))[0] == 0
+    assert "How the bank came about" in report.read_text()
+    (tmp_path / "bank.jsonl").write_bytes(frozen(tmp_path / "cards.db"))
+    err = command(base, "--with", memory, "--html", str(report), "--bank", str(tmp_path / "bank.jsonl"))[2]
+    assert err.endswith("a frozen bank has no ledger. Name the store it was frozen from.\n")
+
+
+def test_a_bank_without_a_report_is_a_slip(command, folders):
+    base, memory = folders
+    assert command(base, "--with", memory, "--bank", "cards.db")[::2] == (
+        1,
+        "contramem: --bank is for the report. Name the report's file with --html.\n",
+    )
+
+
+def test_fields_outcomes_app_and_ability_are_read_as_everywhere(command, tmp_path):
+    """Chat records that call things otherwise, with outcomes in a file of their own for the runs of both sides."""
+    for side in ("without", "with"):
+        record = {"id": "t1", "llm": "m", "messages": [{"role": "user", "content": "Go."}]}
+        (tmp_path / f"{side}.jsonl").write_text(json.dumps(record) + "\n")
+    (tmp_path / "outcomes.csv").write_text("run,passed\nwithout.jsonl,false\nwith.jsonl,true\nelsewhere.jsonl,true\n")
+    code, out, err = command(
+        str(tmp_path / "without.jsonl"), "--with", str(tmp_path / "with.jsonl"), "--map", "task_id=id",
+        "--map", "source=llm", "--outcomes", str(tmp_path / "outcomes.csv"), "--ability", "search", "--json",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == 0
+    assert (found["gained_tasks"], list(found["by_ability"])) == (["t1"], ["search"])
+    assert [problem["what"] for problem in found["problems"]] == ["row 'elsewhere.jsonl' matches no run that was read"]
+    assert "without.jsonl" not in err
+
+
+def test_a_side_without_runs_is_one_clear_line(command, folders, tmp_path):
+    (tmp_path / "empty").mkdir()
+    code, out, err = command(folders[0], "--with", str(tmp_path / "empty"))
+    assert (code, out) == (1, "")
+    assert err == "contramem: no run was read for the memory side. Name files or folders that hold traces.\n"
+
+
+def test_sources_of_one_folder_can_be_the_two_sides(command):
+    runs = str(Path(__file__).parents[2] / "examples" / "heldout")
+    sources = ["--sources", "scripted-hasty", "--with-sources", "scripted-careful"]
+    found = json.loads(command(runs, "--with", runs, *sources, "--json")[1])
+    assert (found["gained"], found["lost"]) == (9, 0)
+    assert found["sources"] == {"base": ["scripted-hasty"], "memory": ["scripted-careful"]}
+    code, _, err = command(runs, "--with", runs, "--sources", "scripted-hasty", "--with-sources", "nobody")
+    assert code == 1
+    assert err.startswith(
+        "contramem: --with-sources: there are no runs of 'nobody'. These runs are of scripted-careful,"
     )

@@ -34,7 +34,7 @@ def test_shared_sources_are_compared_each_with_itself():
 
 def test_several_sources_and_none_shared_is_ambiguous_and_refused():
     base = [run("t1", source=source) for source in ("x", "y")]
-    with pytest.raises(ComparisonError, match=r"base side has runs of x, y .* Compare one source at a time"):
+    with pytest.raises(ComparisonError, match=r"base side has runs of x, y .* Choose one with --sources"):
         pair_runs(base, [run("t1", source="z", side="memory")])
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import msgspec
 
-from contramem.cli.reading import complain, how_to_read, reading
+from contramem.cli.reading import complain, how_to_read, of_sources, reading
 from contramem.errors import HarmError, UsageError
 from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.cards import Cards, card_effects
@@ -79,6 +79,8 @@ def _each_with_its_option(arguments: list[str]) -> list[str]:
     "--with", "memory", multiple=True, required=True, type=click.Path(path_type=Path), metavar="PATH",
     help="Runs with memory. Several paths may follow, and it may be given more than once.",
 )  # fmt: skip
+@click.option("--sources", metavar="A,B", help="Take only the runs of these sources from BASE.")
+@click.option("--with-sources", metavar="A,B", help="Take only the runs of these sources from --with.")
 @click.option("--by", type=click.Choice(["ability"]), help="Show each ability on a line of its own.")
 @click.option(
     "--fail-on-harm", type=click.IntRange(min=0), metavar="N", help="Exit 1 if more than N tasks were harmed."
@@ -98,6 +100,8 @@ def _each_with_its_option(arguments: list[str]) -> list[str]:
 def compare_command(
     base: tuple[Path, ...],
     memory: tuple[Path, ...],
+    sources: str | None,
+    with_sources: str | None,
     by: str | None,
     fail_on_harm: int | None,
     drop_unpaired: bool,
@@ -114,7 +118,9 @@ def compare_command(
     """
     if bank and not html:
         raise UsageError("--bank is for the report. Name the report's file with --html.")
-    found = _compare(base, memory, options, drop_unpaired, logs)
+    sides = (_Chosen(base, sources, "--sources"), _Chosen(memory, with_sources, "--with-sources"))
+    found = _compare(sides, options, drop_unpaired, logs)
+    _show(found, by == "ability", as_json)
     if html:
         _write_report(found, html, bank, {"base": base, "memory": memory, "injections": logs})
     if tables:
@@ -123,10 +129,17 @@ def compare_command(
         from contramem.evaluate.verdict import verdict
 
         write_tables(paper_tables(found.comparison, found.cards), tables, verdict(found.comparison))
-    _show(found, by == "ability", as_json)
     for written in filter(None, (html, tables)):
         click.echo(f"{written}: written.", err=True)
     _check_harm(found.comparison, fail_on_harm)
+
+
+class _Chosen(NamedTuple):
+    """The runs of one side: where they are, and whose."""
+
+    paths: tuple[Path, ...]
+    sources: str | None
+    option: str
 
 
 @dataclass(frozen=True)
@@ -141,11 +154,9 @@ class _Found:
     """Lines of the inject log."""
 
 
-def _compare(
-    base: tuple[Path, ...], memory: tuple[Path, ...], options: ReadOptions, drop_unpaired: bool, logs: Iterable[Path]
-) -> _Found:
+def _compare(sides: tuple[_Chosen, _Chosen], options: ReadOptions, drop_unpaired: bool, logs: Iterable[Path]) -> _Found:
     logged = [read_log(path) for path in logs]
-    attempts, readings = _read_both(base, memory, options)
+    attempts, readings = _read_both(*sides, options)
     for one in readings:
         complain(one.problems, one.problem_count)
     for reason, count in sorted(_skipped(readings).items()):
@@ -157,16 +168,16 @@ def _compare(
 
 
 def _read_both(
-    base: tuple[Path, ...], memory: tuple[Path, ...], options: ReadOptions
+    base: _Chosen, memory: _Chosen, options: ReadOptions
 ) -> tuple[list[list[Attempt]], tuple[Reading, Reading]]:
-    with reading(base, options) as without:
-        attempts = [[Attempt.of(run) for run in without]]
+    with reading(base.paths, options) as without:
+        attempts = [[Attempt.of(run) for run in of_sources(without, base.sources, base.option)]]
     if options.outcomes is not None:  # rows for the other side are not unused, they are still to come
         early = set(options.outcomes.unused())
         without.problems = [problem for problem in without.problems if tuple(problem) not in early]
         without.problem_count -= len(early)
-    with reading(memory, options) as with_memory:
-        attempts.append([Attempt.of(run) for run in with_memory])
+    with reading(memory.paths, options) as with_memory:
+        attempts.append([Attempt.of(run) for run in of_sources(with_memory, memory.sources, memory.option)])
     return attempts, (without, with_memory)
 
 

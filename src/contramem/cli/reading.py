@@ -99,7 +99,7 @@ def pooled(
     """
     with Pool() as pool:
         with reading(paths, options) as runs:
-            for run in _of_sources(runs, sources):
+            for run in of_sources(runs, sources):
                 pool.add(run)
                 if tools is not None:
                     take_in(run.tools, tools)
@@ -109,7 +109,8 @@ def pooled(
         yield pool
 
 
-def _of_sources(runs: Reading, sources: str | None) -> Iterator[Trajectory]:
+def of_sources(runs: Reading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:
+    """The runs of `sources`, names with commas between them; all when it is None."""
     if sources is None:
         yield from runs
         return
@@ -120,7 +121,7 @@ def _of_sources(runs: Reading, sources: str | None) -> Iterator[Trajectory]:
             yield run
     if found and (unknown := sorted(wanted - found)):
         named, known = ", ".join(map(repr, unknown)), ", ".join(sorted(found))
-        raise UsageError(f"--sources: there are no runs of {named}. These runs are of {known}.")
+        raise UsageError(f"{option}: there are no runs of {named}. These runs are of {known}.")
 
 
 def complain(problems: list[Problem], count: int, *, nothing_read: bool = False) -> None:

@@ -180,7 +180,7 @@ def _check_one_source(sides: Mapping[Side, Sequence[Attempt]], trial_of: _Trials
         if len(several) > 1:
             raise ComparisonError(
                 f"the {side} side has runs of {', '.join(sorted(several))} on the same task, and no source is on both "
-                "sides, so no run has one partner. Compare one source at a time, or name sources alike on both sides."
+                "sides, so no run has one partner. Choose one with --sources and --with-sources, or name them alike."
             )
 
 

@@ -24,7 +24,7 @@ def success_table(comparison: Comparison, abilities: bool = True) -> Table:
         rows.append(["Macro", *_shares(comparison.macro)])
     if (done := comparison.completion) is not None:
         rows.append(["TGC", *_change(done.tgc), "", "", "", number(done.tasks)])
-        rows.append(["SGC", *_change(done.sgc), "", "", "", f"{done.scenarios} scenarios"])
+        rows.append(["SGC scenarios", *_change(done.sgc), "", "", "", number(done.scenarios)])
     header = ("Success", "Base %", "Memory %", "Points", "95 % interval", "Gained", "Lost", "Tasks")
     strong, sections = frozenset({total}), frozenset({total} if total else ())
     return Table("Success", header, rows, strong=strong, sections=sections, label="success")

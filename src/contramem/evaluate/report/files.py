@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from contramem.errors import UsageError
@@ -44,5 +45,6 @@ def write_text(text: str, path: Path) -> None:
         beside.write_text(text, encoding="utf-8")
         os.replace(beside, path)  # noqa: PTH105  (Path.replace would name the temporary file in its error)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise UsageError(f"{path}: cannot be written ({error.strerror or error}).") from None
