@@ -188,7 +188,9 @@ def _success(comparison: Comparison) -> Section:
             "differ is told by the interval of the difference, in the table below."
         ),
     )  # fmt: skip
-    return Section("Success", figures=[chart], tables=[success_table(comparison)])
+    return Section(
+        "Success", figures=[chart], tables=[success_table(comparison, abilities=len(comparison.by_ability) > 1)]
+    )
 
 
 def _success_row(name: str, part: Part) -> IntervalRow:

@@ -30,6 +30,11 @@ def success_table(comparison: Comparison, abilities: bool = True) -> Table:
     return Table("Success", header, rows, strong=strong, sections=sections, label="success")
 
 
+def abilities_of(comparison: Comparison) -> Mapping[str, Part]:
+    """The abilities, where there are several: one alone is the whole again."""
+    return comparison.by_ability if len(comparison.by_ability) > 1 else {}
+
+
 def _shares(part: Part | Macro) -> Iterator[Cell]:
     yield from _change(part.success)
     yield between(ends(part.interval))
@@ -126,7 +131,7 @@ def events_table(comparison: Comparison) -> Table:
     """Mean agent events by ability, as in the paper's efficiency table (A.2)."""
     rows: list[Row] = [
         [name, *_means(part.agent_events, 1, coloured=True), *_means(part.agent_events_passed, 1, coloured=True)]
-        for name, part in comparison.by_ability.items()
+        for name, part in abilities_of(comparison).items()
     ]
     whole = [*_means(comparison.agent_events, 1), *_means(comparison.agent_events_passed, 1)]
     passed = comparison.agent_events_passed
@@ -139,6 +144,6 @@ def events_table(comparison: Comparison) -> Table:
             f"counts only the {passed.pairs if passed else 0} pairs that passed on both sides.",
         ),
         strong=frozenset({len(rows)}),
-        sections=frozenset({len(rows)}),
+        sections=frozenset({len(rows)} if rows else ()),
         label="events",
     )

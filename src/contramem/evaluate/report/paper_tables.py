@@ -5,7 +5,15 @@ from __future__ import annotations
 from contramem.evaluate.cards import Cards
 from contramem.evaluate.compare import Comparison, Effort, Part
 from contramem.evaluate.report.cells import Cell, between, number, percent, points, unknown
-from contramem.evaluate.report.comparison_tables import WITH, WITHOUT, cards_table, ends, events_table, success_table
+from contramem.evaluate.report.comparison_tables import (
+    WITH,
+    WITHOUT,
+    abilities_of,
+    cards_table,
+    ends,
+    events_table,
+    success_table,
+)
 from contramem.evaluate.report.table import Row, Table
 from contramem.evaluate.verdict import p_value
 
@@ -53,7 +61,7 @@ def _best(share: float, other: float) -> Cell:
 
 def flips_table(comparison: Comparison) -> Table:
     """Pairs that changed, each way, and what the tests say."""
-    named = [*comparison.by_ability.items(), ("All tasks", comparison)]
+    named = [*abilities_of(comparison).items(), ("All tasks", comparison)]
     rows: list[Row] = [
         [
             name, number(part.tasks), number(part.pairs), number(part.gained), number(part.lost),
@@ -66,7 +74,7 @@ def flips_table(comparison: Comparison) -> Table:
     return Table(
         "Flips: pairs of runs whose outcome changed", header, rows,
         notes=("Interval: bootstrap over tasks. χ² without continuity correction.",),
-        strong=frozenset({last}), sections=frozenset({last}), label="flips",
+        strong=frozenset({last}), sections=frozenset({last} if last else ()), label="flips",
     )  # fmt: skip
 
 
@@ -79,7 +87,7 @@ def runtime_table(comparison: Comparison, cards: Cards | None = None) -> Table:
     """As the paper's runtime table (A.7 a): both sides of every ability, with what a run took."""
     rows: list[Row] = []
     sections = []
-    for name, part in [*comparison.by_ability.items(), ("Aggregate", comparison)]:
+    for name, part in [*abilities_of(comparison).items(), ("Aggregate", comparison)]:
         sections.append(len(rows))
         for place, label in enumerate((WITHOUT, WITH)):
             rows.append([name, label, *_runtime(part, place, cards if name == "Aggregate" else None)])

@@ -70,7 +70,7 @@ def interval_chart(
     count = max((len(row.estimates) for row in shown), default=1)
     top = LEGEND if series else 8
     high = BETWEEN_SERIES * (count - 1) + BETWEEN_ROWS + 6
-    left, right = gutter([row.label for row in shown]), max((width(row.note) for row in shown), default=0) + 16
+    left, right = gutter([row.label for row in shown]), max((width(row.note) for row in shown), default=0) + 26
     scale = Scale(*(span or _span(shown, reference)), left + 6, WIDTH - right)
     bottom = top + high * len(shown)
     parts = [*legend(series, kinds[: len(series)], left), *across(scale, top, bottom)]
