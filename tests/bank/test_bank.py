@@ -141,7 +141,11 @@ def test_a_card_is_found_by_any_beginning_of_its_id(name):
     assert example_bank().find(name).card.card_id == "skill::e6c2a2b23cb6"
 
 
-@pytest.mark.parametrize(("name", "complaint"), [("", "2 cards begin"), ("zzz", "there is no card 'zzz'")])
+def test_a_function_card_is_found_by_the_bare_name_of_its_function():
+    assert example_bank().find("delete_email").card == DELETE_EMAIL
+
+
+@pytest.mark.parametrize(("name", "complaint"), [("", "2 cards match"), ("zzz", "there is no card 'zzz'")])
 def test_a_name_that_fits_no_single_card_is_refused(name, complaint):
     with pytest.raises(UsageError, match=complaint):
         example_bank().find(name)

@@ -98,15 +98,16 @@ class Bank:
         return held.card if held and held.served and isinstance(held.card, FunctionCard) else None
 
     def find(self, name: str) -> Holding:
-        """The one card whose id is `name`, or begins with it, with or without `skill::` or `function::`."""
+        """The one card whose id is `name`, or begins with it, with or without `skill::` or `function::`; or the card of
+        the one function that is called so, in whatever app."""
         if name in self.holdings:
             return self.holdings[name]
-        matches = [
-            card_id for card_id in self.holdings if card_id.startswith((name, f"skill::{name}", f"function::{name}"))
-        ]
+        begins = (name, f"skill::{name}", f"function::{name}")
+        named = [card_id for card_id in self.holdings if card_id.endswith(f".{name}")]
+        matches = named or [card_id for card_id in self.holdings if card_id.startswith(begins)]
         if len(matches) == 1:
             return self.holdings[matches[0]]
-        what = f"{len(matches)} cards begin with {name!r}" if matches else f"there is no card {name!r} in this bank"
+        what = f"{len(matches)} cards match {name!r}" if matches else f"there is no card {name!r} in this bank"
         raise UsageError(f"{what}. `contramem bank cards` lists the ids.")
 
     def first_made_from(self, ability: str, delta: SkillDelta) -> Holding | None:
