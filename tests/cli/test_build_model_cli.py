@@ -287,3 +287,9 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
             assert len(opened.calls()) == len(server.bodies) == 1
         assert ok("build", traces, "--bank", store, *how)["model"]["finished"]
         assert len(server.bodies) == 4
+
+
+def test_deltas_from_a_store_that_is_not_there_make_none(traces: Path, tmp_path: Path) -> None:
+    said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "none.db")
+    assert "none.db: there is no store here" in said
+    assert not (tmp_path / "x.db").exists()

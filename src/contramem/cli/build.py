@@ -66,6 +66,8 @@ def build(
             raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
         _build_by_model(paths, options, where, Choice(sources, only, rollouts, append_only), by_model, as_json)
         return
+    if deltas_from is not None:
+        open_store(deltas_from).close()  # complains before a store is made
     check_free(where)
     tools: dict[str, Tool] = {}
     with (
