@@ -105,9 +105,10 @@ def test_a_cut_is_between_fields_and_reported(memory):
     assert set(cut.text.splitlines()) <= set(whole.text.splitlines())
 
 
-def test_small_models_get_one_short_skill_and_one_line(memory):
+def test_small_models_get_one_short_skill_and_a_line_a_function(memory):
     run = memory.start(TASK, ability="ambiguity", profile="small")
-    assert run.guidance.card_ids == ("skill::ambiguous-keep",)
+    assert run.guidance.card_ids == ("skill::ambiguous-keep", "function::EmailClient.delete_email")
+    assert run.guidance.text.endswith("- delete_email: Deletes one email from one folder.")
     assert len(run.guidance.text.split()) <= 150
     assert "\n" not in run.before_call(DELETE, {"email_id": "1"}).text
 

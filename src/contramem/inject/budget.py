@@ -103,6 +103,12 @@ def one_line_of(card: FunctionCard) -> CardText:
     return CardText(card.card_id, (line,), (Size(0, 0), size(line)), essential=1)
 
 
+def name_and_purpose(card: FunctionCard) -> CardText:
+    """A function in one line: what to call, and what for."""
+    line = f"- {in_lines(card.function)}: {in_lines(card.what_it_does)}"
+    return CardText(card.card_id, (line,), (Size(1, 0), Size(1, 0) + size(line + "\n")), essential=1)
+
+
 def in_lines(value: Any) -> Any:
     """`value` with every text in it on one line, and without characters that cannot be seen."""
     if isinstance(value, str):

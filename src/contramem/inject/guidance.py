@@ -15,6 +15,7 @@ from contramem.inject.budget import (
     count_paragraphs,
     count_tokens,
     fit,
+    name_and_purpose,
     one_line_of,
     size,
     text_of,
@@ -65,7 +66,7 @@ class Writer:
     """Puts cards into words. Texts of cards are kept, so that each is filled and counted once; threads may share it."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, CardText] = {}
+        self._texts: dict[tuple[str, bool], CardText] = {}
         self._before_call: dict[tuple[str, Profile, bool], Guidance] = {}
 
     def at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
@@ -74,7 +75,7 @@ class Writer:
         if not hits:
             return nothing(retrieval.note or "no card is relevant enough to this task")
         frame = _start_frame(profile.brief)
-        texts = [self._text(hit.card) for hit in hits]
+        texts = [self._text(hit.card, profile.brief) for hit in hits]
         kept = fit(texts, frame.room(profile, bool(retrieval.functions)))
         if not any(kept):
             return nothing(f"no card fits into {profile.budget_tokens} tokens", [text.card_id for text in texts])
@@ -113,10 +114,11 @@ class Writer:
         text = one_line_of(card) if profile.brief else self._text(card)
         return _within(profile.call_budget_tokens, text, lambda lines: render(BEFORE_CALL, card=lines, **values))
 
-    def _text(self, card: Card) -> CardText:
-        known = self._texts.get(card.card_id)
+    def _text(self, card: Card, brief: bool = False) -> CardText:
+        known = self._texts.get((card.card_id, brief))
         if known is None:
-            known = self._texts[card.card_id] = text_of(card)
+            short = name_and_purpose(card) if brief and isinstance(card, FunctionCard) else None
+            known = self._texts[card.card_id, brief] = short or text_of(card)
         return known
 
 

@@ -47,6 +47,8 @@ class Profile:
     """The least BM25 of a card, in units of the idf of a term that only one card has, so it holds for any bank size.
     In a card of mean length such a term gives 0.4 of the unit if it is there once and 0.67 if three times: 0.6 asks for
     one rare word that the card is about, or two that it mentions. At 0 any shared word is enough."""
+    function_floor: float | None = None
+    """The same for Function Cards, where they have a floor of their own."""
     universal_skills: int = 0
     """Slots among `skills` that go first to cards of scope `universal`, whatever the task says."""
     verb_intent: bool = False
@@ -54,7 +56,7 @@ class Profile:
     final_reminder: bool = False
     """One card of scope `finalization` is given again when the caller says that the end is near."""
     brief: bool = False
-    """For small models: the short policy, one line before a call."""
+    """For small models: the short policy, one line a function, at the start and before a call."""
     budget_words: int | None = None
     """A limit in words beside the one in tokens."""
 
@@ -78,11 +80,12 @@ PROFILES = {
         Profile(
             "small",
             skills=1,
-            functions=0,
+            functions=4,
             before_call="always",
             budget_tokens=260,
             call_budget_tokens=120,
             floor=1.0,
+            function_floor=0.6,
             brief=True,
             budget_words=150,
         ),

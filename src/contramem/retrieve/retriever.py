@@ -105,7 +105,7 @@ class Retriever:
 
     def _function_hits(self, query: Query, words: list[str], apps: frozenset[str], profile: Profile) -> tuple[Hit, ...]:
         shelf = self._shelf(FUNCTIONS)
-        ranking = shelf.rank(words, apps, profile)
+        ranking = shelf.rank(words, apps, profile, profile.function_floor)
         allowed = ranking.fits
         if query.functions is not None:
             allowed = shelf.only(allowed, shelf.numbers(card.card_id for card in self._callable(query.functions)))

@@ -67,10 +67,11 @@ class Shelf:
         """Each of `numbers` with the id of its card."""
         return ((number, self.cards[number].card_id) for number in numbers.tolist())
 
-    def rank(self, words: Sequence[str], apps: frozenset[str], profile: Profile) -> Ranking:
-        """Score every card for a task with these `words` about these `apps` (none: the task does not say)."""
+    def rank(self, words: Sequence[str], apps: frozenset[str], profile: Profile, floor: float | None = None) -> Ranking:
+        """Score every card for a task with these `words` about these `apps` (none: the task does not say). The floor is
+        the profile's unless one is given."""
         bm25 = self._index.scores(words)
-        least = profile.floor * self._index.unit
+        least = (profile.floor if floor is None else floor) * self._index.unit
         fits = (bm25 >= least if least > 0 else bm25 > 0).nonzero()[0]
         return Ranking(tuple(words), frozenset(app.lower() for app in apps), bm25, fits, profile.prior)
 
