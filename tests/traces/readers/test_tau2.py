@@ -7,6 +7,7 @@ import pytest
 
 from contramem.traces.files import TraceFile
 from contramem.traces.read import Problem, ReadOptions, read_traces
+from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.tau2 import Tau2Reader
 
 TASK = {
@@ -156,3 +157,11 @@ def test_both_forms_of_the_samples_are_read_and_a_voice_index_gives_nothing(shar
     runs = list(reading)
     assert (len(runs), {run.environment for run in runs}, reading.problems) == (4, {"tau2/airline"}, [])
     assert reading.ignored == 1  # SOURCE.md
+
+
+def test_tokens_that_cost_nothing_have_an_unknown_price():
+    meter = Meter()
+    meter.add({"prompt_tokens": 900, "completion_tokens": 9}, 0.0)
+    assert (meter.usage().tokens_in, meter.usage().cost_usd) == (900, None)
+    meter.spend(0.25)
+    assert meter.usage().cost_usd == 0.25

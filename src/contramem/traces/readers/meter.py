@@ -31,7 +31,9 @@ class Meter:
             self.cost_usd = (self.cost_usd or 0.0) + amount
 
     def usage(self) -> Usage:
-        return Usage(self.model_calls, self.tokens_in, self.tokens_out, self.cost_usd)
+        """A harness that has no price for a model writes 0; tokens for nothing are an unknown price, not a saving."""
+        priced = self.cost_usd or not self.tokens_in
+        return Usage(self.model_calls, self.tokens_in, self.tokens_out, self.cost_usd if priced else None)
 
 
 def _plus(total: int | None, usage: dict[str, object], keys: tuple[str, ...]) -> int | None:
