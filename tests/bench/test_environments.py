@@ -72,7 +72,7 @@ class TestAgentDojo:
 
     def test_a_call_that_fails_is_an_error_and_a_call_inside_an_argument_is_never_run(self):
         session = environment_named("agentdojo/slack").start("user_task_7")
-        assert "not found" in (session.call("slack.read_channel_messages", {"channel": "x"}).error or "")
+        assert "does not exist" in (session.call("slack.read_channel_messages", {"channel": "x"}).error or "")
         hidden = {"function": "get_channels", "args": {}}
         assert session.call("slack.read_channel_messages", {"channel": hidden}).error
         assert session.call("slack.__init__", {}).error == "There is no function slack.__init__."
