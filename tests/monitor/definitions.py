@@ -77,8 +77,14 @@ def _last(guard: Guard, deeds: Deeds) -> Verdict:
 
 
 def _known_value(guard: Guard, deeds: Deeds) -> Verdict:
-    origins = {deeds[index].origin(guard.argument) for index in _places(guard.function, deeds)} - {None}
-    return "vacuous" if not origins else "broken" if NOWHERE in origins else "holds"
+    given = [
+        deeds[index] for index in _places(guard.function, deeds) if deeds[index].origin(guard.argument) is not None
+    ]
+    guessed = [deed.origin(guard.argument) == NOWHERE for deed in given]
+    if not given:
+        return "vacuous"
+    acted = any(guess and deed.worked for guess, deed in zip(guessed, given, strict=True))
+    return "broken" if acted or guessed[-1] else "holds"
 
 
 def _covers(guard: Guard, deeds: Deeds) -> Verdict:

@@ -20,6 +20,8 @@ from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
 from contramem.build.author import Author, Candidate, Unusable
 from contramem.build.curation import Known, known, same_rule
+from contramem.build.generalizing import asks_for
+from contramem.build.mining import accepted_chance
 from contramem.build.settling import stand, uncounted
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
@@ -237,22 +239,35 @@ class Construction:
         state = _digest([packet_digest(packet) for packet in packets])
         settled = {f"settled {packet.task_key}": packet_digest(packet) for packet in packets}
         fresh = [p for p in packets if self._progress.get(f"settled {p.task_key}") != packet_digest(p)]
-        for one in known(self._bank, ability):
+        waiting = [
+            one
+            for one in known(self._bank, ability)
+            if self._progress.get(f"card {one.card.card_id}") != state and one.card.guards
+        ]
+        accepted = accepted_chance(packets) if waiting else 0.0
+        for one in waiting:
             step = f"card {one.card.card_id}"
-            if self._progress.get(step) != state and one.card.guards:
-                self._record(*self._settled(one, packets, fresh), progress={step: state})
+            self._record(*self._settled(one, packets, fresh, accepted), progress={step: state})
+        self._retire_said_twice(ability)
         if fresh:
             self._record(progress=settled)
 
-    def _settled(self, one: Known, packets: Sequence[Packet], fresh: Sequence[Packet]) -> list[Decision]:
+    def _retire_said_twice(self, ability: str) -> None:
+        """A way past an error that a card asks for before the call has become superfluous."""
+        cards = known(self._bank, ability)
+        for one in cards:
+            if one.status != "pinned" and any(asks_for(other.card, one.card) for other in cards):
+                reason = "Another card asks beforehand for what this does after the error."
+                self._record(self._about(one, "RETIRE", reason, one.footing), progress={})
+
+    def _settled(
+        self, one: Known, packets: Sequence[Packet], fresh: Sequence[Packet], accepted: float
+    ) -> list[Decision]:
         # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
         complete = {*one.footing.tasks, *one.footing.contradicted_by} <= {packet.task_key for packet in packets}
-        standing = stand(uncounted(one), packets) if complete else stand(one, fresh)
-        if standing.refuted and one.status != "pinned":
-            against = len(standing.footing.contradicted_by)
-            return [self._about(one, "RETIRE", f"Passing runs of {against} tasks do without it.", standing.footing)]
-        if standing.thin and one.status != "pinned":
-            return [self._about(one, "RETIRE", "Only one task shows it, and not enough of its runs.", standing.footing)]
+        standing = stand(uncounted(one), packets, accepted) if complete else stand(one, fresh)
+        if standing.retired and one.status != "pinned":
+            return [self._about(one, "RETIRE", standing.retired, standing.footing)]
         if standing.narrowed is not None and one.status != "pinned":
             reason = f"Passing runs of {len(standing.footing.contradicted_by)} tasks contradict its wider reach."
             return [self._about(one, "NARROW", reason, standing.footing, standing.narrowed)]

@@ -1,6 +1,7 @@
 """Curation by evidence: what one delta means for the cards that are there already.
 
 Two deltas are the same rule when they state the same guards; a rule without guards is known by its title and functions.
+Rules about one argument of several functions of an app, or about one precondition of several calls, become one card.
 """
 
 from __future__ import annotations
@@ -12,13 +13,9 @@ from contramem.bank.bank import Bank, Status
 from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.footing import Footing
 from contramem.bank.patch import Add, Amend, Merge, Noop, Patch
-from contramem.build.mining import replay
-from contramem.build.phrases import MAX_TAGS, bare, listed
+from contramem.build.generalizing import asks_for, covers, generalized, is_about_one_call, joined, shortened
+from contramem.build.phrases import MAX_TAGS
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import guards_of
-
-MAX_RULE_CHARS = 560
-"""Of a merged rule. Two that are longer together stay two cards."""
 
 
 class Known(NamedTuple):
@@ -40,15 +37,72 @@ def known(bank: Bank, ability: str) -> list[Known]:
 
 
 def curate(index: int, delta: SkillDelta, packet: Packet, bank: Bank) -> Patch:
-    """The smallest edit: nothing new, more evidence, two cards that are one, or a new card."""
+    """The smallest edit: nothing new, more evidence, several cards that are one, or a new card."""
     cards = known(bank, packet.ability)
-    same = next((one for one in cards if same_rule(one.card, delta)), None)
-    if same is not None:
-        return _more_of(index, same, delta, packet, cards)
-    wider = next((one for one in cards if _says_already(one.card, delta)), None)
-    if wider is not None:
-        return _noop(index, wider, "A card asks for this call already.")
-    return Add(delta_index=index, new_or_updated_card=delta, reason="No card of this ability states this rule.")
+    same = next((one for one in cards if same_rule(one.card, delta) or covers(one.card, delta, packet)), None)
+    if same is None and (said := next((one for one in cards if asks_for(one.card, delta)), None)):
+        return _noop(index, said, "A card asks beforehand for what this does after the error.")
+    if wider := _widening(index, same, delta, packet, cards):
+        return wider
+    if same is None:
+        return Add(delta_index=index, new_or_updated_card=delta, reason="No card of this ability states this rule.")
+    if _task(packet.task_key) in {_task(key) for key in same.footing.tasks}:
+        return _noop(index, same, "The same task, in other words or with more runs, has taught this rule already.")
+    return Amend(
+        delta_index=index,
+        target_card_ids=(same.card.card_id,),
+        retained_card_id=same.card.card_id,
+        new_or_updated_card=rewritten(same.card, tags=_tags(same.card, delta)),
+        reason=f"Another task shows the same rule: {len(same.footing.tasks) + 1} tasks now.",
+    )
+
+
+def same_rule(card: SkillCard, delta: SkillDelta) -> bool:
+    """Does the card ask for what the delta asks for, perhaps in fewer places?"""
+    if card.guards or delta.guards:
+        asked = {*card.guards, *(guard.partition(" when ")[0] for guard in card.guards)}
+        return bool(delta.guards) and asked >= set(delta.guards)
+    return (card.title, card.functions_used) == (delta.title, delta.functions_used)
+
+
+def _widening(
+    index: int, same: Known | None, delta: SkillDelta, packet: Packet, cards: Sequence[Known]
+) -> Amend | Merge | None:
+    """The cards that the delta shows to be one rule with it: about a class of calls, or what several calls need."""
+    open_to_change = [one for one in cards if one.status != "pinned" and one is not same]
+    if same is not None and same.status == "pinned":
+        return None
+    for widen in (generalized, joined, shortened):
+        if widen is generalized and same is None and is_about_one_call(delta):
+            continue  # one task for each of two calls is not yet a rule about all of them
+        kin = [one for one in open_to_change if widen(one.card, delta, packet) is not None]
+        targets = [*([same] if same else []), *kin]
+        if not kin:
+            continue
+        text = widen(kin[0].card, delta, packet)
+        assert text is not None
+        for other in kin[1:]:
+            text = widen(other.card, text, packet) or text
+        text = text.model_copy(update={"tags": _tags(kin[0].card, text)})
+        retained = max(targets, key=lambda one: (len(one.footing.tasks), one.card.card_id)).card.card_id
+        ids = tuple(one.card.card_id for one in targets)
+        reason = "What they ask for is one rule about several calls."
+        if len(ids) == 1:
+            return Amend(
+                delta_index=index,
+                target_card_ids=ids,
+                retained_card_id=retained,
+                new_or_updated_card=text,
+                reason=reason,
+            )
+        return Merge(
+            delta_index=index,
+            target_card_ids=ids,
+            retained_card_id=retained,
+            new_or_updated_card=text,
+            reason=reason,
+        )
+    return None
 
 
 def _noop(index: int, one: Known, reason: str) -> Noop:
@@ -56,100 +110,12 @@ def _noop(index: int, one: Known, reason: str) -> Noop:
     return Noop(delta_index=index, target_card_ids=(card_id,), retained_card_id=card_id, reason=reason)
 
 
-def same_rule(card: SkillCard, delta: SkillDelta) -> bool:
-    """Does the card ask for what the delta asks for, perhaps in fewer places?"""
-    if card.guards or delta.guards:
-        return bool(delta.guards) and set(delta.guards) <= {guard.partition(" when ")[0] for guard in card.guards}
-    return (card.title, card.functions_used) == (delta.title, delta.functions_used)
-
-
-def _says_already(card: SkillCard, delta: SkillDelta) -> bool:
-    """`existence(B)` beside `response(A, B)`: both ask for B, and one card that does is enough."""
-    asked = {guard.target for guard in guards_of(delta.guards) if guard.template in ("response", "existence")}
-    held = {guard.target for guard in guards_of(card.guards) if guard.template in ("response", "existence")}
-    bare = any(guard.template == "existence" for guard in guards_of((*delta.guards, *card.guards)))
-    return bool(asked) and bare and asked <= held
-
-
-def _more_of(index: int, same: Known, delta: SkillDelta, packet: Packet, cards: Sequence[Known]) -> Patch:
-    if _task(packet.task_key) in {_task(key) for key in same.footing.tasks}:
-        return _noop(index, same, "The same task, in other words or with more runs, has taught this rule already.")
-    if other := _one_rule_with(same, packet, cards):
-        kept, joined = (same, other) if len(same.footing.tasks) >= len(other.footing.tasks) else (other, same)
-        return Merge(
-            delta_index=index,
-            target_card_ids=(kept.card.card_id, joined.card.card_id),
-            retained_card_id=kept.card.card_id,
-            new_or_updated_card=_joined(kept.card, joined.card),
-            reason="The same runs keep or break both rules, which are about one call: they are one rule.",
-        )
-    tags = tuple(dict.fromkeys([*same.card.tags, *delta.tags]))[:MAX_TAGS]
-    return Amend(
-        delta_index=index,
-        target_card_ids=(same.card.card_id,),
-        retained_card_id=same.card.card_id,
-        new_or_updated_card=rewritten(same.card, tags=tags),
-        reason=f"Another task shows the same rule: {len(same.footing.tasks) + 1} tasks now.",
-    )
-
-
 def _task(key: str) -> str:
     return key.partition("#")[0]
 
 
-def _one_rule_with(same: Known, packet: Packet, cards: Sequence[Known]) -> Known | None:
-    """Another card about the same call, which this packet's runs keep and break together with `same`."""
-    family, broken = _family(same.card), _broken_by(same.card, packet)
-    for one in cards:
-        if one.card is same.card or one.status == "pinned" or family is None or _family(one.card) != family:
-            continue
-        room = len(same.card.skill.core_rule) + len(one.card.skill.core_rule) <= MAX_RULE_CHARS
-        if room and _broken_by(one.card, packet) & broken:
-            return one
-    return None
-
-
-def _family(card: SkillCard) -> tuple[str, str] | None:
-    """What a card is about: its template, and the call that it asks for or guards."""
-    guards = guards_of(card.guards)
-    if not guards or any(guard.when for guard in guards):
-        return None
-    return guards[0].template, guards[0].target
-
-
-def _broken_by(card: SkillCard, packet: Packet) -> set[str]:
-    """Failing runs that break every guard of the card, when no passing run does."""
-    replays = [replay(guard, packet) for guard in guards_of(card.guards)]
-    if not replays or not all(found.supports for found in replays):
-        return set()
-    return set.intersection(*(set(found.broken) for found in replays))
-
-
-def _joined(kept: SkillCard, joined: SkillCard) -> SkillDelta:
-    """One card that says what both said, and nothing else."""
-    guards = tuple(dict.fromkeys([*kept.guards, *joined.guards]))
-    skill = kept.skill.model_copy(
-        update={
-            "core_rule": _joined_rule(guards) or f"{kept.skill.core_rule} {joined.skill.core_rule}",
-            "completion": tuple(dict.fromkeys([*kept.skill.completion, *joined.skill.completion])),
-        }
-    )
-    return rewritten(
-        kept,
-        skill=skill,
-        tags=tuple(dict.fromkeys([*kept.tags, *joined.tags]))[:MAX_TAGS],
-        functions_used=tuple(dict.fromkeys([*kept.functions_used, *joined.functions_used])),
-        guards=guards,
-    )
-
-
-def _joined_rule(guards: Sequence[str]) -> str:
-    """Several places to stop too early, in one sentence; empty for other rules."""
-    parsed = guards_of(guards)
-    if any(guard.template != "response" for guard in parsed) or len({guard.then for guard in parsed}) > 1:
-        return ""
-    places = listed([bare(guard.function) for guard in parsed])
-    return f"{places} alone do not settle it: call {bare(parsed[0].then)} and use what it returns."
+def _tags(card: SkillDelta, delta: SkillDelta) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*card.tags, *delta.tags]))[:MAX_TAGS]
 
 
 def rewritten(card: SkillCard, **changes: object) -> SkillDelta:

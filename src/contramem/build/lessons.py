@@ -9,19 +9,31 @@ from collections.abc import Iterator, Sequence
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
 from contramem.build.author import MAX_DELTAS, Candidate
-from contramem.build.mining import MIN_BROKEN, Replay, mine, names_call
-from contramem.build.phrases import about, bare, calls_of, counted, listed, path, plain, tags_of
+from contramem.build.candidates import calls
+from contramem.build.enforcing import is_enforced
+from contramem.build.mining import MIN_BROKEN, Replay, mine
+from contramem.build.phrases import bare, calls_of, counted, listed, path, plain, tags_of
 from contramem.build.recoveries import diagnoses, recoveries
-from contramem.build.wordings import WORDINGS, is_looked_up, known_value
+from contramem.build.wordings import worded
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Cite
 from contramem.traces.effects import words
 
 
 def lessons(packet: Packet) -> list[Candidate]:
-    """At most three, the sharpest first. All failed: diagnosis only. All passed: what wastes calls."""
+    """At most three, the sharpest first. All failed: diagnosis only. All passed: what wastes calls.
+
+    What a tool says itself by refusing a call comes before what only outcomes tell.
+    """
     if packet.is_contrastive:
-        found = [*_from_guards(packet), *_every_item(packet), *recoveries(packet)]
+        mined = mine(packet)
+        enforced = [one for one in mined if is_enforced((one.guard,), (packet,))]
+        found = [
+            *_from_guards(packet, enforced),
+            *recoveries(packet, [one.guard for one in mined]),
+            *_every_item(packet),
+            *_from_guards(packet, [one for one in mined if one not in enforced]),
+        ]
     elif packet.failing:
         found = list(diagnoses(packet))
     else:
@@ -32,31 +44,20 @@ def lessons(packet: Packet) -> list[Candidate]:
 # Guards that separate the runs
 
 
-def _from_guards(packet: Packet) -> Iterator[Candidate]:
-    mined = mine(packet)
+def _from_guards(packet: Packet, mined: Sequence[Replay]) -> Iterator[Candidate]:
     for found in mined:
-        if found.guard.template == "known_value" and not is_looked_up(packet, found):
-            continue  # "take it from the request" is no advice
-        if found.guard.template == "known_value":
-            # Several arguments that the same runs made up for one call are one lesson about that call.
-            alike = [one for one in mined if _same_slip(one, found)]
-            if alike[0] is found:
-                yield Candidate(known_value(packet, found, alike), _cites(packet, found))
-        else:
-            yield Candidate(WORDINGS[found.guard.template](packet, found), _cites(packet, found))
+        delta = worded(packet, found)
+        if delta is not None:
+            yield Candidate(delta, _cites(packet, found, delta.functions_used))
 
 
-def _same_slip(one: Replay, other: Replay) -> bool:
-    same = (one.guard.template, one.guard.function) == (other.guard.template, other.guard.function)
-    return same and one.held == other.held and bool(set(one.broken) & set(other.broken))
-
-
-def _cites(packet: Packet, found: Replay) -> tuple[Cite, ...]:
+def _cites(packet: Packet, found: Replay, functions: Sequence[str]) -> tuple[Cite, ...]:
+    """Of each function that the lesson names, the first call in every run that shows it."""
     shown = []
     for run in packet.runs:
         if run.letter in found.held or run.letter in found.broken:
-            about = [step for step in run.actions if step.function in found.guard.functions] or list(run.actions[-1:])
-            shown += [Cite(run.letter, step.position) for step in about[:2]]
+            steps = [made[0] for function in functions if (made := calls_of(run, function))]
+            shown += [Cite(run.letter, step.position) for step in steps or list(run.actions[-1:])]
     return tuple(shown)
 
 
@@ -80,7 +81,7 @@ def _for_each(packet: Packet, function: str, unit: str, listing: str, fewer: Seq
     good, functions = packet.passing[0], (listing, function)
     delta = SkillDelta(
         title=f"{plain(function)} for every {unit} that {plain(listing)} lists"[:120],
-        applies_when=f"A task about {about(packet, function)}, when {bare(listing)} has listed several `{unit}`.",
+        applies_when=f"{bare(listing)} has listed several `{unit}`, and {bare(function)} is to be called for them.",
         solves=f"Runs that call {bare(function)} for the first of them and report all of them done.",
         tags=tags_of(packet, functions),
         skill=Skill(
@@ -102,7 +103,10 @@ def _for_each(packet: Packet, function: str, unit: str, listing: str, fewer: Seq
 def _listing(passing: Sequence[PacketRun], function: str, unit: str) -> str | None:
     """The function in whose results every passing run found the things; None when the request named them."""
     found = {step.origins.get(unit, "") for run in passing for step in calls_of(run, function) if not step.error}
-    return found.pop() if len(found) == 1 and "." in next(iter(found)) else None
+    listing = found.pop() if len(found) == 1 else ""
+    # One look-up for each of them is no listing.
+    several = all(len(calls_of(run, listing)) < len(_things(run, function, unit)) for run in passing)
+    return listing if "." in listing and several else None
 
 
 def _unit(passing: Sequence[PacketRun], function: str) -> str | None:
@@ -139,33 +143,42 @@ def _wrote(step: Step) -> bool:
 
 
 def _detours(packet: Packet) -> Iterator[Candidate]:
-    """Every run passed, and one took at least twice the calls of another: name the calls that were not needed."""
-    if len(packet.passing) < 2:
+    """Every run passed; most ended when their last write had worked, and some went on looking: at what?"""
+    runs = packet.passing
+    ends = {steps[-1].function for run in runs if (steps := calls(run)) and _wrote(steps[-1])}
+    if len(ends) != 1:
         return
-    runs = sorted(packet.passing, key=lambda run: (len(run.actions), run.letter))
-    short, long = runs[0], runs[-1]
-    needed = {step.function for step in short.actions}
-    called = [{step.function for step in run.actions} for run in runs]
-    extra = sorted(f for f in called[-1] - needed if f and sum(f in one for one in called) * 2 < len(runs))
-    if len(long.actions) < 2 * len(short.actions) or not extra or not needed - {""}:
+    last = ends.pop()
+    looking = [run for run in runs if calls_of(run, last) and _looks_after(run, last)]
+    if not looking or 2 * len(looking) >= len(runs) or any(not calls_of(run, last) for run in runs):
         return
-    enough = [step.function for step in short.actions if step.function]
-    if names_call(packet.task, enough[-1]):
-        return  # the request names the short way itself
-    functions = tuple(dict.fromkeys([*enough, *extra[:2]]))
+    extra = sorted({step.function for run in looking for step in _looks_after(run, last)})[:2]
+    longest = max(looking, key=lambda run: (len(run.actions), run.letter))
+    functions = (last, *extra)
+    seen = listed([bare(name) for name in extra])
     delta = SkillDelta(
-        title=f"{plain(enough[-1])} without detours"[:120],
-        applies_when=f"A task about {about(packet, *enough[-1:])}.",
-        solves=f"Calls of {listed([bare(name) for name in extra[:2]])} that change nothing.",
+        title=f"End when {plain(last)} has worked"[:120],
+        applies_when=f"{bare(last)} has worked, and nothing else is asked.",
+        solves=f"Calls of {seen} that change nothing.",
         tags=tags_of(packet, functions),
         skill=Skill(
-            core_rule=f"Make do with {listed([bare(name) for name in dict.fromkeys(enough)])}; "
-            f"most passing runs never call {listed([bare(name) for name in extra[:2]])}.",
-            completion=(f"{bare(enough[-1])} returned what the task asks for",),
-            efficiency=f"The shortest run takes {len(short.actions)} actions, the longest {len(long.actions)}: "
-            f"{path(long, functions)}.",
+            core_rule=f"Answer as soon as {bare(last)} has worked: its own result says what was done. Looking again "
+            f"with {seen} made no difference.",
+            completion=(f"{bare(last)} returned no error",),
+            efficiency=f"{counted([run for run in runs if run not in looking], runs)} passing runs end there; the "
+            f"longest goes on to {len(longest.actions)} actions.",
         ),
-        evidence=Evidence(good_example=path(short, functions)),
+        evidence=Evidence(good_example=path(min(runs, key=_length), functions)),
         functions_used=functions,
     )
-    yield Candidate(delta, tuple(Cite(long.letter, s.position) for s in long.actions if s.function in extra))
+    yield Candidate(delta, tuple(Cite(longest.letter, s.position) for s in longest.actions if s.function in functions))
+
+
+def _length(run: PacketRun) -> tuple[int, str]:
+    return len(run.actions), run.letter
+
+
+def _looks_after(run: PacketRun, write: str) -> list[Step]:
+    """What a run only looked at after its last call of `write`."""
+    place = max(step.position for step in calls_of(run, write))
+    return [step for step in calls(run) if step.position > place and step.effect == "read"]

@@ -1,35 +1,41 @@
 """Deviance mining: which guards do the passing runs of a task keep and failing ones break?
 
-Candidates come from the contrast itself; each is replayed on every run of the packet, and only what no passing run
-contradicts is kept. Evidence is paired within the task, so that a hard task does not speak against an easy one's habit.
+Candidates come from what the runs did; each is replayed on every run of the packet. Evidence is paired within the task,
+so that a hard task does not speak against an easy one's habit. One odd passing run does not decide alone: how much a
+guard separates over all tasks, and whether chance would do as well, is asked when the ability is settled (settling.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from contramem.build.phrases import stem
+from contramem.build.candidates import calls, candidates
+from contramem.build.chance import Table, bar, chance
+from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.monitor.deed import deeds_of_steps
 from contramem.monitor.guard import Guard, Template
-from contramem.traces.effects import words
+from contramem.monitor.pattern import Pattern, parse_pattern
 
 # What says more is preferred where the evidence is the same: where a value comes from over what comes first, that over
-# what must follow, that over the bare fact that something is called.
+# what must follow.
 SHARPNESS: dict[Template, float] = {
     "known_value": 1.2,
     "precedence": 1.15,
     "response": 1.1,
     "at_most_once": 1.1,
-    "existence": 0.8,
-    "absence": 0.0,  # never proposed: a call that one task does without, the next one asks for
+    "existence": 0.9,
 }
 MIN_HELD = 0.3
 """The share of passing runs that must have kept a guard, not just never have met it."""
 
 MIN_BROKEN = 0.2
 """The share of failing runs that must have broken it: what one of many did wrong is an anecdote."""
+
+MAX_CONTRADICTING = 0.25
+"""The share of the passing runs that a guard speaks about which may do otherwise before a task speaks against it."""
 
 
 class Replay(NamedTuple):
@@ -42,10 +48,24 @@ class Replay(NamedTuple):
     """Failing runs that broke it."""
     contradicted: tuple[str, ...]
     """Passing runs that broke it."""
+    kept_in_vain: tuple[str, ...] = ()
+    """Failing runs that met it and kept it."""
 
     @property
     def supports(self) -> bool:
-        return bool(self.held and self.broken) and not self.contradicted
+        """Passing runs keep it, but for a few, and failing runs break it more often than they do."""
+        if not (self.held and self.broken) or self.speaks_against:
+            return False
+        failing = len(self.broken) + len(self.kept_in_vain)
+        return len(self.broken) / failing > len(self.contradicted) / self._passing
+
+    @property
+    def speaks_against(self) -> bool:
+        return bool(self.contradicted) and len(self.contradicted) >= MAX_CONTRADICTING * self._passing
+
+    @property
+    def _passing(self) -> int:
+        return len(self.held) + len(self.contradicted)
 
 
 def replay(guard: Guard, packet: Packet) -> Replay:
@@ -57,154 +77,153 @@ def replay(guard: Guard, packet: Packet) -> Replay:
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
         broken=tuple(letter for letter, verdict in failing.items() if verdict == "broken"),
         contradicted=tuple(letter for letter, verdict in passing.items() if verdict == "broken"),
+        kept_in_vain=tuple(letter for letter, verdict in failing.items() if verdict == "holds"),
     )
 
 
 def mine(packet: Packet) -> list[Replay]:
     """The guards that separate the runs of a contrastive packet, the sharpest first, one for each thing to do."""
-    passing, failing = packet.passing, packet.failing
-    replays = [replay(guard, packet) for guard in sorted(set(_candidates(packet, passing, failing)))]
-    kept = [r for r in replays if r.supports and _is_common(r, packet)]
-    kept.sort(key=lambda r: (-_score(r, len(passing), len(failing)), str(r.guard)))
+    enabled = enablings((*packet.passing, *packet.failing))
+    replays = [replay(guard, packet) for guard in sorted(candidates(packet))]
+    kept = [r for r in replays if r.supports and _is_common(r, packet) and _is_to_blame(r, packet, enabled)]
+    kept.sort(key=lambda r: (-_score(r, packet), str(r.guard)))
     chosen: dict[tuple[str, str], Replay] = {}
     for found in kept:
-        guard = found.guard
         # One lesson about doing a thing is enough; where its values come from is another lesson.
-        chosen.setdefault((guard.target, guard.argument), found)
-    return [found for found in chosen.values() if not _said_better(found.guard, list(chosen.values()))]
+        chosen.setdefault(_thing(found.guard, enabled), found)
+    mined = list(chosen.values())
+    return [found for found in mined if not _said_better(found, mined)]
 
 
-def _said_better(guard: Guard, chosen: Sequence[Replay]) -> bool:
-    """Of several ways to say one thing the sharpest is enough: which value to read, else what to call first."""
-    others = [found.guard for found in chosen]
-    if guard.template == "precedence":
-        return any(other.template == "known_value" and other.function == guard.then for other in others)
-    if guard.template == "existence":
-        return any(other.template == "precedence" and other.function == guard.function for other in others)
-    return False
+def _thing(guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, ...]:
+    """What a guard is a lesson about. Each precondition that the tool itself asks for is one of its own."""
+    needed = {(one.by[-1], one.function) for one in enabled}
+    if guard.template == "precedence" and (guard.function, guard.then) in needed:
+        return guard.function, guard.then
+    return guard.target, guard.argument
 
 
 def _is_common(found: Replay, packet: Packet) -> bool:
     """Enough runs on both sides show it; for a step that was left out, enough that never tried it."""
-    passing, failing = packet.passing, packet.failing
-    broken = [run for run in failing if run.letter in found.broken]
-    if found.guard.template in ("response", "existence"):
-        broken = [run for run in broken if all(step.function != found.guard.target for step in _calls(run))]
-    return len(found.held) >= MIN_HELD * len(passing) and len(broken) >= max(1, MIN_BROKEN * len(failing))
+    broken = [run for run in packet.failing if run.letter in found.broken]
+    if found.guard.template == "response":
+        broken = [run for run in broken if all(step.function != found.guard.target for step in calls(run))]
+    enough = max(1, MIN_BROKEN * len(packet.failing))
+    return len(found.held) >= MIN_HELD * len(packet.passing) and len(broken) >= enough
 
 
-def _score(found: Replay, passing: int, failing: int) -> float:
-    return SHARPNESS[found.guard.template] * (len(found.broken) / failing) * (len(found.held) / passing)
+def _score(found: Replay, packet: Packet) -> float:
+    shares = len(found.broken) / len(packet.failing) * len(found.held) / len(packet.passing)
+    return SHARPNESS[found.guard.template] * shares
 
 
-def _candidates(packet: Packet, passing: Sequence[PacketRun], failing: Sequence[PacketRun]) -> Iterator[Guard]:
-    good = {step.function for run in passing for step in _worked(run)}
-    bad = {step.function for run in failing for step in _calls(run)}
-    for function in good:
-        # A card that tells an agent to do what the request says teaches nothing.
-        if names_call(packet.task, function) or not (_writes(passing, function) or _feeds(passing, function)):
-            continue
-        for last in _stopped_after(failing, function):
-            if last and (not _writes(passing, function) or _same_things(last, function)):
-                yield Guard("response", last, function)
-            elif not last and _comes_first(passing, function):
-                yield Guard("existence", function)
-    for function in good & bad:
-        for earlier in good & _always_before(passing, function):
-            if _depends((*passing, *failing), earlier, function):
-                yield Guard("precedence", earlier, function)
-    for run in failing:
-        for step in _calls(run):
-            if step.effect == "write" and step.arguments:
-                yield Guard("at_most_once", step.function)
-            for argument, origin in step.origins.items():
-                if origin == NOWHERE:
-                    yield Guard("known_value", step.function, argument=argument)
+# Causes
 
 
-def _calls(run: PacketRun) -> list[Step]:
-    return [step for step in run.actions if step.function]
+def _is_to_blame(found: Replay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
+    """Did runs that broke it fail of that, as far as the tools' own answers tell?
 
-
-def _worked(run: PacketRun) -> list[Step]:
-    return [step for step in _calls(run) if not step.error]
-
-
-def _stopped_after(failing: Sequence[PacketRun], function: str) -> set[str]:
-    """The last thing that worked in each failing run that never tried `function`; empty when nothing had worked.
-
-    That is where such a run decided to stop, and where a passing one decided to go on. A run that tried and was refused
-    decided otherwise: its error is the lesson.
+    A value that was made up is not what a call was refused for when calls with a value that had been read are refused
+    alike, or when something that was done next made the very same call work.
     """
-    stops = set()
-    for run in failing:
-        if all(step.function != function for step in _calls(run)):
-            worked = [step for step in _worked(run) if step.effect != "finalize"]
-            stops.add(worked[-1].function if worked else "")
-    return stops
+    if found.guard.template == "existence":
+        return _takes_from_elsewhere(found, packet)
+    if found.guard.template != "known_value":
+        return True
+    known = _refusals(packet, found.guard, guessed=False)
+    explained = {(one.function, one.error) for one in enabled if found.guard.argument not in one.arguments}
+    broken = [run for run in packet.failing if run.letter in found.broken]
+    guilty = [run for run in broken if any(_is_guilty(s, known, explained) for s in _guessing(run, found.guard))]
+    return 2 * len(guilty) > len(broken)
 
 
-def _feeds(passing: Sequence[PacketRun], function: str) -> bool:
-    """Is it a look-up whose result most passing runs then give to a later call?"""
-    calling = [run for run in passing if any(step.function == function for step in _worked(run))]
-    used = 0
-    for run in calling:
-        reads = all(step.effect != "write" for step in _worked(run) if step.function == function)
-        used += reads and any(function in step.origins.values() for step in _worked(run) if step.function != function)
-    return 2 * used > len(calling)
+def _takes_from_elsewhere(found: Replay, packet: Packet) -> bool:
+    """Had most runs that broke it read the value in another place? Those that made it up are another lesson."""
+    condition = parse_pattern(found.guard.function).conditions[0]
+    broken = [run for run in packet.failing if run.letter in found.broken]
+    elsewhere = [
+        run
+        for run in broken
+        if {step.origins.get(condition.argument) for step in guarded(run, found.guard)} - {None, NOWHERE}
+        and all(step.origins.get(condition.argument) != NOWHERE for step in guarded(run, found.guard))
+    ]
+    return 2 * len(elsewhere) > len(broken)
 
 
-def _same_things(first: str, then: str) -> bool:
-    """Are the two about the same things, by the words after their verbs: `check_permissions`, `grant_permission`?
-
-    A write that only happened to follow belongs to its task, not to what came before it.
-    """
-    things, others = ({stem(word) for word in words(name.rpartition(".")[2])[1:]} for name in (first, then))
-    return bool(things & others)
+def _is_guilty(step: Step, known: set[tuple[str, str]], explained: set[tuple[str, str]]) -> bool:
+    return not step.error or (step.function, step.error) not in known | explained
 
 
-def _writes(passing: Sequence[PacketRun], function: str) -> bool:
-    return any(step.effect == "write" for run in passing for step in _worked(run) if step.function == function)
+def _guessing(run: PacketRun, guard: Guard) -> list[Step]:
+    return [step for step in guarded(run, guard) if step.origins.get(guard.argument) == NOWHERE]
 
 
-def _comes_first(passing: Sequence[PacketRun], function: str) -> bool:
-    """Is it what most passing runs begin with? Only then is it what a run that called nothing left out."""
-    begun = [_worked(run)[0].function for run in passing if _worked(run)]
-    return 2 * begun.count(function) > len(begun)
+def _refusals(packet: Packet, guard: Guard, *, guessed: bool) -> set[tuple[str, str]]:
+    return {
+        (step.function, step.error)
+        for run in (*packet.passing, *packet.failing)
+        for step in guarded(run, guard)
+        if step.error and (step.origins.get(guard.argument, NOWHERE) == NOWHERE) == guessed
+    }
 
 
-def _always_before(runs: Sequence[PacketRun], function: str) -> set[str]:
-    """What works before the first `function` in every run that calls it."""
-    earlier = []
-    for run in runs:
-        names = [step.function for step in _worked(run)]
-        if function in names:
-            earlier.append(set(names[: names.index(function)]))
-    return set.intersection(*earlier) if earlier else set()
+def guarded(run: PacketRun, guard: Guard) -> list[Step]:
+    """The calls that a guard guards."""
+    pattern = parse_pattern(guard.then or guard.function)._replace(conditions=())
+    return [step for step in calls(run) if matches(pattern, step)]
 
 
-_GENERIC = frozenset("get list search find read check show view fetch by in to for all id of the from with and".split())
+def matches(pattern: Pattern, step: Step) -> bool:
+    """Is this step one of the pattern's deeds?"""
+    return any(pattern.matches(deed) for deed in deeds_of_steps((step,)))
 
 
-def names_call(task: str, function: str) -> bool:
-    """Does the request name what this call is about? Half of its words are enough: people say `change my order`."""
-    asked = {stem(word) for word in words(task)}
-    named = [stem(word) for word in words(function.rpartition(".")[2]) if word not in _GENERIC]
-    return 2 * sum(word in asked for word in named) >= len(named) if named else False
-
-
-def _depends(runs: Sequence[PacketRun], earlier: str, later: str) -> bool:
-    """Is there more than chance order between the two: does a value flow, or does `later` fail until `earlier` works?
-
-    Runs that answer several questions ask them in some order; that one came first teaches nothing.
-    """
-    for run in runs:
-        refused = enabled = False
-        for step in _calls(run):
-            if step.function == later:
-                if earlier in step.origins.values() or (enabled and not step.error):
-                    return True
-                refused = refused or bool(step.error)
-            elif step.function == earlier and not step.error and step.effect != "read":
-                enabled = refused  # reading changes nothing, so it cannot be what made the call work
+def _said_better(found: Replay, mined: Sequence[Replay]) -> bool:
+    """Of several ways to say one thing the sharpest is enough: a rule of the app, else of the call; which value to
+    read, else what to call first."""
+    guard, broken = found.guard, set(found.broken)
+    for other in (one for one in mined if one is not found):
+        covers = broken <= set(other.broken)
+        if guard.template == "known_value" and other.guard.template == "known_value":
+            wider = parse_pattern(other.guard.function).kind != "function"
+            if covers and wider and guard.argument == other.guard.argument and parse_pattern(guard.function).function:
+                return True
+        elif guard.template in ("precedence", "existence") and other.guard.template == "known_value":
+            if covers and _targets(other.guard, guard.target):
+                return True
+        elif guard.template == "existence" and covers:
+            return True
     return False
+
+
+def _targets(guard: Guard, function: str) -> bool:
+    return guard.target == function or guard.target.endswith(f"({function.partition('.')[0]})")
+
+
+# Over all tasks of an ability
+
+
+def tables(guard: Guard, packets: Sequence[Packet]) -> list[Table]:
+    """How runs fared in every contrastive task in which some run broke the guard."""
+    found = []
+    for packet in packets:
+        if packet.is_contrastive and is_met(guard, packet):
+            replayed = replay(guard, packet)
+            failing = len(replayed.broken)
+            if broken := failing + len(replayed.contradicted):
+                found.append(Table(len(packet.passing), len(packet.failing), broken, failing))
+    return found
+
+
+def is_met(guard: Guard, packet: Packet) -> bool:
+    """Can any run of the packet have broken it? Most speak about functions that a task never comes near."""
+    needed = parse_pattern(guard.then if guard.template == "precedence" else guard.function).function
+    return not needed or any(step.function == needed for run in packet.runs for step in run.actions)
+
+
+def accepted_chance(packets: Sequence[Packet]) -> float:
+    """How likely by chance a guard may be and still be accepted, given all that these packets suggested."""
+    contrastive = [packet for packet in packets if packet.is_contrastive]
+    tried = {guard for packet in contrastive for guard in candidates(packet)}
+    mined = {found.guard for packet in contrastive for found in mine(packet)}
+    return bar([chance(tables(guard, contrastive)) for guard in mined], len(tried))

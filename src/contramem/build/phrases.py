@@ -58,6 +58,16 @@ def stem(word: str) -> str:
     return word.removesuffix("e")
 
 
+_GENERIC = frozenset("get list search find read check show view fetch by in to for all id of the from with and".split())
+
+
+def names_call(task: str, function: str) -> bool:
+    """Does the request name what this call is about? Half of its words are enough: people say `change my order`."""
+    asked = {stem(word) for word in words(task)}
+    named = [stem(word) for word in words(function.rpartition(".")[2]) if word not in _GENERIC]
+    return 2 * sum(word in asked for word in named) >= len(named) if named else False
+
+
 def path(run: PacketRun, around: Iterable[str]) -> str:
     """What a run did, in placeholders; calls that are not `around` the lesson are folded."""
     named = set(around)

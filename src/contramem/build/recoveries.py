@@ -2,77 +2,121 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
 from contramem.build.author import Candidate
 from contramem.build.phrases import about, bare, listed, path, plain, quotation, tags_of
+from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.recovery import GAVE_UP, REPEATED, Reactions, reactions
 from contramem.contrast.signal import Cite
-from contramem.traces.effects import words
+from contramem.monitor.guard import Guard
 
 
-def recoveries(packet: Packet) -> Iterator[Candidate]:
-    """An error that some runs got past, and passed, while others gave up or repeated the call, and failed."""
-    for (function, error), by_reaction in reactions([*packet.passing, *packet.failing]).items():
-        better = _passed_after(function, by_reaction)
-        worse = [name for name in (GAVE_UP, REPEATED) if _all_failed(by_reaction.get(name, []))]
-        if better is None or not worse or not (quoted := quotation(error)):
+def recoveries(packet: Packet, mined: Sequence[Guard] = ()) -> Iterator[Candidate]:
+    """An error that some runs got past, and passed, while others gave up or repeated the call, and failed.
+
+    `mined` are the guards that the packet teaches anyway: what they ask for beforehand needs no second card.
+    """
+    runs = (*packet.passing, *packet.failing)
+    for (function, error), by_reaction in reactions(runs).items():
+        stuck = _stuck(function, error, by_reaction)
+        quoted = quotation(error)
+        if not stuck or not quoted:
             continue
-        # "Change something and try again" is what the error says already; another form, or another way, is news.
-        if "turned to" in better or _reformed(function, by_reaction[better]):
-            yield _recovery(packet, function, quoted, better, worse[0], by_reaction)
+        way = _way_past(packet, function, error) or _another_form(function, by_reaction)
+        if way is not None and not any(_asks_for(guard, function, way) for guard in mined):
+            yield _recovery(packet, function, quoted, way, stuck)
 
 
-def _passed_after(function: str, by_reaction: Reactions) -> str | None:
-    """The way past an error that most runs took which then reached what they had tried, and passed."""
-    tried = [name for name in by_reaction if name not in (GAVE_UP, REPEATED) and not name.endswith("failed again")]
-    helped = {name: [c for c in by_reaction[name] if c[0].passed and _reached(function, name, *c)] for name in tried}
-    return max((name for name in tried if helped[name]), key=lambda name: (len(helped[name]), name), default=None)
+class Way(NamedTuple):
+    """How runs got past an error, and passed."""
+
+    by: tuple[str, ...]
+    """Functions that were called in between."""
+    arguments: tuple[str, ...]
+    """Of the call that was refused, those whose new values came from there."""
+    advice: str
+    cases: list[tuple[PacketRun, Step]]
 
 
-def _reached(function: str, reaction: str, run: PacketRun, failed: Step) -> bool:
-    """Did the run get what it had tried: by the same function, or by one that is a way to the same thing?"""
-    later = [step for step in run.actions if step.position > failed.position and not step.error]
-    if any(step.function == function for step in later):
-        return True
-    turned = reaction.rpartition(" ")[2]
-    shared = set(words(plain(turned))) & set(words(plain(function)))
-    return "turned to call" in reaction and len(shared) >= 2 and any(step.function == turned for step in later)
+def _way_past(packet: Packet, function: str, error: str) -> Way | None:
+    """What most of the passing runs that were refused had done when the call worked."""
+    found: dict[tuple[str, ...], list[Enabling]] = defaultdict(list)
+    for one in enablings((*packet.passing, *packet.failing)):
+        if one.run.passed and (one.function, one.error) == (function, error):
+            found[one.by].append(one)
+    if not found:
+        return None
+    by, ones = max(found.items(), key=lambda item: (len(item[1]), item[0]))
+    arguments = tuple(dict.fromkeys(name for one in ones for name in one.arguments))
+    again = f" with {listed([f'`{name}`' for name in arguments])} from its result" if arguments else ""
+    advice = f"call {listed([bare(name) for name in by])}, and then {bare(function)} again{again}"
+    return Way(by, arguments, advice, [(one.run, one.refused) for one in ones])
 
 
-def _all_failed(cases: Sequence[tuple[PacketRun, Step]]) -> bool:
-    return bool(cases) and not any(run.passed for run, _ in cases)
+def _another_form(function: str, by_reaction: Reactions) -> Way | None:
+    """The same call with a value written in another way. "Change something" alone is what the error says already."""
+    for reaction, cases in sorted(by_reaction.items()):
+        if reaction.startswith("changed") and reaction.endswith("worked"):
+            helped = [case for case in cases if case[0].passed and _reformed(function, *case)]
+            if helped:
+                forms = sorted(_reformed(function, *helped[0]).items())
+                changes = [f"`{name}` as {after} instead of {before}" for name, (before, after) in forms]
+                return Way((), tuple(name for name, _ in forms), f"call it again with {listed(changes)}", helped)
+    return None
 
 
-def _recovery(packet: Packet, function: str, error: str, better: str, worse: str, by_reaction: Reactions) -> Candidate:
-    advice = _advice(better, _reformed(function, by_reaction[better]))
-    helped = [(run, step) for run, step in by_reaction[better] if run.passed and _reached(function, better, run, step)]
-    passed = helped[0][0]
-    failed = by_reaction[worse][0][0]
-    turned = [better.rpartition(" ")[2]] if "turned to call" in better else []
-    functions = (function, *turned)
+def _asks_for(guard: Guard, function: str, way: Way) -> bool:
+    """Does the guard ask beforehand for what the way past the error does afterwards?"""
+    if guard.template == "precedence":
+        return guard.then == function and guard.function in way.by and not way.arguments
+    applies = guard.target == function or guard.target.endswith(f"({function.partition('.')[0]})")
+    return guard.template == "known_value" and applies and guard.argument in way.arguments
+
+
+def _stuck(function: str, error: str, by_reaction: Reactions) -> list[tuple[PacketRun, Step]]:
+    """Runs that met the error, never made the call work, and failed; empty when a run passed that gave up."""
+    gave_up = [case for name in (GAVE_UP, REPEATED) for case in by_reaction.get(name, [])]
+    if any(run.passed and not _reached(function, run, step) for run, step in gave_up):
+        return []
+    return [(run, step) for run, step in gave_up if not run.passed and not _reached(function, run, step)]
+
+
+def _reached(function: str, run: PacketRun, failed: Step) -> bool:
+    """Did the call work after all?"""
+    return any(step.function == function and not step.error for step in run.actions if step.position > failed.position)
+
+
+def _recovery(
+    packet: Packet, function: str, error: str, way: Way, stuck: Sequence[tuple[PacketRun, Step]]
+) -> Candidate:
+    functions = (function, *way.by)
     delta = SkillDelta(
-        title=f"From failed {plain(function)} to {plain(turned[0])}"
-        if turned
+        title=f"When {plain(function)} is refused: {listed([plain(name) for name in way.by])}"[:120]
+        if way.by
         else f"Recover when {plain(function)} fails",
         applies_when=f"{bare(function)} has answered “{error}”.",
-        solves=f"Runs that {'give up' if worse == GAVE_UP else 'repeat the same call'} after that error.",
+        solves="Runs that give up or repeat the same call after that error.",
         tags=tags_of(packet, functions),
         skill=Skill(
-            core_rule=f"When {bare(function)} answers “{error}”, {advice}.",
-            completion=(f"the last {bare(function)} error was followed by a call that worked",),
-            success_failure_contrast=f"{_runs(helped)} got past it this way and passed; "
-            f"{_runs(by_reaction[worse])} {worse} and failed.",
-            recovery=f"{advice[0].upper()}{advice[1:]}.",
+            core_rule=f"When {bare(function)} answers “{error}”, {way.advice}.",
+            completion=(f"the last {bare(function)} error was followed by a {bare(function)} that worked",),
+            success_failure_contrast=f"{_runs(way.cases)} got past it this way and passed; "
+            f"{_runs(stuck)} gave up or repeated the call, and failed.",
+            recovery=f"{way.advice[0].upper()}{way.advice[1:]}.",
         ),
         evidence=Evidence(
-            transition=f"after “{error}”", good_example=path(passed, functions), bad_example=path(failed, functions)
+            transition=f"after “{error}”",
+            good_example=path(way.cases[0][0], functions),
+            bad_example=path(stuck[0][0], functions),
         ),
         functions_used=functions,
     )
-    cites = [Cite(run.letter, step.position) for run, step in [*by_reaction[better][:3], *by_reaction[worse][:3]]]
+    cites = [Cite(run.letter, step.position) for run, step in [*way.cases[:3], *stuck[:3]]]
     return Candidate(delta, tuple(cites))
 
 
@@ -81,29 +125,20 @@ def _runs(cases: Sequence[tuple[PacketRun, Step]]) -> str:
     return f"{count} run" if count == 1 else f"{count} runs"
 
 
-def _reformed(function: str, cases: Sequence[tuple[PacketRun, Step]]) -> dict[str, tuple[str, str]]:
+def _reformed(function: str, run: PacketRun, failed: Step) -> dict[str, tuple[str, str]]:
     """Arguments whose form was another in the call that then worked: (before, after)."""
-    for run, failed in cases:
-        again = next((s for s in run.actions if s.position > failed.position and s.function == function), None)
-        if run.passed and again is not None and not again.error:
-            return {
-                name: (form, again.forms[name])
-                for name, form in failed.forms.items()
-                if again.forms.get(name, form) != form
-            }
-    return {}
+    again = next((s for s in run.actions if s.position > failed.position and s.function == function), None)
+    if again is None or again.error:
+        return {}
+    forms = {name: (form, again.forms.get(name, form)) for name, form in failed.forms.items()}
+    return {
+        name: (before, after)
+        for name, (before, after) in forms.items()
+        if before != after and not {before, after} & _NOTHING  # leaving a value out is not another way to write it
+    }
 
 
-def _advice(reaction: str, reformed: dict[str, tuple[str, str]]) -> str:
-    if reformed and reaction.startswith("changed"):
-        changes = [f"`{name}` as {after} instead of {before}" for name, (before, after) in sorted(reformed.items())]
-        return f"call it again with {listed(changes)}"
-    if "turned to call" in reaction:
-        return f"turn to {bare(reaction.rpartition(' ')[2])} instead of giving up"
-    if reaction.startswith("turned to ask"):
-        return "ask the user for what is missing"
-    names = reaction.removeprefix("changed ").partition(", which")[0].split(", ")
-    return f"change {listed([f'`{name}`' for name in names])} and call it again"
+_NOTHING = frozenset({"null", "empty text", "empty list", ""})
 
 
 def diagnoses(packet: Packet) -> Iterator[Candidate]:
@@ -114,7 +149,7 @@ def diagnoses(packet: Packet) -> Iterator[Candidate]:
         cases = [case for group in by_reaction.values() for case in group]
         quoted = quotation(error)
         everyone = {run.letter for run, _ in cases} == {run.letter for run in packet.failing}
-        if not everyone or not quoted or any(_reached(function, GAVE_UP, run, step) for run, step in cases):
+        if not everyone or not quoted or any(_reached(function, run, step) for run, step in cases):
             continue  # somebody got past it, so it is not what they all failed of
         delta = SkillDelta(
             title=f"Known trap in {plain(function)}"[:120],

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from contramem.bank.card import SkillDelta
+from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.footing import Footing, Support
+from contramem.build.chance import chance
 from contramem.build.curation import Known, rewritten
-from contramem.build.mining import Replay, replay
+from contramem.build.enforcing import is_enforced
+from contramem.build.mining import Replay, guarded, is_met, replay, tables
 from contramem.build.phrases import bare
-from contramem.contrast.packet import Packet
-from contramem.monitor.guard import Guard, guards_of
+from contramem.build.sources import places, sources_in
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.monitor.guard import Guard, Verdict, guards_of
 
 
 class Standing(NamedTuple):
@@ -25,41 +28,62 @@ class Standing(NamedTuple):
     """All it rests on now, what it rested on before included."""
     stated: SkillDelta
     """The card with the evidence over all its tasks in words."""
-    narrowed: SkillDelta | None
+    narrowed: SkillDelta | None = None
     """The text that says where it holds, when passing runs contradict the wider one and such a place was found."""
-    thin: bool
-    """One task is all there is for it, and that does not show enough."""
-    refuted: bool
-    """Contradicted in too many tasks, beside those that show it, for a narrower rule to be more than a coincidence."""
+    retired: str = ""
+    """Why it should not stay in service. Empty: it should."""
 
 
 MAX_CONTRADICTED = 1 / 3
-"""Of the tasks that show a rule. With fewer against it and no narrower place, it stays, and its counts say so."""
-MIN_CONTRADICTING = 0.25
-"""The share of passing runs that must do otherwise before a task speaks against a rule: one odd run does not."""
+"""Of the tasks that show a rule. With fewer against it and no narrower place, or when those that keep it pass clearly
+more often all the same, it stays, and its counts say so."""
 
 
-def stand(one: Known, packets: Sequence[Packet]) -> Standing:
-    """Replay a card's guards on every packet they speak about."""
+def stand(one: Known, packets: Sequence[Packet], accepted: float | None = None) -> Standing:
+    """Replay a card's guards on every packet they speak about.
+
+    `accepted` is how likely by chance a rule may be that rests on outcomes alone (mining.py); None: not all runs that
+    it rests on are at hand, so that this cannot be asked.
+    """
     replays = [(packet, found) for packet in packets for found in _replays(one, packet)]
     footing = one.footing + _footing(replays)
     shown, contradicted = set(footing.tasks) - set(footing.contradicted_by), set(footing.contradicted_by)
     record = _record(one, packets)
-    # Rules that ask for a call need more: with one task, or with runs that fare as well without it, the call may just
-    # be what some task was about.
-    if _asks_for_call(one):
-        thin = len(footing.tasks) < 2 or not record.makes_a_difference
-    else:
-        thin = len(footing.tasks) < 2 and _one_against_one(footing)
-    stated = _stated(one, record)
+    standing = Standing(footing, _stated(one, record, packets))
+    enforced = is_enforced(guards_of(one.card.guards), packets)
     if record.speaks_against_it:
-        return Standing(footing, stated, None, thin, refuted=True)
+        return standing._replace(retired="Runs that keep it pass no more often than runs that do not.")
+    if _has_no_one_source(one, packets):
+        return standing._replace(retired="Over all runs, its values have no one form, or stand in the request.")
+    if reason := _weak(one, packets, record, enforced, accepted):
+        return standing._replace(retired=reason)
     if not contradicted:
-        return Standing(footing, stated, None, thin, refuted=False)
+        return standing
     condition = _condition(one, replays)
     if condition is not None and len(contradicted) <= len(shown):
-        return Standing(footing, stated, _narrowed(one, condition), thin, refuted=False)
-    return Standing(footing, stated, None, thin, refuted=len(contradicted) > MAX_CONTRADICTED * len(shown))
+        return standing._replace(narrowed=_narrowed(one, condition))
+    if len(contradicted) > (1 if enforced else MAX_CONTRADICTED) * len(shown) and not record.makes_a_difference:
+        return standing._replace(retired=f"Passing runs of {len(contradicted)} tasks do without it.")
+    return standing
+
+
+def _weak(one: Known, packets: Sequence[Packet], record: Record, enforced: bool, accepted: float | None) -> str:
+    """Why what outcomes show is not enough. What the tools themselves enforce needs no outcomes."""
+    if enforced:
+        return ""
+    if _asks_for_call(one) and not record.makes_a_difference:
+        return "Over all runs, those that keep it do not pass clearly more often."
+    if accepted is None:
+        return ""
+    likely = min(chance(tables(guard, packets)) for guard in guards_of(one.card.guards))
+    if likely > accepted:
+        return f"Chance alone may show this: probability {likely:.2g}, of so many rules tried at most {accepted:.2g}."
+    return ""
+
+
+def _has_no_one_source(one: Known, packets: Sequence[Packet]) -> bool:
+    guards = [guard for guard in guards_of(one.card.guards) if guard.template == "known_value"]
+    return any(not sources_in(packets, guard).are_mostly_looked_up for guard in guards)
 
 
 def uncounted(one: Known) -> Known:
@@ -96,12 +120,12 @@ CLEAR_LIFT = 0.3
 
 
 def _record(one: Known, packets: Sequence[Packet]) -> Record:
-    guard = guards_of(one.card.guards)[0]
+    guards = guards_of(one.card.guards)
     verdicts = [
-        (packet.task_key, guard.check(run.actions), run.passed)
+        (packet.task_key, _verdict(about, run), run.passed)
         for packet in packets
         # Whoever reads `after A, B` reads it after every A, so every A counts, whatever the task was about.
-        if guard.template == "response" or speaks_about(guard, packet)
+        if (about := [g for g in guards if is_met(g, packet) and (g.template == "response" or speaks_about(g, packet))])
         for run in (*packet.passing, *packet.failing)
     ]
     kept = [passed for _, verdict, passed in verdicts if verdict == "holds"]
@@ -110,32 +134,54 @@ def _record(one: Known, packets: Sequence[Packet]) -> Record:
     return Record(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
 
 
-def _stated(one: Known, record: Record) -> SkillDelta:
+def _verdict(guards: Sequence[Guard], run: PacketRun) -> Verdict:
+    """How a run fared with all guards of a card together."""
+    verdicts = {guard.check(run.actions) for guard in guards}
+    return next(verdict for verdict in ("broken", "holds", "vacuous") if verdict in verdicts)
+
+
+def _stated(one: Known, record: Record, packets: Sequence[Packet]) -> SkillDelta:
     """The contrast of the task that taught it, and how all runs fared that it speaks about, where there are more."""
-    skill = one.card.skill
-    if record.tasks < 2 or not record.broke:
-        return rewritten(one.card)
-    first = skill.success_failure_contrast.partition(_OVERALL)[0].rstrip()
-    overall = (
-        f"{_OVERALL} {record.tasks} tasks it speaks about, {record.kept_and_passed} of {record.kept} runs that kept "
-        f"this passed, and {record.broke_and_passed} of {record.broke} that did not."
+    skill = _with_all_sources(one, packets)
+    if record.tasks >= 2 and record.broke:
+        first = skill.success_failure_contrast.partition(_OVERALL)[0].rstrip()
+        overall = (
+            f"{_OVERALL} {record.tasks} tasks it speaks about, {record.kept_and_passed} of {record.kept} runs that "
+            f"kept this passed, and {record.broke_and_passed} of {record.broke} that did not."
+        )
+        skill = skill.model_copy(update={"success_failure_contrast": f"{first} {overall}"})
+    return rewritten(one.card, skill=skill)
+
+
+def _with_all_sources(one: Known, packets: Sequence[Packet]) -> Skill:
+    """The rule with every place that passing runs took the values from: one task may have shown an odd one."""
+    skill, guards = one.card.skill, guards_of(one.card.guards)
+    said = [item.partition(_SEEN_IN)[2] for item in skill.completion if _SEEN_IN in item]
+    if len(guards) != 1 or guards[0].template != "known_value" or len(said) != 1:
+        return skill
+    where = places(sources_in(packets, guards[0]))
+    return skill.model_copy(
+        update={
+            "core_rule": skill.core_rule.replace(said[0], where),
+            "completion": tuple(item.replace(said[0], where) for item in skill.completion),
+        }
     )
-    return rewritten(one.card, skill=skill.model_copy(update={"success_failure_contrast": f"{first} {overall}"}))
 
 
+_SEEN_IN = " had been seen in "
 _OVERALL = "Over all"
 
 
 def _asks_for_call(one: Known) -> bool:
-    return any(guard.template in ("response", "existence") for guard in guards_of(one.card.guards))
-
-
-def _one_against_one(footing: Footing) -> bool:
-    return any(min(counts.held, counts.broken) < 2 for counts in footing.support.values())
+    return any(guard.template == "response" for guard in guards_of(one.card.guards))
 
 
 def _replays(one: Known, packet: Packet) -> Iterable[Replay]:
-    return [replay(guard, packet) for guard in guards_of(one.card.guards) if speaks_about(guard, packet)]
+    return [
+        replay(guard, packet)
+        for guard in guards_of(one.card.guards)
+        if is_met(guard, packet) and speaks_about(guard, packet)
+    ]
 
 
 def speaks_about(guard: Guard, packet: Packet) -> bool:
@@ -143,7 +189,7 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
     and one that forbids a call says nothing where the task asks for it."""
     if guard.template in ("precedence", "at_most_once", "known_value"):
         return True
-    made = any(step.function == guard.target and not step.error for run in packet.passing for step in run.actions)
+    made = any(not step.error for run in packet.passing for step in guarded(run, guard))
     return made if guard.template in ("response", "existence") else not made
 
 
@@ -155,16 +201,11 @@ def _footing(replays: Sequence[tuple[Packet, Replay]]) -> Footing:
         footing += Footing(
             tasks=(packet.task_key,) if found.supports else (),
             sources=tuple(sources) if found.supports else (),
-            contradicted_by=(packet.task_key,) if _speaks_against(found) else (),
+            contradicted_by=(packet.task_key,) if found.speaks_against else (),
             taught_by=packet.identity if found.supports else (),
             support={str(found.guard): counts},
         )
     return footing
-
-
-def _speaks_against(found: Replay) -> bool:
-    met = len(found.held) + len(found.contradicted)
-    return bool(found.contradicted) and len(found.contradicted) >= MIN_CONTRADICTING * met
 
 
 def _condition(one: Known, replays: Sequence[tuple[Packet, Replay]]) -> str | None:

@@ -1,86 +1,155 @@
 """The wordings of mined guards: each template states its decision boundary one level above the task.
 
-Functions, roles of values, conditions; the counts and examples are those of the packet.
+Functions, roles of values, conditions; the counts and examples are those of the packet. What a card applies to is what
+an agent can see before it decides, never the request alone.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
-from contramem.build.mining import Replay
-from contramem.build.phrases import about, bare, calls_of, counted, listed, path, plain, quotation, tags_of
-from contramem.contrast.flow import NOWHERE, TASK, USER
-from contramem.contrast.packet import Packet
+from contramem.build.mining import Replay, guarded, matches
+from contramem.build.phrases import bare, calls_of, counted, listed, path, plain, quotation, tags_of
+from contramem.build.sources import named, places, sources_in
+from contramem.contrast.enabling import enablings
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.monitor.guard import Guard
+from contramem.monitor.pattern import parse_pattern
+
+
+def worded(packet: Packet, found: Replay) -> SkillDelta | None:
+    """The lesson that a guard teaches; None when it teaches nothing that an agent could act on."""
+    return _WORDINGS[found.guard.template](packet, found)
 
 
 def _response(packet: Packet, found: Replay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
+    held = [run for run in packet.passing if run.letter in found.held]
+    if parse_pattern(then).function:
+        given = _arguments(_given(held, first, then))
+        looks: tuple[str, ...] = (then,)
+        title, applies = f"Look closer with {plain(then)} after {plain(first)}", f"{bare(first)} has answered."
+        rule = (
+            f"{bare(first)} only names things. Before answering or acting on one, call {bare(then)} with {given} from "
+            "its result, and use what that says."
+        )
+    else:
+        looks = _looks_after(held, found.guard)
+        title, applies = (
+            f"Look again after {plain(first)}",
+            f"{bare(first)} has worked, and nothing was looked at since.",
+        )
+        rule = (
+            f"That {bare(first)} worked does not show that all is well. Look again before you end, for example with "
+            f"{listed([bare(name) for name in looks])}, and deal with what that still shows."
+        )
     return _delta(
         packet,
         found,
-        title=f"Go on from {plain(first)} to {plain(then)}",
-        applies_when=f"A task about {about(packet, then)}, when {bare(first)} has answered and {bare(then)} has not.",
-        solves=f"Runs that take {bare(first)} for all there is to know.",
-        core_rule=f"{bare(first)} alone does not settle it: call {bare(then)} and use what it returns.",
-        completion=[f"{bare(then)} was called after the last {bare(first)} and returned no error"],
-        contrast=_called_by(packet, then),
+        title=title,
+        applies_when=applies,
+        solves=f"Runs that end when {bare(first)} has answered.",
+        core_rule=rule,
+        completion=[f"after the last {bare(first)}, {parse_pattern(then).in_words()} returned no error"],
+        contrast=f"{counted(found.held, packet.passing)} passing runs look further after {bare(first)}; "
+        f"{counted(found.broken, packet.failing)} failing runs do not.",
+        more_functions=looks,
     )
+
+
+def _looks_after(runs: Sequence[PacketRun], guard: Guard) -> tuple[str, ...]:
+    """The first looks that runs took after the last call of the guard's first function, the commonest first."""
+    pattern, counts = parse_pattern(guard.then), Counter[str]()
+    for run in runs:
+        last = max(step.position for step in calls_of(run, guard.function) if not step.error)
+        after = [step for step in run.actions if step.position > last and not step.error and matches(pattern, step)]
+        counts.update({step.function for step in after[:2]})
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name))[:2])
 
 
 def _precedence(packet: Packet, found: Replay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
-    refused = _refusal(packet, found.broken, then)
-    given = _given(packet, found.held, first, then)
-    because = f" Without it {bare(then)} answers “{refused}”." if refused else ""
-    if given:
-        because = f" Its result gives {listed([f'`{name}`' for name in given])}.{because}"
+    names, refused = _preparation(packet, found.guard)
+    given = _given([run for run in packet.passing if run.letter in found.held], first, then)
+    because = f" Its result gives {_arguments(given)}." if given else ""
+    because += f" Without it {bare(then)} answers “{refused}”." if refused else ""
+    steps = listed([bare(name) for name in names])
     return _delta(
         packet,
         found,
-        title=f"{plain(first)} before {plain(then)}",
-        applies_when=f"A task about {about(packet, then)}, before the first call of {bare(then)}.",
+        title=f"{listed([plain(name) for name in names])} before {plain(then)}",
+        applies_when=f"{bare(then)} is to be called, and {bare(first)} has not worked yet.",
         solves=f"Calls of {bare(then)} made before {bare(first)} has been called.",
-        core_rule=f"Call {bare(first)} and see it work before {bare(then)}.{because}",
+        core_rule=f"Call {steps} and see {'it' if len(names) == 1 else 'them'} work before {bare(then)}.{because}",
         completion=[f"{bare(first)} returned no error before the first {bare(then)}"],
         contrast=f"In {counted(found.held, packet.passing)} passing runs {bare(first)} has worked before {bare(then)} "
         f"works; {counted(found.broken, packet.failing)} failing runs call {bare(then)} without it.",
+        more_functions=names,
     )
 
 
-def _given(packet: Packet, letters: Sequence[str], first: str, then: str) -> list[str]:
-    """The arguments of `then` whose values passing runs take from `first`."""
-    steps = [step for run in packet.passing if run.letter in letters for step in calls_of(run, then)]
+def _preparation(packet: Packet, guard: Guard) -> tuple[tuple[str, ...], str]:
+    """All that made the refused call work, in order, and the refusal where it is fit to be quoted."""
+    for one in enablings((*packet.passing, *packet.failing)):
+        if one.function == guard.then and one.by[-1] == guard.function and not one.arguments:
+            return one.by, quotation(one.error)
+    return (guard.function,), ""
+
+
+def _given(runs: Sequence[PacketRun], first: str, then: str) -> list[str]:
+    """The arguments of `then` whose values these runs take from `first`."""
+    steps = [step for run in runs for step in calls_of(run, then)]
     names = {name for step in steps for name, origin in step.origins.items() if origin == first}
     return sorted(names)[:3]
 
 
-def known_value(packet: Packet, found: Replay, alike: Sequence[Replay]) -> SkillDelta:
-    """Values that were made up; `alike` are the guards about other arguments that the same runs made up."""
-    function = found.guard.function
-    names = [one.guard.argument for one in alike][:3]
-    shown = listed([f"`{name}`" for name in names])
-    where = _origin_in_words(packet, found.held, function, names)
-    if _had_looked(packet, found, names):
-        rule = (
-            f"Give {bare(function)} {shown} exactly as {where} shows it: no other spelling, no placeholder, no guess."
-        )
-        title = f"Copy {listed(names)} for {plain(function)} exactly"
+def _known_value(packet: Packet, found: Replay) -> SkillDelta | None:
+    guard = found.guard
+    sources = sources_in([packet], guard)
+    if not sources.are_looked_up:
+        return None  # "take it from the request" is no advice
+    who, where = named(guard, _guarded(packet, guard)), places(sources)
+    argument = f"`{guard.argument}`"
+    if _had_looked(packet, found, sources.functions):
+        title = f"Copy {guard.argument} for {_short(guard)} exactly"
+        rule = f"Give {who} {argument} exactly as {where} shows it: no other spelling, no placeholder, no guess."
     else:
-        rule = f"Give {bare(function)} only {shown} as read in {where}. If not seen yet, look first."
-        title = f"Look up {listed(names)} before {plain(function)}"
-    delta = _delta(
+        title = f"Look up {guard.argument} before {_short(guard)}"
+        rule = f"Give {who} only {argument} that was read in {where}. Not seen there yet: look first, never guess."
+    return _delta(
         packet,
         found,
         title=title,
-        applies_when=f"A task about {about(packet, function)}, when {shown} of {bare(function)} is not known.",
-        solves=f"Values of {shown} that were made up instead of read.",
+        applies_when=f"{who[0].upper()}{who[1:]} is to be called with {argument}.",
+        solves=f"Values of {argument} that were made up instead of read.",
         core_rule=rule,
-        completion=[f"every {shown} given to {bare(function)} had been seen in {where}"],
-        contrast=f"In {counted(found.held, packet.passing)} passing runs {shown} comes from {where}; "
+        completion=[f"every {argument} given to {who} had been seen in {where}"],
+        contrast=f"In {counted(found.held, packet.passing)} passing runs {argument} comes from {where}; "
         f"{counted(found.broken, packet.failing)} failing runs give one that was seen nowhere before.",
+        more_functions=(*_guarded(packet, guard), *sources.functions),
     )
-    return delta.model_copy(update={"guards": tuple(str(one.guard) for one in alike[:3])})
+
+
+def _short(guard: Guard) -> str:
+    """What is guarded, for a title."""
+    pattern = parse_pattern(guard.function)
+    verb = "changes" if pattern.kind == "writes" else "looks into"
+    return plain(pattern.function) if pattern.function else f"whatever {verb} {pattern.name}"
+
+
+def _guarded(packet: Packet, guard: Guard) -> tuple[str, ...]:
+    """The functions of the packet that give the argument a value."""
+    steps = (step for run in packet.runs for step in guarded(run, guard) if guard.argument in step.arguments)
+    return tuple(sorted({step.function for step in steps}))
+
+
+def _had_looked(packet: Packet, found: Replay, sources: Sequence[str]) -> bool:
+    """Had most of the runs that made a value up called what passing runs read it from, before they did?"""
+    wrong = [run for run in packet.failing if run.letter in found.broken]
+    looked = [run for run in wrong if any(step.function in sources and not step.error for step in run.actions)]
+    return 2 * len(looked) > len(wrong)
 
 
 def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
@@ -89,7 +158,7 @@ def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
         packet,
         found,
         title=f"{plain(function)} once for each thing asked",
-        applies_when=f"A task about {about(packet, function)}, when {bare(function)} has already worked.",
+        applies_when=f"{bare(function)} has already worked.",
         solves=f"The same {bare(function)} made twice.",
         core_rule=f"Call {bare(function)} once for each thing asked, and never again with the same arguments: "
         "the second call acts again.",
@@ -99,36 +168,44 @@ def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
     )
 
 
-def _existence(packet: Packet, found: Replay) -> SkillDelta:
-    function = found.guard.function
-    rule = f"Start from {bare(function)}: what it returns decides the rest. Do not go on from the request alone."
-    solves = f"Runs that act or answer without having looked with {bare(function)}."
+def _existence(packet: Packet, found: Replay) -> SkillDelta | None:
+    """A value that passing runs take from one place, and failing runs from another."""
+    pattern = parse_pattern(found.guard.function)
+    argument, source = pattern.conditions[0].argument, pattern.conditions[0].value
+    failing = [run for run in packet.failing if run.letter in found.broken]
+    others = {
+        origin
+        for run in failing
+        for step in calls_of(run, pattern.function)
+        if (origin := step.origins.get(argument)) and "." in origin and origin != source
+    }
+    told = f", not as {listed([f'a result of {bare(name)}' for name in sorted(others)])} does" if others else ""
+    who = bare(pattern.function)
     return _delta(
         packet,
         found,
-        title=f"Do not skip {plain(function)}",
-        applies_when=f"A task about {about(packet, function)}, and {bare(function)} has not been called yet.",
-        solves=solves,
-        core_rule=rule,
-        completion=[f"{bare(function)} was called and returned no error"],
-        contrast=_called_by(packet, function),
+        title=f"Take {argument} for {plain(pattern.function)} from {plain(source)}",
+        applies_when=f"{who} is to be called with `{argument}`.",
+        solves=f"Values of `{argument}` that were taken from elsewhere.",
+        core_rule=f"Give {who} `{argument}` as a result of {bare(source)} shows it{told}.",
+        completion=[f"{who} worked with `{argument}` from a result of {bare(source)}"],
+        contrast=f"In {counted(found.held, packet.passing)} passing runs `{argument}` comes from a result of "
+        f"{bare(source)}; in {counted(found.broken, packet.failing)} failing runs from elsewhere.",
+        more_functions=(source, *sorted(others)),
     )
 
 
-def _called_by(packet: Packet, function: str) -> str:
-    sides = [[run for run in side if calls_of(run, function)] for side in (packet.passing, packet.failing)]
-    return (
-        f"{bare(function)} is called by {counted(sides[0], packet.passing)} passing and "
-        f"{counted(sides[1], packet.failing)} failing runs."
-    )
-
-
-WORDINGS: dict[str, Callable[[Packet, Replay], SkillDelta]] = {
+_WORDINGS: dict[str, Callable[[Packet, Replay], SkillDelta | None]] = {
     "response": _response,
     "precedence": _precedence,
+    "known_value": _known_value,
     "at_most_once": _at_most_once,
     "existence": _existence,
 }
+
+
+def _arguments(names: Sequence[str]) -> str:
+    return listed([f"`{name}`" for name in names])
 
 
 def _delta(
@@ -156,41 +233,3 @@ def _delta(
         functions_used=functions,
         guards=(str(found.guard),),
     )
-
-
-def _refusal(packet: Packet, letters: Sequence[str], function: str) -> str:
-    """The error that `function` gave in those runs, where it is fit to be quoted."""
-    steps = (s for run in packet.runs if run.letter in letters for s in run.actions if s.function == function)
-    return next((quoted for step in steps if step.error and (quoted := quotation(step.error))), "")
-
-
-def _had_looked(packet: Packet, found: Replay, names: Sequence[str]) -> bool:
-    """Had most of the runs that made a value up called what passing runs read it from, before they did?"""
-    sources = _origins(packet, found.held, found.guard.function, names)
-    wrong = [run for run in packet.failing if run.letter in found.broken]
-    looked = [run for run in wrong if any(step.function in sources and not step.error for step in run.actions)]
-    return 2 * len(looked) > len(wrong)
-
-
-def is_looked_up(packet: Packet, found: Replay) -> bool:
-    """Do passing runs read the value in a result, rather than in the request?"""
-    return "`" in _origin_in_words(packet, found.held, found.guard.function, [found.guard.argument])
-
-
-def _origin_in_words(packet: Packet, letters: Sequence[str], function: str, arguments: Sequence[str]) -> str:
-    found = _origins(packet, letters, function, arguments)
-    places = [f"a result of {bare(name)}" for name in sorted(found) if "." in name][:3]
-    if found & {TASK, USER} or not places:
-        places.insert(0, "the request")
-    return " or ".join(places)
-
-
-def _origins(packet: Packet, letters: Sequence[str], function: str, arguments: Sequence[str]) -> set[str]:
-    return {
-        step.origins.get(argument, NOWHERE)
-        for run in packet.passing
-        if run.letter in letters
-        for step in run.actions
-        if step.function == function
-        for argument in arguments
-    } - {NOWHERE}

@@ -232,19 +232,22 @@ class _Last(Automaton):
 
 
 class _KnownValue(Automaton):
+    """A guess that was refused is a try when a value that had been seen follows; left at that, it is what was done."""
+
     def __init__(self, guard: Guard) -> None:
         super().__init__(guard)
-        self._given = False
+        self._given = self._guessed = False
 
     def _breaks(self, deed: Deed) -> bool:
-        return self._first.matches(deed) and deed.origin(self.guard.argument) == "nowhere"
+        return deed.worked and self._first.matches(deed) and deed.origin(self.guard.argument) == "nowhere"
 
     def _note(self, deed: Deed) -> None:
-        if self._first.matches(deed) and deed.origin(self.guard.argument) is not None:
+        if self._first.matches(deed) and (origin := deed.origin(self.guard.argument)) is not None:
             self._given = True
+            self._guessed = origin == "nowhere"
 
     def _state(self) -> State:
-        return "holding"
+        return "pending" if self._guessed else "holding"
 
     def _tried(self) -> bool:
         return self._given

@@ -12,7 +12,7 @@
 
 Functions are `App.function`, may have conditions on their arguments, and may be classes: pattern.py says how they are
 written. Any guard may end in `when F`: it then speaks only about runs in which F is called. A call that failed and was
-tried again later is a try, not a deed: `precedence` does not mind it.
+tried again later is a try, not a deed: `precedence` and `known_value` do not mind it.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Guard(NamedTuple):
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The functions it names. Classes name none."""
-        return tuple(dict.fromkeys(pattern.function for pattern in self.patterns if pattern.function))
+        """The functions it names, also as the place a value comes from. Classes name none."""
+        return tuple(dict.fromkeys(name for pattern in self.patterns for name in pattern.functions))
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -125,6 +125,7 @@ _SENTENCES: dict[Template, str] = {
     "covers": "every {field} that {first} returns is given as {argument} to {then} that works",
 }
 
+_CLASS_ARGUMENT = re.compile(r"((?:reads|writes)(?:\([^\s().\[\]]+\))?)\.(\S+)")
 _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 
 
@@ -173,7 +174,9 @@ def _condition(text: str, rest: str) -> str:
 
 
 def _with_argument(text: str, part: str) -> tuple[str, str]:
-    """`App.function.argument` as (`App.function`, `argument`)."""
+    """`App.function.argument` as (`App.function`, `argument`); `writes(App).argument` too."""
+    if match := _CLASS_ARGUMENT.fullmatch(part):
+        return match[1], match[2]
     pieces = part.split(".", 2)
     if len(pieces) != 3 or not all(piece.strip() for piece in pieces):
         raise GuardError(

@@ -74,6 +74,12 @@ class Pattern(NamedTuple):
         """`App.function`; empty for a class of functions."""
         return self.name if self.kind == "function" else ""
 
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Every function that it names: the one, and those that values must come from."""
+        sources = (one.value for one in self.conditions if one.test == "from" and "." in one.value)
+        return tuple(name for name in (self.function, *sources) if name)
+
     def matches(self, deed: Deed) -> bool:
         if self.kind == "function":
             if deed.function != self.name:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.errors import GuardError
+from contramem.monitor.guard import parse_guard
 from contramem.validate.case import Case
 
 MAX_FIELD_CHARS = 600
@@ -17,7 +19,6 @@ MAX_CARD_WORDS = 600
 """A card is read in the middle of a task; the longest of the paper has under 300 words."""
 
 DIAGNOSTIC_TAGS = frozenset({"diagnostic", "diagnosis", "recovery"})
-_NAMED = re.compile(r"[^\s(),]+\.[^\s(),]+")
 # A Function Card is about a tool. How runs ended, and what their tasks were, is not.
 _RUN_TALK = re.compile(
     r"\b(?:passing|failing|passed|failed|successful|unsuccessful)\s+(?:run|trajector|task|model|attempt|agent)",
@@ -63,10 +64,13 @@ def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
                 yield f"The guard {guard} names {function}, which is no function that was observed."
 
 
-def _guarded(guard: str) -> Iterator[str]:
-    """The functions in a guard; `known_value` names an argument after the function."""
-    for named in _NAMED.findall(guard):
-        yield ".".join(named.split(".")[:2])
+def _guarded(guard: str) -> tuple[str, ...]:
+    """The functions that a guard names, also as the place a value comes from. One that cannot be read names none: that
+    is for the check of evidence to say."""
+    try:
+        return parse_guard(guard).functions
+    except GuardError:
+        return ()
 
 
 def _without_success(case: Case, delta: SkillDelta) -> Iterator[str]:
