@@ -1,0 +1,209 @@
+"""What runs teach, and what they do not: stories from a calendar, a release pipeline, a warehouse and a clinic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.made_runs import call, packet, run
+
+from contramem.bank.card import SkillCard
+from contramem.bank.store import open_store
+from contramem.build.lessons import lessons
+from contramem.build.rules import RuleAuthor
+from contramem.contrast.enabling import enablings
+from contramem.contrast.packet import Packet
+from contramem.pipeline import build_bank
+from contramem.traces.trajectory import Trajectory
+from contramem.validate.validator import Validator
+
+LOCKED = "The branch is not available."
+
+
+def titles(of: Packet) -> list[str]:
+    return [one.delta.title for one in lessons(of)]
+
+
+def built(folder: Path, *packets: Packet) -> dict[str, SkillCard]:
+    with open_store(folder / "bank.db", create=True) as store:
+        build_bank(list(packets), store, RuleAuthor(), Validator(), only="skills")
+        served = [held.card for held in store.bank().holdings.values() if held.served]
+    return {card.title: card for card in served if isinstance(card, SkillCard)}
+
+
+# What a tool enforces
+
+
+def release(source: str, passed: bool, *steps: object) -> Trajectory:
+    return run(source, passed, *steps, "Released.", task="Get the fix out.", task_id="release")  # type: ignore[arg-type]
+
+
+PUSH = call("Pipeline.push_tag", {"tag": "v7-fix"})
+REFUSED = call("Pipeline.push_tag", {"tag": "v7-fix"}, error=LOCKED)
+UNLOCK = call("Pipeline.unlock_branch", {"branch": "main"})
+STATUS = call("Pipeline.show_status", {}, "branch main: protected")
+
+
+def test_what_a_refused_call_needed_is_the_write_and_not_the_look_before_it() -> None:
+    (one,) = enablings(packet(release("a", True, REFUSED, STATUS, UNLOCK, PUSH)).runs)
+    assert one.by == ("Pipeline.unlock_branch",)
+
+
+def test_what_others_had_done_too_and_were_refused_all_the_same_was_not_needed() -> None:
+    note = call("Pipeline.write_note", {"text": "going out"})
+    story = packet(release("a", True, REFUSED, note, UNLOCK, PUSH), release("b", False, note, REFUSED))
+    assert [one.by for one in enablings(story.runs)] == [("Pipeline.unlock_branch",)]
+
+
+def test_another_value_that_came_from_nowhere_explains_the_refusal_away() -> None:
+    other = call("Pipeline.push_tag", {"tag": "v8-fix"})
+    assert enablings(packet(release("a", True, REFUSED, UNLOCK, other)).runs) == []
+
+
+def test_a_precondition_that_a_tool_enforces_needs_one_task_only(tmp_path: Path) -> None:
+    story = packet(
+        release("a", True, UNLOCK, PUSH), release("b", True, REFUSED, UNLOCK, PUSH), release("c", False, REFUSED)
+    )
+    card = built(tmp_path, story)["unlock_branch before push_tag"]
+    assert "Without it `push_tag` answers “The branch is not available.”" in card.skill.core_rule
+    assert card.guards == ("precedence(Pipeline.unlock_branch, Pipeline.push_tag)",)
+
+
+def test_a_missing_preparation_is_not_blamed_on_a_value() -> None:
+    """The call that failed had a value nobody had read; the same call worked once the branch was open."""
+    odd = {"tag": "v7-fix", "reviewer": "r-5512-zz"}
+    refused, pushed = call("Pipeline.push_tag", odd, error=LOCKED), call("Pipeline.push_tag", odd)
+    listed = call("Pipeline.list_reviewers", {}, [{"reviewer": "r-5512-zz"}])
+    story = packet(
+        release("a", True, refused, UNLOCK, listed, pushed),
+        release("b", True, listed, UNLOCK, pushed),
+        release("c", False, refused),
+        release("d", False, refused, refused),
+    )
+    assert titles(story)[0] == "unlock_branch before push_tag"
+    assert not any("reviewer" in title for title in titles(story))
+
+
+def test_a_way_past_an_error_names_what_gave_the_new_value() -> None:
+    def book(desk: str, error: str | None = None) -> object:
+        return call("Clinic.book_slot", {"desk": desk}, error=error)
+
+    def visit(source: str, passed: bool, *steps: object) -> Trajectory:
+        return run(source, passed, *steps, "Done.", task="A slot at desk-41-a, or wherever.", task_id="v")  # type: ignore[arg-type]
+
+    free = call("Clinic.list_desks", {}, [{"desk": "desk-93-b"}])
+    story = packet(
+        visit("a", True, book("desk-41-a", "The desk is not available."), free, book("desk-93-b")),
+        visit("b", True, book("desk-41-a", "The desk is not available."), free, book("desk-93-b")),
+        visit("c", False, book("desk-41-a", "The desk is not available.")),
+    )
+    rules = [one.delta.skill.core_rule for one in lessons(story)]
+    assert (
+        "When `book_slot` answers “The desk is not available.”, call `list_desks`, and then `book_slot` again with "
+        "`desk` from its result." in rules
+    )
+
+
+# What outcomes show
+
+
+def meeting(number: int, source: str, passed: bool, guessed: bool, writes: str = "move_meeting") -> Trajectory:
+    meant, other = f"mt-{number}-481", f"mt-{number}-{source}-9"
+    found = call("Calendar.find_meetings", {"day": "monday"}, [{"meeting_id": meant}])
+    made = call(f"Calendar.{writes}", {"meeting_id": other if guessed else meant, "day": "friday"})
+    steps = [made] if guessed else [found, made]
+    return run(source, passed, *steps, "Moved.", task="Monday's round is on friday now.", task_id=f"m{number}")
+
+
+def test_one_odd_passing_run_does_not_decide_alone() -> None:
+    runs = [meeting(1, f"p{i}", True, guessed=i == 0) for i in range(6)]
+    story = packet(*runs, *(meeting(1, f"f{i}", False, guessed=True) for i in range(4)))
+    assert "Look up meeting_id before move_meeting" in titles(story)
+
+
+def test_a_habit_of_passing_and_failing_runs_alike_is_no_lesson() -> None:
+    runs = [meeting(1, f"p{i}", True, guessed=i < 3) for i in range(6)]
+    assert titles(packet(*runs, *(meeting(1, f"f{i}", False, guessed=i < 2) for i in range(4)))) == []
+
+
+def test_one_run_against_another_is_not_enough_to_stay_in_service(tmp_path: Path) -> None:
+    story = packet(meeting(1, "a", True, guessed=False), meeting(1, "b", False, guessed=True))
+    assert titles(story) == ["Look up meeting_id before move_meeting"]
+    assert built(tmp_path, story) == {}
+
+
+def test_the_same_in_many_tasks_stays_in_service(tmp_path: Path) -> None:
+    packets = [packet(meeting(n, "a", True, guessed=False), meeting(n, "b", False, guessed=True)) for n in range(8)]
+    assert "Look up meeting_id before move_meeting" in built(tmp_path, *packets)
+
+
+def test_rules_about_one_argument_of_several_calls_become_a_rule_of_the_app(tmp_path: Path) -> None:
+    packets = [
+        packet(meeting(n, "a", True, False, writes), meeting(n, "b", False, True, writes))
+        for n, writes in enumerate(["move_meeting", "cancel_meeting"] * 5)
+    ]
+    cards = built(tmp_path, *packets)
+    assert [card.guards for card in cards.values()] == [("known_value(writes(Calendar).meeting_id)",)]
+
+
+def test_a_value_that_passing_runs_take_from_the_request_is_not_to_be_looked_up() -> None:
+    def told(source: str, passed: bool, day: str) -> Trajectory:
+        made = call("Calendar.move_meeting", {"meeting_id": day})
+        return run(source, passed, made, "Done.", task="Move mt-551-abc please.", task_id="told")
+
+    assert titles(packet(told("a", True, "mt-551-abc"), told("b", False, "mt-555-abd"))) == []
+
+
+def test_ending_after_a_write_where_passing_runs_look_again_is_a_lesson() -> None:
+    task, reset = "The shop is slow.", call("Server.reset_worker", {"worker": "w-101"})
+    look = call("Server.check_queue", {}, "stuck: 4")
+    clear = call("Server.clear_queue", {"queue": "mail"})
+    story = packet(
+        run("a", True, reset, look, clear, "Fixed.", task=task),
+        run("b", True, reset, look, clear, look, "Fixed.", task=task),
+        run("c", False, reset, "Fixed.", task=task),
+        run("d", False, reset, "Restarted.", task=task),
+    )
+    (lesson,) = [one.delta for one in lessons(story) if "reset_worker" in one.delta.title]
+    assert lesson.title == "Look again after reset_worker"
+    assert lesson.guards == ("response(Server.reset_worker, reads(Server))",)
+
+
+def test_a_closer_look_that_the_request_asks_for_is_no_lesson() -> None:
+    names = call("Shop.list_lamps", {}, [{"lamp_id": "lamp-771-x"}])
+    price = call("Shop.get_lamp_price", {"lamp_id": "lamp-771-x"}, 31)
+
+    def priced(task: str) -> list[str]:
+        return titles(
+            packet(
+                run("a", True, names, price, "31", task=task),
+                run("b", True, names, price, "31", task=task),
+                run("c", False, names, "none", task=task),
+            )
+        )
+
+    assert priced("Which lamp has the best price?") == []
+    assert priced("What would the cheapest one be?") == ["Look closer with get_lamp_price after list_lamps"]
+
+
+def test_one_look_up_for_each_thing_is_not_a_listing() -> None:
+    def parcel(source: str, passed: bool, *places: str) -> Trajectory:
+        steps = []
+        for place in places:
+            steps.append(call("Depot.find_dock", {"city": place}, {"dock_id": f"dock-{place}-551"}))
+            steps.append(call("Depot.send_parcel", {"dock_id": f"dock-{place}-551"}))
+        return run(source, passed, *steps, "Sent.", task="Send one to each town.", task_id="towns")
+
+    story = packet(parcel("a", True, "ulm", "bonn"), parcel("b", True, "ulm", "bonn"), parcel("c", False, "ulm"))
+    assert not any("for every" in title for title in titles(story))
+
+
+def test_leaving_a_value_out_is_not_another_way_to_write_it() -> None:
+    def search(day: object, error: str | None = None) -> object:
+        return call("Calendar.search", {"day": day}, error=error)
+
+    def looked(source: str, passed: bool, *steps: object) -> Trajectory:
+        return run(source, passed, *steps, "Done.", task="When do we meet?", task_id="w")  # type: ignore[arg-type]
+
+    empty = search("2031-04-02", "Nothing found.")
+    story = packet(looked("a", True, empty, search(None)), looked("b", False, empty), looked("c", False, empty))
+    assert titles(story) == []
