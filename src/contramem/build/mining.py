@@ -95,7 +95,7 @@ def mine(packet: Packet) -> list[Replay]:
     return [found for found in mined if not _said_better(found, mined)]
 
 
-def _thing(guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, ...]:
+def _thing(guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, str]:
     """What a guard is a lesson about. Each precondition that the tool itself asks for is one of its own."""
     needed = {(one.by[-1], one.function) for one in enabled}
     if guard.template == "precedence" and (guard.function, guard.then) in needed:
