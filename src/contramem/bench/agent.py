@@ -41,8 +41,7 @@ DEFAULT_LIMITS = Limits()
 
 CardsAt: TypeAlias = Literal["hold", "describe"]
 """How cards of functions reach the agent: the first call is held and answered with the card, as the adapters do it, or
-the card stands in the tool's description from the start and again beside an error. Small models take a held call for
-the end of the matter (docs/results.md); describing costs tokens instead of a step."""
+the card stands in the tool's description from the start and again beside an error, which costs tokens and no step."""
 
 
 def attempt(
