@@ -1,7 +1,8 @@
 """Curation by evidence: what one delta means for the cards that are there already.
 
 Two deltas are the same rule when they state the same guards; a rule without guards is known by its title and functions.
-Rules about one argument of several functions of an app, or about one precondition of several calls, become one card.
+Rules about one argument of several functions of an app, about one precondition of several calls, or about several
+writes that are due for each of the same things, become one card.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from contramem.bank.bank import Bank, Status
 from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.footing import Footing
 from contramem.bank.patch import Add, Amend, Merge, Noop, Patch
+from contramem.build.every_item import completed, says_for_each
 from contramem.build.generalizing import asks_for, covers, generalized, is_about_one_call, joined, shortened
-from contramem.build.phrases import MAX_TAGS
+from contramem.build.phrases import AT_ONCE, MAX_TAGS, quoted
 from contramem.contrast.packet import Packet
 
 
@@ -59,10 +61,19 @@ def curate(index: int, delta: SkillDelta, packet: Packet, bank: Bank) -> Patch:
 
 def same_rule(card: SkillCard, delta: SkillDelta) -> bool:
     """Does the card ask for what the delta asks for, perhaps in fewer places?"""
+    if delta.guards and not card.guards:
+        return _asks_after_refusal(card, delta)
     if card.guards or delta.guards:
         asked = {*card.guards, *(guard.partition(" when ")[0] for guard in card.guards)}
         return bool(delta.guards) and asked >= set(delta.guards)
-    return (card.title, card.functions_used) == (delta.title, delta.functions_used)
+    return (card.title, card.functions_used) == (delta.title, delta.functions_used) or says_for_each(card, delta)
+
+
+def _asks_after_refusal(card: SkillDelta, delta: SkillDelta) -> bool:
+    """Was the card narrowed (settling.py) to ask for what the delta asks for only when the tool does?"""
+    refusals = quoted(card.skill.core_rule)
+    same = bool(refusals) and refusals == quoted(delta.skill.core_rule)
+    return same and AT_ONCE in card.skill.core_rule and set(delta.functions_used) <= set(card.functions_used)
 
 
 def _widening(
@@ -72,7 +83,7 @@ def _widening(
     open_to_change = [one for one in cards if one.status != "pinned" and one is not same]
     if same is not None and same.status == "pinned":
         return None
-    for widen in (generalized, joined, shortened):
+    for widen in (generalized, joined, completed, shortened):
         if widen is generalized and same is None and is_about_one_call(delta):
             continue  # one task for each of two calls is not yet a rule about all of them
         kin = [one for one in open_to_change if widen(one.card, delta, packet) is not None]

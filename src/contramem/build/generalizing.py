@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from contramem.bank.card import SkillDelta
 from contramem.build.mining import replay
-from contramem.build.phrases import bare, listed, plain
+from contramem.build.phrases import bare, listed, plain, quoted
 from contramem.build.wordings import worded
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
@@ -16,8 +14,6 @@ from contramem.traces.trajectory import Effect
 
 MAX_CALLS = 4
 """Named in one card. More preconditions of one call, or calls of one precondition, are for other cards."""
-
-_QUOTED = re.compile(r"“([^”]+)”")
 
 
 def covers(card: SkillDelta, delta: SkillDelta, packet: Packet) -> bool:
@@ -79,7 +75,7 @@ def joined(card: SkillDelta, delta: SkillDelta, packet: Packet) -> SkillDelta | 
     first = {(guard.template, guard.function, guard.when) for guard in guards}
     if len(first) != 1 or not (card.guards and delta.guards) or guards[0].template != "precedence" or guards[0].when:
         return None
-    refusals = [set(_QUOTED.findall(text.skill.core_rule)) for text in (card, delta)]
+    refusals = [set(quoted(text.skill.core_rule)) for text in (card, delta)]
     thens = tuple(dict.fromkeys(guard.then for guard in guards))
     if not refusals[0] or refusals[0] != refusals[1] or len(thens) > MAX_CALLS or len(thens) == len(card.guards):
         return None
@@ -104,11 +100,11 @@ def joined(card: SkillDelta, delta: SkillDelta, packet: Packet) -> SkillDelta | 
 
 
 def shortened(card: SkillDelta, delta: SkillDelta, packet: Packet) -> SkillDelta | None:
-    """Both say that a write which has worked needs no second look: one rule about all such writes."""
+    """Both say that a write of one app which has worked needs no second look: one rule about all such writes."""
     if card.guards or delta.guards or not (card.skill.efficiency and delta.skill.efficiency):
         return None
     ends = tuple(dict.fromkeys([*_ended_by(card), *_ended_by(delta)]))
-    if ends == _ended_by(card) or len(ends) > MAX_CALLS:
+    if ends == _ended_by(card) or len(ends) > MAX_CALLS or len({name.partition(".")[0] for name in ends}) > 1:
         return None
     functions = tuple(dict.fromkeys([*card.functions_used, *delta.functions_used]))
     looks = [name for name in functions if name not in ends]
@@ -117,7 +113,7 @@ def shortened(card: SkillDelta, delta: SkillDelta, packet: Packet) -> SkillDelta
         update={
             "core_rule": f"Answer as soon as {writes} has worked: its own result says what was done. Looking again "
             f"with {seen} made no difference.",
-            "completion": tuple(dict.fromkeys([*card.skill.completion, *delta.skill.completion])),
+            "completion": (f"{writes} returned no error",),
         }
     )
     return SkillDelta(
@@ -132,8 +128,8 @@ def shortened(card: SkillDelta, delta: SkillDelta, packet: Packet) -> SkillDelta
 
 
 def _ended_by(text: SkillDelta) -> tuple[str, ...]:
-    said = " ".join(text.skill.completion)
-    return tuple(name for name in text.functions_used if f"{bare(name)} returned no error" in said)
+    said = [item for item in text.skill.completion if item.endswith(" returned no error")]
+    return tuple(name for name in text.functions_used if any(bare(name) in item for item in said))
 
 
 def asks_for(card: SkillDelta, delta: SkillDelta) -> bool:

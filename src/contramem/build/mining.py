@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from contramem.build.candidates import calls, candidates
+from contramem.build.candidates import calls, candidates, worked
 from contramem.build.chance import Table, bar, chance
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.signal import same_call
 from contramem.monitor.deed import deeds_of_steps
 from contramem.monitor.guard import Guard, Template
 from contramem.monitor.pattern import Pattern, parse_pattern
@@ -128,6 +129,8 @@ def _is_to_blame(found: Replay, packet: Packet, enabled: Sequence[Enabling]) -> 
     """
     if found.guard.template == "existence":
         return _takes_from_elsewhere(found, packet)
+    if found.guard.template == "at_most_once":
+        return _fails_of_repeating(found, packet)
     if found.guard.template != "known_value":
         return True
     known = _refusals(packet, found.guard, guessed=False)
@@ -135,6 +138,16 @@ def _is_to_blame(found: Replay, packet: Packet, enabled: Sequence[Enabling]) -> 
     broken = [run for run in packet.failing if run.letter in found.broken]
     guilty = [run for run in broken if any(_is_guilty(s, known, explained) for s in _guessing(run, found.guard))]
     return 2 * len(guilty) > len(broken)
+
+
+def _fails_of_repeating(found: Replay, packet: Packet) -> bool:
+    """Has a run failed that changed the same things as a passing one, only more often?"""
+    good = [_changes(run) for run in packet.passing]
+    return any(_changes(run) in good for run in packet.failing if run.letter in found.broken)
+
+
+def _changes(run: PacketRun) -> set[tuple[str, str]]:
+    return {same_call(step) for step in worked(run) if step.effect == "write"}
 
 
 def _takes_from_elsewhere(found: Replay, packet: Packet) -> bool:

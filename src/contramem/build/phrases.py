@@ -129,3 +129,12 @@ def quotation(error: str) -> str:
     """What a card may repeat of an error: its first sentence, when that describes and tells nobody what to do."""
     general = generalized(error)
     return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""
+
+
+AT_ONCE = "Where it works at once"
+"""How a rule speaks that was narrowed to the moment when a tool refuses a call."""
+
+
+def quoted(text: str) -> list[str]:
+    """What a text quotes."""
+    return re.findall(r"“([^”]+)”", text)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
 from contramem.build.author import Candidate
-from contramem.build.phrases import about, bare, listed, path, plain, quotation, tags_of
+from contramem.build.phrases import about, bare, listed, names_call, path, plain, quotation, tags_of
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.recovery import GAVE_UP, REPEATED, Reactions, reactions
@@ -28,7 +28,9 @@ def recoveries(packet: Packet, mined: Sequence[Guard] = ()) -> Iterator[Candidat
         if not stuck or not quoted:
             continue
         way = _way_past(packet, function, error) or _another_form(function, by_reaction)
-        if way is not None and not any(_asks_for(guard, function, way) for guard in mined):
+        if way is None or any(names_call(packet.task, name) for name in way.by):
+            continue  # what the request says to do then is no lesson, and elsewhere nobody has asked for it
+        if not any(_asks_for(guard, function, way) for guard in mined):
             yield _recovery(packet, function, quoted, way, stuck)
 
 

@@ -15,7 +15,7 @@ from contramem.build.chance import chance
 from contramem.build.curation import Known, rewritten
 from contramem.build.enforcing import is_enforced
 from contramem.build.mining import Replay, guarded, is_met, replay, tables
-from contramem.build.phrases import bare
+from contramem.build.phrases import AT_ONCE, bare, quoted
 from contramem.build.sources import places, sources_in
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict, guards_of
@@ -53,6 +53,8 @@ def stand(one: Known, packets: Sequence[Packet], accepted: float | None = None) 
     enforced = is_enforced(guards_of(one.card.guards), packets)
     if record.speaks_against_it:
         return standing._replace(retired="Runs that keep it pass no more often than runs that do not.")
+    if record.broke_and_passed > record.kept_and_passed:
+        return standing._replace(retired="More runs pass without it than with it.")
     if _has_no_one_source(one, packets):
         return standing._replace(retired="Over all runs, its values have no one form, or stand in the request.")
     if reason := _weak(one, packets, record, enforced, accepted):
@@ -62,6 +64,8 @@ def stand(one: Known, packets: Sequence[Packet], accepted: float | None = None) 
     condition = _condition(one, replays)
     if condition is not None and len(contradicted) <= len(shown):
         return standing._replace(narrowed=_narrowed(one, condition))
+    if enforced and (after_refusal := _after_refusal(one)):
+        return standing._replace(narrowed=after_refusal)
     if len(contradicted) > (1 if enforced else MAX_CONTRADICTED) * len(shown) and not record.makes_a_difference:
         return standing._replace(retired=f"Passing runs of {len(contradicted)} tasks do without it.")
     return standing
@@ -221,13 +225,32 @@ def _condition(one: Known, replays: Sequence[tuple[Packet, Replay]]) -> str | No
     if not kept:
         return None
     seen_without = {function for functions in against for function in functions}
-    common = set.intersection(*kept) - seen_without - set(guards[0].functions)
+    # Where the rule sends the agent is no place to tell it from: that would say "look it up where you look it up".
+    common = set.intersection(*kept) - seen_without - set(guards[0].functions) - set(one.card.functions_used)
     shown_by = [packet for packet, found in replays if found.supports]
     for condition in sorted(common):
         narrower = guards[0]._replace(when=condition)
         if any(replay(narrower, packet).supports for packet in shown_by):
             return condition
     return None
+
+
+def _after_refusal(one: Known) -> SkillDelta | None:
+    """A precondition that some passing runs found fulfilled already (they were signed in, say) is asked for when the
+    tool asks for it, not always beforehand."""
+    guards, refusals = guards_of(one.card.guards), quoted(one.card.skill.core_rule)
+    if len(refusals) != 1 or {guard.template for guard in guards} != {"precedence"}:
+        return None
+    refusal = refusals[0]
+    needed, calls = bare(guards[0].function), " or ".join(bare(guard.then) for guard in guards)
+    skill = one.card.skill.model_copy(
+        update={
+            "core_rule": f"When {calls} answers “{refusal}”, call {needed} and then the same call again. {AT_ONCE}, "
+            f"{needed} is not needed.",
+            "completion": (f"a refused {calls} was made again after {needed} had worked",),
+        }
+    )
+    return rewritten(one.card, applies_when=f"{calls} has answered “{refusal}”.", skill=skill, guards=())
 
 
 def _called(packet: Packet, letter: str) -> set[str]:
