@@ -147,6 +147,7 @@ def test_many_draws_at_a_time_are_what_single_draws_would_be():
     assert rng.getstate() == plain.getstate()
 
 
+@pytest.mark.slow  # importing scipy takes longer than the fast suite has for it
 def test_the_interval_agrees_with_scipy():
     stats = pytest.importorskip("scipy.stats")
     numpy = pytest.importorskip("numpy")

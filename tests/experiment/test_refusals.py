@@ -58,7 +58,7 @@ def test_everything_that_is_missing_is_said_at_once(tmp_path, capsys, monkeypatc
         assert thing in said
 
 
-@pytest.mark.parametrize("name", ["gaia2", "appworld", "agentdojo-local"])
+@pytest.mark.parametrize("name", ["gaia2", "appworld", pytest.param("agentdojo-local", marks=pytest.mark.slow)])
 def test_the_shipped_experiments_are_sound_and_say_what_they_lack_here(name, tmp_path, monkeypatch):
     for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "DEEPSEEK_API_KEY", "DASHSCOPE_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
