@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +13,7 @@ from contramem.bank.frozen import write_frozen
 from contramem.cli.hook import hook
 from contramem.errors import UsageError
 from contramem.inject.hook import Hook, answer
+from contramem.inject.hook_install import EVENTS
 from contramem.inject.injections import read_log
 
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
@@ -55,6 +57,7 @@ def test_a_session_sees_a_card_once(options):
 def test_the_first_call_of_a_function_is_held_with_its_card(options):
     held = answer(options, call())
     assert held["permissionDecision"] == "deny"
+    assert held["permissionDecisionReason"].startswith("Not executed yet: this call of EmailClient.delete_email")
     assert "### EmailClient.delete_email" in held["permissionDecisionReason"]
     assert answer(options, call()) is None
     assert answer(options, call("delete_email")) is None, "by whatever name"
@@ -71,6 +74,56 @@ def test_of_calls_made_at_once_one_is_held(options):
     answer(options, call("Bash"))
     with ThreadPoolExecutor(10) as pool:
         assert sum(held is not None for held in pool.map(lambda _: answer(options, call()), range(50))) == 1
+
+
+@pytest.fixture
+def batched(options):
+    """A client that says when the calls of a reply are over."""
+    return replace(options, batches=True)
+
+
+def told(event, **fields):
+    return {"hook_event_name": event, "session_id": "s1", "tool_name": DELETE} | fields
+
+
+def reason(hook, event):
+    said = answer(hook, event)
+    return said["permissionDecisionReason"] if said else None
+
+
+def test_calls_of_one_reply_are_held_together_where_the_client_says_when_it_is_over(batched):
+    assert "### EmailClient.delete_email" in reason(batched, call())
+    assert "was held as well" in reason(batched, call())
+    answer(batched, told("PostToolBatch"))
+    assert reason(batched, call()) is None
+    assert reason(batched, call()) is None
+
+
+def test_a_client_that_stops_telling_is_not_held_up_for_long(batched):
+    answer(batched, call())
+    (mark,) = batched.state.glob("session-*/held-*")
+    os.utime(mark, (0, 0))
+    assert reason(batched, call()) is None
+
+
+def test_after_a_failure_the_card_comes_back_but_not_for_calls_of_the_same_reply(batched):
+    answer(batched, call())
+    answer(batched, told("PostToolBatch"))
+    answer(batched, told("PostToolUseFailure", error="no such email"))
+    assert reason(batched, call()) is None
+    answer(batched, told("PostToolBatch"))
+    assert "The last call of this function failed." in reason(batched, call())
+    answer(batched, told("PostToolBatch"))
+    answer(batched, told("PostToolUseFailure", error="stopped", is_interrupt=True))
+    answer(batched, told("PostToolUseFailure", error="no card", tool_name="Bash"))
+    answer(batched, told("PostToolBatch"))
+    assert reason(batched, call()) is None
+
+
+def test_a_sub_agent_has_not_read_what_the_main_agent_has(batched):
+    answer(batched, call())
+    answer(batched, told("PostToolBatch"))
+    assert "### EmailClient.delete_email" in reason(batched, call() | {"agent_id": "sub"})
 
 
 def test_after_compaction_the_guidance_is_given_again(options):
@@ -184,7 +237,7 @@ class TestInstall:
         output = self.install(bank_path, tmp_path).output
         assert "PreToolUse: added" in output
         settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
-        assert set(settings["hooks"]) == {"SessionStart", "UserPromptSubmit", "PreToolUse"}
+        assert set(settings["hooks"]) == set(EVENTS["claude-code"])
         (group,) = settings["hooks"]["PreToolUse"]
         assert group["matcher"] == "*"
         command = group["hooks"][0]["command"] + f" --state {tmp_path / 'state'}"
@@ -213,7 +266,11 @@ class TestInstall:
     def test_codex_has_its_own_file_and_wants_to_be_asked(self, bank_path, tmp_path):
         output = self.install(bank_path, tmp_path, "codex").output
         assert "Codex skips a hook until you trust it" in output
-        assert "UserPromptSubmit" in json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]
+        hooks = json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]
+        assert set(hooks) == {"SessionStart", "UserPromptSubmit", "PreToolUse"}, (
+            "it has no event for the end of a reply"
+        )
+        assert "--batches" not in str(hooks)
 
     @pytest.mark.parametrize("content", ["{", "[]", '{"hooks": []}', '{"hooks": {"PreToolUse": {}}}'])
     def test_settings_that_cannot_be_read_are_left_alone(self, bank_path, tmp_path, content):

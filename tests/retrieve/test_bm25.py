@@ -24,6 +24,14 @@ def test_bm25_by_hand():
     assert index.unit == approx(delete)
 
 
+def test_documents_about_other_things_make_a_word_that_all_cards_share_worth_something():
+    docs = [["ticket", "close"], ["ticket", "assign"], ["ticket", "reply"]]
+    alone, among_others = Bm25(docs), Bm25(docs, background=30)
+    assert among_others.scores(["ticket"])[0] == approx(log(1 + (33 - 3 + 0.5) / 3.5) / 2.5)
+    assert alone.scores(["ticket"])[0] / alone.unit < 0.1 < among_others.scores(["ticket"])[0] / among_others.unit
+    assert among_others.explain(["ticket"], 0)["ticket"] == approx(among_others.scores(["ticket"])[0])
+
+
 class Lucene(BM25Okapi):
     """rank_bm25 with Lucene's idf, which has no negative values. Its scores carry the constant factor k1 + 1."""
 

@@ -32,8 +32,11 @@ class NeverInTheWay(click.Group):
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="Where sessions are kept.")
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
+@click.option("--batches", is_flag=True, help="The client tells when the calls of a reply are over (PostToolBatch).")
 @click.pass_context
-def hook(ctx: click.Context, bank: str | None, state: Path | None, profile: str | None, log: Path | None) -> None:
+def hook(
+    ctx: click.Context, bank: str | None, state: Path | None, profile: str | None, log: Path | None, batches: bool
+) -> None:
     """Answer a hook event of Claude Code or Codex (JSON on standard input).
 
     A prompt gets the cards that fit it; the first call of a function that has a card is held and gets the card.
@@ -47,7 +50,7 @@ def hook(ctx: click.Context, bank: str | None, state: Path | None, profile: str 
         click.echo("contramem hook: name the bank with --bank.", err=True)
         return
     try:
-        serve(Hook(bank, state, profile, log), sys.stdin.read())
+        serve(Hook(bank, state, profile, log, batches), sys.stdin.read())
     except Exception as error:
         complain(error)
 
@@ -75,8 +78,10 @@ def install(client: Client, bank: Path, project: Path, profile: str | None, log:
     cards = bank_at(str(bank)).functions
     if profile:
         profile_named(profile)
-    command = hook_install.hook_command(bank, {"--profile": profile, "--log": str(log.resolve()) if log else None})
-    done = hook_install.install(hook_install.settings_path(client, project), command)
+    options = {"--profile": profile, "--log": str(log.resolve()) if log else None}
+    command = hook_install.hook_command(client, bank, options)
+    path = hook_install.settings_path(client, project)
+    done = hook_install.install(path, command, hook_install.EVENTS[client])
     if as_json:
         click.echo(json.dumps({"path": str(done.path), "command": done.command, "changes": done.changes}, indent=2))
     else:

@@ -1,8 +1,9 @@
 """One hook for Claude Code and Codex: what they tell on standard input, answered with guidance on standard output.
 
 A prompt is answered with the cards that fit it. The first call of a function in a session is held, with the card as the
-reason, where the profile says so. A hook runs as a process of its own before every tool call, so this file imports
-next to nothing: what the cards of a bank say before a call is written down once (the deck) and looked up from then on.
+reason, where the profile says so, and again after a call of it failed. A hook runs as a process of its own before every
+tool call, so this file imports next to nothing: what the cards of a bank say before a call is written down once (the
+deck) and looked up from then on.
 
     python -m contramem.inject.hook --bank bank.jsonl      as `contramem hook`, without its command line library
 """
@@ -11,25 +12,22 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contramem.errors import UsageError
+from contramem.inject.hook_session import Held, Session, digest, write_whole
 from contramem.inject.switch import switched_off
 
 if TYPE_CHECKING:
+    from contramem.inject.guidance import Guidance
     from contramem.inject.run import Memory
     from contramem.retrieve.profiles import Profile
 
-DECK_FORMAT = 1
-KEPT_S = 14 * 24 * 3600
-"""State of sessions that nothing happened in for longer is cleared away."""
+DECK_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,9 @@ class Hook:
     profile: str | None = None
     log: Path | None = None
     """Inject log. A session is a run."""
+    batches: bool = False
+    """The client tells when the calls of a reply are over (PostToolBatch). Then those of one function are held
+    together: the model had not read the card when it made the second."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -71,9 +72,14 @@ def answer(hook: Hook, event: dict[str, Any]) -> dict[str, str] | None:
     """What to say to an event; None for nothing, which leaves a call to the client's own permissions."""
     if switched_off():
         return None
-    name, session = event.get("hook_event_name"), Session.of(hook, str(event.get("session_id", "")))
+    name = event.get("hook_event_name")
+    session = Session.of(hook.state, str(event.get("session_id", "")), str(event.get("agent_id") or ""))
     if name == "PreToolUse":
         return _before_call(hook, session, str(event.get("tool_name", "")))
+    if name == "PostToolUseFailure" and not event.get("is_interrupt"):
+        session.failed(_deck(hook, session.state)["names"].get(event.get("tool_name")))
+    if name == "PostToolBatch":
+        session.end_turn()
     if name == "UserPromptSubmit":
         return _context(_for_prompt(hook, session, str(event.get("prompt", ""))))
     if name == "SessionStart":
@@ -91,12 +97,13 @@ def _context(text: str) -> dict[str, str] | None:
 def _before_call(hook: Hook, session: Session, tool: str) -> dict[str, str] | None:
     deck = _deck(hook, session.state)
     card_id = deck["names"].get(tool)
-    if card_id is None or not session.first(card_id):
+    held = session.hold(card_id, hook.batches) if card_id else None
+    if card_id is None or held is None:
         return None
-    card = deck["cards"][card_id]
-    if hook.log:
-        _note(hook.log, session.session_id, card_id, card, deck)
-    return {"permissionDecision": "deny", "permissionDecisionReason": card["text"]}
+    text = deck["cards"][card_id][held]
+    if hook.log and held != "as_well":
+        _note(hook.log, session.session_id, card_id, text, deck)
+    return {"permissionDecision": "deny", "permissionDecisionReason": text["text"]}
 
 
 def _for_prompt(hook: Hook, session: Session, prompt: str) -> str:
@@ -119,70 +126,14 @@ def _for_prompt(hook: Hook, session: Session, prompt: str) -> str:
     return guidance.text
 
 
-@dataclass(frozen=True)
-class Session:
-    """What one session of an agent was shown, as files: hooks of calls made at the same time are processes apart."""
-
-    state: Path
-    session_id: str
-
-    @classmethod
-    def of(cls, hook: Hook, session_id: str) -> Session:
-        session = cls(hook.state or _temporary(), session_id)
-        session._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return session
-
-    @property
-    def _folder(self) -> Path:
-        return self.state / f"session-{_digest(self.session_id)}"
-
-    def first(self, card_id: str) -> bool:
-        """Is this the first time? Of several processes that ask at once, one is told so."""
-        try:
-            os.close(os.open(self._folder / f"held-{_digest(card_id)}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            return False
-        return True
-
-    def seen(self) -> set[str]:
-        """Cards that were shown at prompts."""
-        try:
-            return set(json.loads((self._folder / "seen.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError):
-            return set()
-
-    def guidance(self) -> str:
-        """What was last shown at a prompt."""
-        try:
-            return (self._folder / "guidance.txt").read_text(encoding="utf-8")
-        except OSError:
-            return ""
-
-    def remember(self, text: str, seen: Iterable[str]) -> None:
-        _write(self._folder / "guidance.txt", text)
-        _write(self._folder / "seen.json", json.dumps(sorted(seen)))
-
-    def clear_others(self) -> None:
-        """Remove what old sessions and old banks left."""
-        before = time.time() - KEPT_S
-        for path in (*self.state.glob("session-*"), *self.state.glob("deck-*.json")):
-            if path != self._folder and path.lstat().st_mtime < before:
-                if path.is_dir():
-                    for file in path.iterdir():
-                        file.unlink(missing_ok=True)
-                    path.rmdir()
-                else:
-                    path.unlink(missing_ok=True)
-
-
 def _deck(hook: Hook, state: Path, memory: Memory | None = None) -> dict[str, Any]:
     """What to say before the first call of each function, by every name that it goes by."""
-    path = state / f"deck-{_digest(_version(hook))}.json"
+    path = state / f"deck-{digest(_version(hook))}.json"
     try:
         deck: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         deck = _written_deck(hook, memory or _memory(hook))
-        _write(path, json.dumps(deck))
+        write_whole(path, json.dumps(deck))
     return deck
 
 
@@ -192,20 +143,29 @@ def _version(hook: Hook) -> str:
         bank = os.stat(hook.bank)  # noqa: PTH116 - one call, before every call of the agent
     except OSError as error:
         raise UsageError(f"{hook.bank}: the bank cannot be read ({error.strerror}).") from error
-    wording = (Path(__file__).parent / "prompts").stat().st_mtime_ns
-    parts = (DECK_FORMAT, Path(hook.bank).absolute(), bank.st_mtime_ns, bank.st_size, hook.profile, wording)
+    here = Path(__file__).parent
+    wording = [(here / folder).stat().st_mtime_ns for folder in ("prompts", "adapters/prompts")]
+    parts = (DECK_FORMAT, Path(hook.bank).absolute(), bank.st_mtime_ns, bank.st_size, hook.profile, *wording)
     return "\0".join(map(str, parts))
 
 
 def _written_deck(hook: Hook, memory: Memory) -> dict[str, Any]:
+    from contramem.inject.adapters.guided_run import held_text
     from contramem.inject.run import wanted
 
     profile = _profile(hook, memory)
-    cards: dict[str, dict[str, Any]] = {}
-    for card in memory.bank.functions:
-        guidance = memory.writer.before_call(card, profile) if wanted(card, profile) else None
-        if guidance:
-            cards[card.card_id] = {"text": guidance.text, "tokens": guidance.tokens, "own": guidance.card_tokens[0]}
+    cards: dict[str, dict[Held, dict[str, Any]]] = {}
+    for card in (card for card in memory.bank.functions if wanted(card, profile)):
+        texts: dict[Held, Guidance] = {
+            "first": memory.writer.before_call(card, profile),
+            "failed": memory.writer.before_call(card, profile, failed=True),
+        }
+        if all(texts.values()):
+            cards[card.card_id] = {
+                kind: {"text": held_text(card.tool, said.text), "tokens": said.tokens, "own": said.card_tokens[0]}
+                for kind, said in texts.items()
+            }
+            cards[card.card_id]["as_well"] = {"text": held_text(card.tool)}
     names = {name: card.card_id for name, card in memory.retriever.names.spelled() if card.card_id in cards}
     header = memory.bank.header
     return {"names": names, "cards": cards, "bank": header.content_sha256[:12], "profile": profile.name}
@@ -224,7 +184,7 @@ def _profile(hook: Hook, memory: Memory) -> Profile:
     return profile_named(hook.profile or memory.bank.header.profile)
 
 
-def _note(log: Path, session_id: str, card_id: str, card: dict[str, Any], deck: dict[str, Any]) -> None:
+def _note(log: Path, session_id: str, card_id: str, shown: dict[str, Any], deck: dict[str, Any]) -> None:
     from contramem.inject.log import FORMAT, InjectLog, Line
 
     into = InjectLog(log)
@@ -234,36 +194,12 @@ def _note(log: Path, session_id: str, card_id: str, card: dict[str, Any], deck: 
         run=session_id,
         task="",  # a session knows its prompts, not which of them a call is for
         where="before_call",
-        cards={card_id: card["own"]},
-        tokens=card["tokens"],
+        cards={card_id: shown["own"]},
+        tokens=shown["tokens"],
         bank=deck["bank"],
         profile=deck["profile"],
     )
     into.append(line)
-
-
-def _temporary() -> Path:
-    """A folder that only this user can write: what stands in it is shown to agents."""
-    import tempfile
-
-    user = os.getuid() if hasattr(os, "getuid") else ""
-    folder = Path(tempfile.gettempdir()) / f"contramem-hook-{user}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if hasattr(os, "getuid") and (not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & 0o022):
-        raise UsageError(f"{folder}: others can write here. Choose a folder of your own with --state.")
-    return folder
-
-
-def _write(path: Path, text: str) -> None:
-    """The whole file or none: another process may be reading it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _options(arguments: Sequence[str]) -> Hook:
@@ -272,11 +208,12 @@ def _options(arguments: Sequence[str]) -> Hook:
     parser = ArgumentParser(prog="contramem hook", exit_on_error=False)
     for name in ("--bank", "--state", "--profile", "--log"):
         parser.add_argument(name)
+    parser.add_argument("--batches", action="store_true")
     found, unknown = parser.parse_known_args(arguments)
     if unknown or not found.bank:
         raise UsageError(f"unknown option {unknown[0]!r}." if unknown else "name the bank with --bank.")
     folder, log = found.state and Path(found.state), found.log and Path(found.log)
-    return Hook(found.bank, folder, found.profile, log)
+    return Hook(found.bank, folder, found.profile, log, found.batches)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,13 @@ Change: TypeAlias = Literal["added", "updated", "unchanged"]
 
 MODULE = "contramem.inject.hook"
 TIMEOUT_S = 30
-EVENTS: Mapping[str, str | None] = {"SessionStart": None, "UserPromptSubmit": None, "PreToolUse": "*"}
-"""The events that the hook answers, each with its matcher where the event takes one."""
+Events: TypeAlias = Mapping[str, str | None]
+_BOTH: Events = {"SessionStart": None, "UserPromptSubmit": None, "PreToolUse": "*"}
+EVENTS: Mapping[Client, Events] = {
+    "claude-code": {**_BOTH, "PostToolUseFailure": "*", "PostToolBatch": None},
+    "codex": _BOTH,
+}
+"""The events of each client that the hook answers, with a matcher where the event takes one."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +42,19 @@ def settings_path(client: Client, project: Path) -> Path:
     return project / (".claude/settings.json" if client == "claude-code" else ".codex/hooks.json")
 
 
-def hook_command(bank: Path, options: Mapping[str, str | None]) -> str:
+def hook_command(client: Client, bank: Path, options: Mapping[str, str | None]) -> str:
     """The command line of the hook, by this Python: a client starts it wherever it likes, with whatever PATH."""
     given = [word for name, value in options.items() if value for word in (name, value)]
+    if "PostToolBatch" in EVENTS[client]:
+        given.append("--batches")
     return shlex.join([sys.executable, "-m", MODULE, "--bank", str(bank.resolve()), *given])
 
 
-def install(path: Path, command: str) -> Installed:
+def install(path: Path, command: str, events: Events) -> Installed:
     """Have `command` run at each event, once. Other settings and hooks stay; a second time changes nothing."""
     settings = _read(path)
     hooks = _part(settings, "hooks", dict, path)
-    changes = {event: _place(_part(hooks, event, list, path), command, matcher) for event, matcher in EVENTS.items()}
+    changes = {event: _place(_part(hooks, event, list, path), command, matcher) for event, matcher in events.items()}
     if set(changes.values()) != {"unchanged"}:
         _write(path, settings)
     return Installed(path, command, changes)

@@ -29,15 +29,18 @@ class Bm25:
     The formula is Lucene's: sum over query terms of idf * tf / (tf + k1 * (1 - b + b * length / mean length)), with
     idf = ln(1 + (N - df + 0.5) / (df + 0.5)), so that no term counts against a document. A term that the query
     repeats counts as often as it is there.
+
+    N is the number of documents plus `background`: documents about other things, with none of these terms. In a small
+    bank about one subject every card has the words of that subject, and by its own count they would be worth nothing.
     """
 
-    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
+    def __init__(self, documents: Sequence[Sequence[str]], background: int = 0) -> None:
         import bm25s  # type: ignore[import-untyped]
         import numpy
 
         _quiet_bm25s()
         self._numpy = numpy
-        self._count = len(documents)
+        self._count, self._background = len(documents), background
         self._postings: dict[str, tuple[Integers, Floats]] = {}
         self._rows: dict[str, Floats] = {}
         # Sorted, so that the same documents give the same index in every process.
@@ -51,7 +54,9 @@ class Bm25:
         documents_of = engine.scores["indices"].astype(numpy.int64)  # what bincount would make of them each time
         for term, number in terms.items():
             stretch = slice(bounds[number], bounds[number + 1])
-            self._postings[term] = documents_of[stretch], weights[stretch]
+            found = documents_of[stretch]
+            worth = self._idf(len(found), background) / self._idf(len(found), 0) if background else 1.0
+            self._postings[term] = found, weights[stretch] * worth
 
     def __len__(self) -> int:
         return self._count
@@ -59,7 +64,10 @@ class Bm25:
     @property
     def unit(self) -> float:
         """The idf of a term that a single document has: the scale of scores in this index, whatever its size."""
-        return math.log(1 + (self._count - 0.5) / 1.5) if self._count else 0.0
+        return self._idf(1, self._background) if self._count else 0.0
+
+    def _idf(self, having: int, background: int) -> float:
+        return math.log(1 + (self._count + background - having + 0.5) / (having + 0.5))
 
     def scores(self, query: Sequence[str]) -> Floats:
         """The score of every document.

@@ -15,6 +15,9 @@ from contramem.retrieve.tokens import tokenize
 if TYPE_CHECKING:
     from contramem.retrieve.bm25 import Floats, Integers
 
+BACKGROUND = 30
+"""Chosen by measurement (docs/retrieval.md)."""
+
 
 def document(card: Card) -> str:
     """What a card is found by. Evidence and completion are read after it is found, not searched."""
@@ -45,7 +48,7 @@ class Shelf:
         self._numpy = numpy
         self.cards = tuple(sorted(cards, key=lambda card: card.card_id))
         self._number = {card.card_id: number for number, card in enumerate(self.cards)}
-        self._index = Bm25([tokenize(document(card)) for card in self.cards])
+        self._index = Bm25([tokenize(document(card)) for card in self.cards], BACKGROUND)
         self._apps = tuple(_apps(card) for card in self.cards)
         known = sorted({app.lower() for apps in self._apps for app in apps})
         self._app_code = {app: code for code, app in enumerate(known)}

@@ -72,12 +72,12 @@ class GuidedRun:
             decision = self._decisions.get(function)
             if decision is None or turn is None or decision.turn != turn:
                 note = self.run.before_call(function, arguments)
-                text = _held(function, note.text) if note else None
+                text = held_text(function, note.text) if note else None
                 self._decisions[function] = _Decision(turn, call, text)
                 return text
         if decision.text is None or (call is not None and call == decision.call):
             return decision.text
-        return _held(function)
+        return held_text(function)
 
     def tell(
         self, function: str, arguments: Mapping[str, Any] | None = None, content: object = None, error: object = None
@@ -165,5 +165,6 @@ def missing(adapter: str, package: str, extra: str, error: ImportError) -> Impor
     )
 
 
-def _held(function: str, card: str = "") -> str:
+def held_text(function: str, card: str = "") -> str:
+    """The answer to a held call: the card, or, without one, that it is the answer to another call of the same reply."""
     return render(HELD, function=function, card=card, elsewhere=not card).text.strip()
