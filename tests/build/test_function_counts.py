@@ -18,6 +18,8 @@ from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Event, Trajectory
 
+pytestmark = pytest.mark.slow  # seconds a test
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
 
 

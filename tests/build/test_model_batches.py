@@ -27,6 +27,8 @@ from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
 from contramem.llm.request import Reply, Request
 
+pytestmark = pytest.mark.slow  # seconds a test
+
 pytest.importorskip("pydantic_ai")
 
 
