@@ -16,6 +16,11 @@ import pytest
 from tests.experiment.small import SMALL, run, traces, written
 from tests.shipped import complaint, contramem
 
+from contramem.experiment import plan
+from contramem.experiment.folder import ResultFolder
+from contramem.experiment.load import load_experiment
+from contramem.experiment.setting import Setting
+from contramem.experiment.workshop import Workshop
 from contramem.traces.read import read_traces
 
 
@@ -177,3 +182,24 @@ def test_folds_hold_every_task_out_once(tmp_path):
     found = run(written(tmp_path, text), tmp_path / "out")
     assert next(c for c in found["cells"] if c["target"] == "hasty" and c["condition"] == "none")["runs"] == 12
     assert {memory["fold"] for memory in found["memories"]} == {0, 1, 2}
+
+
+def test_cards_in_tool_descriptions_cost_no_step(finished, tmp_path):
+    text = SMALL.replace("[conditions]\n", '[conditions]\ncards = "describe"\n')
+    run(written(tmp_path, text), tmp_path / "out")
+
+    def steps(out: Path, condition: str) -> int:
+        return sum(trajectory.usage.model_calls for trajectory in read_traces([out / "runs" / condition / "careful"]))
+
+    assert steps(tmp_path / "out", "contramem") == steps(tmp_path / "out", "none")
+    assert steps(finished, "contramem") > steps(finished, "none")
+
+
+def test_whoever_stops_it_has_the_same_tasks_under_all_conditions(tmp_path):
+    setting, folder = Setting(load_experiment(written(tmp_path))), ResultFolder(tmp_path / "out")
+    shop = Workshop(setting, folder, 0, [], plan.tested(setting, setting.folds[0]))
+    jobs = plan.testing(setting, folder, [shop])
+    for position in range(0, len(jobs), 8):
+        task = jobs[position : position + 8]
+        assert len({job.task_id for job in task}) == 1
+        assert len({(job.condition, job.target) for job in task}) == 8

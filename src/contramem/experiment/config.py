@@ -118,6 +118,8 @@ class Conditions(Table, frozen=True, kw_only=True):
     profile: str | None = None
     """How cards are shown (docs/retrieval.md); the bank's own when left out."""
     ability_profiles: dict[str, str] = {}
+    cards: Literal["hold", "describe"] = "hold"
+    """How cards of functions reach the agent (docs/environments.md): by a held call, or in tool descriptions."""
     allow_same_task: bool = False
     """Only for tables on the reference split: cards may come from the very task that is run."""
     on: Literal["held_out", "reference"] = "held_out"

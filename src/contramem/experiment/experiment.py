@@ -193,6 +193,7 @@ def _run(setting: Setting, job: Job, target: Target, aid: Aid | None) -> Traject
         trial=str(job.trial),
         source=job.target,
         seed=job.seed,
+        cards=setting.config.conditions.cards,
     )
     return _priced(setting, job.target, run)
 

@@ -36,17 +36,22 @@ def collecting(setting: Setting, folder: ResultFolder) -> list[Job]:
 
 
 def testing(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop]) -> list[Job]:
-    """Every target under every condition at every task that is tested, trial by trial."""
+    """Every target under every condition at every task that is tested.
+
+    Task by task, so that what is done when somebody stops it can be compared: a task's runs are there under all
+    conditions or none.
+    """
     assert setting.config.environment is not None
+    arms = [(condition, target) for condition in setting.config.conditions.run for target in setting.config.targets]
+    inputs = {(shop.fold, *arm): "" if arm[0] == NO_MEMORY else shop.inputs(*arm) for shop in workshops for arm in arms}
     return [
-        _job(setting, folder.runs / condition / file_name(target), condition, target, shop.fold, task, trial, inputs)
-        for condition in setting.config.conditions.run
-        for target in setting.config.targets
-        for shop in workshops
-        for inputs in ["" if condition == NO_MEMORY else shop.inputs(condition, target)]
-        for task in shop.tested
+        _job(setting, folder.runs / condition / file_name(target), condition, target, shop.fold, task, trial,
+             inputs[shop.fold, condition, target])
         for trial in range(setting.config.environment.trials)
-    ]
+        for shop in workshops
+        for task in shop.tested
+        for condition, target in arms
+    ]  # fmt: skip
 
 
 def _job(
