@@ -11,13 +11,14 @@ from click.testing import CliRunner
 from small_world import House
 
 from contramem.bench.agent import Limits, attempt, spellings
-from contramem.bench.controls import GivenPlan, Misplaced
+from contramem.bench.controls import given_plan, misplaced
 from contramem.bench.soundness import idle_tasks, replayed, unsolved_tasks
 from contramem.bench.target import Message, Reply, ScriptedTarget, ToolCall, WindowFullError
 from contramem.cli import cli
 from contramem.errors import UsageError
-from contramem.inject.aid import TextRun
+from contramem.inject.aid import TextAid
 from contramem.inject.guidance import Guidance
+from contramem.retrieve.hit import Query
 from contramem.traces.pool import content_digest
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Tool
@@ -48,13 +49,13 @@ class Advice:
     """A memory with one text at the start and one before the first call of `switch_on`."""
 
     def __init__(self):
-        self.started: dict[str, object] = {}
+        self.begun: tuple[Query, str] | None = None
         self.observed, self.finished = [], []
         self.guidance = Guidance("LOOK FIRST", 2, "o200k", ("skill-1",))
         self._cards = {"house.switch_on": Guidance("NAMES ARE EXACT", 3, "o200k", ("function::house.switch_on",))}
 
-    def start(self, task, **about):
-        self.started = {"task": task, **about}
+    def begin(self, query, *, run_id=None):
+        self.begun = query, run_id
         return self
 
     def before_call(self, function, arguments=None):
@@ -108,10 +109,10 @@ class TestMemory:
     def test_it_is_told_of_the_task_and_reaches_the_target_at_both_moments(self):
         memory, target = Advice(), Listening(LIST, ON, ON, "done")
         attempt(House(), "hall", target, memory)
-        assert memory.started["task"] == "Switch the lamp in the hall on."
-        assert memory.started["task_id"] == "hall"
-        assert memory.started["scenario_id"] == "one lamp"
-        assert "house.switch_on" in {tool.function for tool in memory.started["tools"]}
+        query = memory.begun[0]
+        assert (query.task, query.task_id) == ("Switch the lamp in the hall on.", "hall")
+        assert query.scenario_id == "one lamp"
+        assert "house.switch_on" in query.functions
         first = target.heard[0][-1]
         assert first.role == "user"
         assert first.text.index("LOOK FIRST") < first.text.index("Switch the lamp in the hall on.")
@@ -179,13 +180,9 @@ class TestMemory:
         assert target.heard[1][-1].text == "Error: There is no lamp hall.\n\nNAMES ARE EXACT"
 
     def test_a_text_without_words_changes_nothing(self):
-        class Silent:
-            def start(self, task, **about):
-                return TextRun.of("")
-
         without, silent = Listening(ON), Listening(ON)
         bare = attempt(House(), "hall", without)
-        assert attempt(House(), "hall", silent, Silent()) == bare
+        assert attempt(House(), "hall", silent, TextAid(lambda query: "")) == bare
         assert without.heard == silent.heard
 
 
@@ -315,17 +312,13 @@ class TestTraces:
 class TestControls:
     def test_the_ceiling_names_the_functions_of_the_solution_in_order(self):
         target = Listening("done")
-        run = attempt(House(), "hall", target, GivenPlan(House()))
+        run = attempt(House(), "hall", target, given_plan(House()))
         assert "1. list_lamps, 2. switch_on." in target.heard[0][-1].text
         assert "hall lamp" not in run.guidance[0].text
 
     def test_the_wrong_card_is_what_the_memory_says_to_another_task_and_always_the_same(self):
-        class Echo:
-            def start(self, task, **about):
-                return TextRun.of(f"About: {task}")
-
-        elsewhere = House()
-        said = {attempt(House(), "hall", Listening("done"), Misplaced(Echo(), elsewhere)).guidance for _ in range(3)}
+        echo, elsewhere = TextAid(lambda query: f"About: {query.task}"), House()
+        said = {attempt(House(), "hall", Listening("done"), misplaced(echo, elsewhere)).guidance for _ in range(3)}
         assert len(said) == 1
         assert said.pop()[0].text in {f"About: {' '.join(task.turns)}" for task in elsewhere.tasks().values()} | {
             "About: Switch the hall lamp on.\n\nAnd off again."

@@ -23,6 +23,7 @@ from contramem.llm.calls import Caller
 from contramem.llm.price import Price
 from contramem.llm.request import Request
 from contramem.llm.scripted import Scripted, ScriptedModel
+from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -50,7 +51,7 @@ def by_script(
 
 
 def shown(memory: BuiltMemory, ability: str = "execution", **more: Any) -> str:
-    return memory.aid.start("Delete the newest newsletter.", ability=ability, **more).guidance.text
+    return memory.aid.begin(Query("Delete the newest newsletter.", ability=ability, **more)).guidance.text
 
 
 # AWM

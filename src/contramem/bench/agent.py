@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -79,7 +79,7 @@ def attempt(
         events=run.recorder.events(finalize=outcome.ended == "complete"),
         outcome=outcome,
         run=trial,
-        task="\n\n".join(task.turns),
+        task=task.wording,
         authored=True,
         scenario_id=task.family,
         ability=task.ability,
@@ -93,15 +93,7 @@ def attempt(
 def _begin(aid: Aid | None, task: Task, tools: Sequence[Tool], run_id: str) -> AidedRun | None:
     if aid is None:
         return None
-    return aid.start(
-        "\n\n".join(task.turns),
-        ability=task.ability,
-        apps=task.apps,
-        tools=tools,
-        task_id=task.id,
-        scenario_id=task.family,
-        run_id=run_id,
-    )
+    return aid.begin(replace(task.query(tools), task_id=task.id, scenario_id=task.family), run_id=run_id)
 
 
 class _LimitError(Exception):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Outcome, Result, Tool
 
 
@@ -24,6 +25,15 @@ class Task:
     """What the agent is told beside the user's words: who the user is, the rules of the house."""
     later: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     """Functions that the agent has not got at the start, and the turn from which on it has them."""
+
+    @property
+    def wording(self) -> str:
+        """All that the user says."""
+        return "\n\n".join(self.turns)
+
+    def query(self, tools: Iterable[Tool]) -> Query:
+        """As a memory is asked about it, without what would keep from it the cards it taught."""
+        return Query(self.wording, self.ability, frozenset(self.apps), frozenset(tool.function for tool in tools))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from contramem.evaluate.stats import Interval, TaskChange, bootstrap_interval
+from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
 MIN_PAIRS = 200
@@ -29,6 +30,11 @@ class Contest:
     @property
     def pairs(self) -> int:
         return len(self.passing) * len(self.failing)
+
+    @property
+    def query(self) -> Query:
+        """As a memory is asked about it."""
+        return Query(self.task, self.ability, task_id=self.task_id, scenario_id=self.scenario_id)
 
     def is_of(self, run: Trajectory) -> bool:
         """Is the run of this task, in these or other words, or of its scenario?"""

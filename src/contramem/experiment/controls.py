@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 
-from contramem.bench.controls import GivenPlan, Misplaced
-from contramem.bench.environment import Environment, Session, Solution, Task
+from contramem.bench.controls import plan_of, said_to_another
 from contramem.experiment.setting import Place
-from contramem.inject.aid import Aid, AidedRun
-from contramem.traces.trajectory import Tool
+from contramem.inject.aid import Aid, TextAid
+from contramem.retrieve.hit import Query
 
 CEILING, WRONG_CARD = "ceiling", "wrong-card"
 CONTROLS = {
@@ -17,76 +16,36 @@ CONTROLS = {
 }
 
 
-class Each:
-    """An aid of its own for each task, by wording."""
-
-    def __init__(self, aids: Mapping[str, Callable[[], Aid]]) -> None:
-        self._aids = aids
-
-    def start(
-        self,
-        task: str,
-        *,
-        ability: str | None = None,
-        apps: Iterable[str] | None = None,
-        tools: Iterable[str | Tool] | None = None,
-        task_id: str | None = None,
-        scenario_id: str | None = None,
-        run_id: str | None = None,
-    ) -> AidedRun:
-        aid = self._aids[task]()
-        return aid.start(task, ability=ability, apps=apps, tools=tools, task_id=task_id, scenario_id=scenario_id)
-
-
-def ceiling(places: Mapping[str, Place]) -> Each:
+def ceiling(places: Mapping[str, Place]) -> TextAid:
     """Every task gets its own plan."""
-    return Each({_wording(place): _planned(place.environment) for place in places.values()})
+    by_wording = _by_wording(places)
+
+    def write(query: Query) -> str:
+        place = by_wording[query.task]
+        return plan_of(place.environment, place.task_id)
+
+    return TextAid(write)
 
 
-def wrong_card(memory: Aid, places: Mapping[str, Place]) -> Each:
+def wrong_card(memory: Aid, places: Mapping[str, Place]) -> TextAid:
     """Every task gets what `memory` says to one that shares neither app nor family with it."""
-    return Each({_wording(place): _misplaced(memory, place, places) for place in places.values()})
+    by_wording = _by_wording(places)
+
+    def write(query: Query) -> str:
+        unrelated = _unrelated(by_wording[query.task], places)
+        return said_to_another(memory, query.task, {key: place.query for key, place in unrelated.items()})
+
+    return TextAid(write)
 
 
-def _planned(environment: Environment) -> Callable[[], Aid]:
-    return lambda: GivenPlan(environment)
+def _by_wording(places: Mapping[str, Place]) -> dict[str, Place]:
+    return {place.task.wording: place for place in places.values()}
 
 
-def _misplaced(memory: Aid, place: Place, places: Mapping[str, Place]) -> Callable[[], Aid]:
-    return lambda: Misplaced(memory, _Elsewhere(place, places))
-
-
-def _wording(place: Place) -> str:
-    return "\n\n".join(_task(place).turns)
-
-
-def _task(place: Place) -> Task:
-    return place.environment.tasks()[place.task_id]
-
-
-class _Elsewhere:
+def _unrelated(place: Place, places: Mapping[str, Place]) -> dict[str, Place]:
     """The tasks that have nothing to do with one: of other apps, or, where all share their apps, of other families."""
-
-    name = "elsewhere"
-
-    def __init__(self, place: Place, places: Mapping[str, Place]) -> None:
-        here = _task(place)
-        others = {key: other for key, other in places.items() if other != place}
-        far = {key: other for key, other in others.items() if not set(_task(other).apps) & set(here.apps)}
-        near = {key: other for key, other in others.items() if _task(other).family != here.family}
-        self._places = far or near or others
-
-    def tasks(self) -> Mapping[str, Task]:
-        return {key: _task(place) for key, place in self._places.items()}
-
-    def tools(self, task_id: str) -> tuple[Tool, ...]:
-        place = self._places[task_id]
-        return place.environment.tools(place.task_id)
-
-    def start(self, task_id: str) -> Session:
-        place = self._places[task_id]
-        return place.environment.start(place.task_id)
-
-    def solution(self, task_id: str) -> Solution | None:
-        place = self._places[task_id]
-        return place.environment.solution(place.task_id)
+    here = place.task
+    others = {key: other for key, other in places.items() if other != place}
+    far = {key: other for key, other in others.items() if not set(other.task.apps) & set(here.apps)}
+    near = {key: other for key, other in others.items() if other.task.family != here.family}
+    return far or near or others

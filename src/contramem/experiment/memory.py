@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,9 @@ from contramem.errors import UsageError
 from contramem.evaluate.conditions import BuiltMemory
 from contramem.experiment.config import Conditions, Grouping
 from contramem.experiment.folder import ResultFolder
-from contramem.experiment.split import SplitTask
-from contramem.inject.aid import Aid, AidedRun, TextRun
+from contramem.inject.aid import Aid, AidedRun, TextAid
 from contramem.inject.run import Memory
-from contramem.traces.trajectory import Tool
+from contramem.retrieve.hit import Query
 
 BANK, SHOWN, FACTS = "bank.jsonl", "shown.jsonl", "memory.json"
 
@@ -43,36 +42,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Need:
-    """A task as a memory is asked about it."""
-
-    task: SplitTask
-    apps: tuple[str, ...] | None = None
-    tools: tuple[Tool, ...] | None = None
-
-
-class ShownTexts:
-    """A memory that is one text for each task, read back from the file it was frozen in."""
-
-    def __init__(self, texts: dict[str, str]) -> None:
-        """By wording."""
-        self._texts = texts
-
-    def start(
-        self,
-        task: str,
-        *,
-        ability: str | None = None,
-        apps: Iterable[str] | None = None,
-        tools: Iterable[str | Tool] | None = None,
-        task_id: str | None = None,
-        scenario_id: str | None = None,
-        run_id: str | None = None,
-    ) -> AidedRun:
-        return TextRun.of(self._texts[task])
-
-
-@dataclass(frozen=True)
 class Fitted:
     """An aid as the experiment wants it asked: which profile, and what counts as knowing the task already."""
 
@@ -80,30 +49,16 @@ class Fitted:
     rules: Conditions
     by: Grouping
 
-    def start(
-        self,
-        task: str,
-        *,
-        ability: str | None = None,
-        apps: Iterable[str] | None = None,
-        tools: Iterable[str | Tool] | None = None,
-        task_id: str | None = None,
-        scenario_id: str | None = None,
-        run_id: str | None = None,
-    ) -> AidedRun:
-        known = not self.rules.allow_same_task
-        # A split by task puts one scenario on both sides on purpose; its other tasks may teach.
-        scenario = scenario_id if known and self.by == "scenario" else None
-        own = task_id if known else None
+    def begin(self, query: Query, *, run_id: str | None = None) -> AidedRun:
+        if self.rules.allow_same_task:
+            query = replace(query, task_id=None, scenario_id=None)
+        elif self.by != "scenario":
+            # A split by task puts one scenario on both sides on purpose; its other tasks may teach.
+            query = replace(query, scenario_id=None)
         if isinstance(self.aid, Memory):
-            profile = self.rules.ability_profiles.get(ability or "", self.rules.profile)
-            return self.aid.start(
-                task, ability=ability, apps=apps, tools=tools, task_id=own, scenario_id=scenario, run_id=run_id,
-                profile=profile,
-            )  # fmt: skip
-        return self.aid.start(
-            task, ability=ability, apps=apps, tools=tools, task_id=own, scenario_id=scenario, run_id=run_id
-        )
+            profile = self.rules.ability_profiles.get(query.ability or "", self.rules.profile)
+            return self.aid.begin(query, run_id=run_id, profile=profile)
+        return self.aid.begin(query, run_id=run_id)
 
 
 def place_of(condition: str, fold: int, target: str | None) -> str:
@@ -127,7 +82,8 @@ def frozen_memory(folder: ResultFolder, place: str, inputs: str) -> tuple[Facts,
     content = (path / SHOWN).read_bytes()
     _check(path / SHOWN, hashlib.sha256(content).hexdigest(), facts.sha256)
     rows = map(msgspec.json.decode, content.splitlines())
-    return facts, ShownTexts({row["task"]: row["text"] for row in rows})
+    texts = {row["task"]: row["text"] for row in rows}
+    return facts, TextAid(lambda query: texts[query.task])
 
 
 def _check(path: Path, found: str, expected: str) -> None:
@@ -136,9 +92,9 @@ def _check(path: Path, found: str, expected: str) -> None:
 
 
 def freeze_memory(
-    folder: ResultFolder, place: str, facts: Facts, built: BuiltMemory, fitted: Fitted, needs: Sequence[Need]
+    folder: ResultFolder, place: str, facts: Facts, built: BuiltMemory, fitted: Fitted, queries: Mapping[str, Query]
 ) -> Facts:
-    """Write a memory to its place, last of all the facts that say it is whole."""
+    """Write a memory to its place, last of all the facts that say it is whole. `queries` are the tasks, by key."""
     path = folder.path / place
     for name in (FACTS, BANK, SHOWN):
         (path / name).unlink(missing_ok=True)
@@ -147,7 +103,7 @@ def freeze_memory(
         header = write_frozen(path / BANK, built.aid.bank.thawed(), built.aid.bank.header.profile)
         sha256 = header.content_sha256
     else:
-        content = b"".join(msgspec.json.encode(_row(fitted, need)) + b"\n" for need in needs)
+        content = b"".join(msgspec.json.encode(_row(fitted, key, query)) + b"\n" for key, query in queries.items())
         folder.write(f"{place}/{SHOWN}", content)
         sha256 = hashlib.sha256(content).hexdigest()
     whole = msgspec.structs.replace(
@@ -162,9 +118,5 @@ def freeze_memory(
     return whole
 
 
-def _row(fitted: Fitted, need: Need) -> dict[str, str]:
-    task = need.task
-    run = fitted.start(
-        task.wording, ability=task.ability, apps=need.apps, tools=need.tools, task_id=task.id, scenario_id=task.scenario
-    )
-    return {"key": task.key, "task": task.wording, "text": run.guidance.text}
+def _row(fitted: Fitted, key: str, query: Query) -> dict[str, str]:
+    return {"key": key, "task": query.task, "text": fitted.begin(query).guidance.text}

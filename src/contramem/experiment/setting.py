@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.bench.environment import Environment
+from contramem.bench.environment import Environment, Task
 from contramem.bench.environments import environment_named
 from contramem.bench.target import Target
 from contramem.errors import UsageError
@@ -23,6 +23,7 @@ from contramem.experiment import config as table
 from contramem.experiment.load import ExperimentFile
 from contramem.experiment.split import Fold, SplitTask, divide, folded, matches, related
 from contramem.llm.price import Price, price_of
+from contramem.retrieve.hit import Query
 from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.read import ReadOptions, read_traces
@@ -35,6 +36,15 @@ class Place:
 
     environment: Environment
     task_id: str
+
+    @property
+    def task(self) -> Task:
+        return self.environment.tasks()[self.task_id]
+
+    @property
+    def query(self) -> Query:
+        """As a memory is asked about it."""
+        return self.task.query(self.environment.tools(self.task_id))
 
 
 class Setting:

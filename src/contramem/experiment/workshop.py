@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 
@@ -27,14 +27,15 @@ from contramem.evaluate.conditions import (
 from contramem.experiment import controls, leakage
 from contramem.experiment.config import Construction as Author
 from contramem.experiment.folder import ResultFolder, writable
-from contramem.experiment.memory import Facts, Fitted, Need, freeze_memory, frozen_memory, place_of
-from contramem.experiment.setting import Setting
+from contramem.experiment.memory import Facts, Fitted, freeze_memory, frozen_memory, place_of
+from contramem.experiment.setting import Place, Setting
 from contramem.experiment.split import SplitTask
 from contramem.inject.aid import Aid
 from contramem.inject.run import Memory
 from contramem.llm.calls import Budget, Caller
 from contramem.llm.price import price_of
 from contramem.llm.request import Settings
+from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
 OWN_RUNS = ("self", "multi-rollout")
@@ -129,22 +130,16 @@ class Workshop:
             facts = msgspec.structs.replace(empty, reason=str(reason))
             self.folder.write_json(f"{place}/memory.json", facts)
             return facts, None
-        freeze_memory(self.folder, place, empty, built, self._fitted(built.aid), self._needs)
+        freeze_memory(self.folder, place, empty, built, self._fitted(built.aid), self._queries)
         found = frozen_memory(self.folder, place, inputs)
         assert found is not None, "it was written just now"
         return found
 
     @property
-    def _needs(self) -> list[Need]:
-        found = []
-        for task in self.tested:
-            place = self.setting.places.get(task.key) if self.setting.runs_here else None
-            if place is None:
-                found.append(Need(task))
-            else:
-                apps = place.environment.tasks()[place.task_id].apps
-                found.append(Need(task, apps, place.environment.tools(place.task_id)))
-        return found
+    def _queries(self) -> dict[str, Query]:
+        """What memories are asked about the tasks that are tested, by key."""
+        places = self.setting.places if self.setting.runs_here else {}
+        return {task.key: _query(task, places.get(task.key)) for task in self.tested}
 
     def _control(self, condition: str) -> BuiltMemory:
         places = self.setting.places
@@ -172,6 +167,11 @@ class Workshop:
         if isinstance(aid, Memory) and config.conditions.on == "held_out" and not config.conditions.allow_same_task:
             name = place_of(facts.condition, facts.fold, facts.target)
             leakage.refuse(leakage.leaks_from_bank(self.tested, aid.bank, config.split.by, name))
+
+
+def _query(task: SplitTask, place: Place | None) -> Query:
+    known = place.query if place else Query(task.wording)
+    return replace(known, task=task.wording, ability=task.ability, task_id=task.id, scenario_id=task.scenario)
 
 
 @contextmanager

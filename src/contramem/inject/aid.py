@@ -5,13 +5,14 @@ An agent loop knows only this, so that it runs alike with cards, with other memo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from contramem.inject.budget import ENCODING, count_tokens
 from contramem.inject.guidance import Guidance
-from contramem.traces.trajectory import Event, Outcome, Tool
+from contramem.retrieve.hit import Query
+from contramem.traces.trajectory import Event, Outcome
 
 
 class AidedRun(Protocol):
@@ -34,18 +35,8 @@ class AidedRun(Protocol):
 class Aid(Protocol):
     """Helps any number of runs."""
 
-    def start(
-        self,
-        task: str,
-        *,
-        ability: str | None = None,
-        apps: Iterable[str] | None = None,
-        tools: Iterable[str | Tool] | None = None,
-        task_id: str | None = None,
-        scenario_id: str | None = None,
-        run_id: str | None = None,
-    ) -> AidedRun:
-        """Begin a run at `task`."""
+    def begin(self, query: Query, *, run_id: str | None = None) -> AidedRun:
+        """Begin a run at the task of `query`."""
 
 
 @dataclass(frozen=True)
@@ -66,3 +57,13 @@ class TextRun:
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         return None
+
+
+@dataclass(frozen=True)
+class TextAid:
+    """Gives each task the text that `write` has for it, at its start."""
+
+    write: Callable[[Query], str]
+
+    def begin(self, query: Query, *, run_id: str | None = None) -> TextRun:
+        return TextRun.of(self.write(query))

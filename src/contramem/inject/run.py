@@ -98,12 +98,6 @@ class Memory:
         shown cards of no others. With `task_id` or `scenario_id`, no card comes back that was learned from that task,
         its text or that scenario. The profile is the bank's own unless one is given. A run without `run_id` gets one.
         """
-        if self._file and (changed := self._file.changed()):
-            self._served = Served.of(changed)
-        served = self._served
-        chosen = profile if isinstance(profile, Profile) else profile_named(profile or served.bank.header.profile)
-        run_id = run_id or os.urandom(8).hex()
-        withheld = self._withheld(run_id)
         query = Query(
             task,
             ability=ability,
@@ -112,6 +106,16 @@ class Memory:
             task_id=task_id,
             scenario_id=scenario_id,
         )
+        return self.begin(query, run_id=run_id, profile=profile)
+
+    def begin(self, query: Query, *, run_id: str | None = None, profile: str | Profile | None = None) -> Run:
+        """`start`, for whoever has the query."""
+        if self._file and (changed := self._file.changed()):
+            self._served = Served.of(changed)
+        served = self._served
+        chosen = profile if isinstance(profile, Profile) else profile_named(profile or served.bank.header.profile)
+        run_id = run_id or os.urandom(8).hex()
+        withheld = self._withheld(run_id)
         retrieval = None if withheld else served.retriever.retrieve(query, chosen)
         return Run(served, query, chosen, run_id, retrieval, withheld, self.log)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from contramem.bank.card import Card, FunctionCard
 from contramem.retrieve.bm25 import Bm25
+from contramem.traces.trajectory import digest
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,14 @@ class Query:
     """With an id, no card comes back that was learned from this task: not by its id, nor by its text."""
     scenario_id: str | None = None
     """The same for the group of sibling tasks."""
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Digests of what tells that something was learned from this very task. Without id and scenario there are none:
+        then nothing is kept from it."""
+        if not self.task_id and not self.scenario_id:
+            return frozenset()
+        return frozenset(digest(text) for text in (self.task, self.task_id, self.scenario_id) if text)
 
 
 @dataclass(frozen=True)

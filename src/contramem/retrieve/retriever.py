@@ -25,7 +25,6 @@ from contramem.retrieve.shelf import Ranking, Shelf
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
-from contramem.traces.trajectory import digest
 
 ALL = ""
 FUNCTIONS = "\0functions"
@@ -82,7 +81,7 @@ class Retriever:
             return Retrieval((), functions, None, apps, note)
         shelf = self._shelf(label)
         ranking = shelf.rank(words, apps, profile)
-        taught = shelf.numbers(self._taught_by(query)) if query.task_id or query.scenario_id else []
+        taught = shelf.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
         skills = self._skill_hits(shelf, ranking, taught, profile)
         final = self._of_scope("finalization", shelf, ranking, taught, 1) if profile.final_reminder else []
         return Retrieval(skills, functions, shelf.hit(ranking, final[0], 1) if final else None, apps)
@@ -120,11 +119,6 @@ class Retriever:
         yield from (card for name in tools if (card := self.names.find(name)))
         if any(map(is_shell, tools)):
             yield from (card for card in self._functions if card.app == SHELL)
-
-    def _taught_by(self, query: Query) -> set[str]:
-        """Ids of the cards that were learned from this very task, its text or its scenario."""
-        keys = filter(None, (query.task_id, query.scenario_id, query.task))
-        return {card_id for key in keys for card_id in self._taught.get(digest(key), ())}
 
     def _shelf(self, label: str) -> Shelf:
         """The functions, the skills of one ability, or all skills. Indexed once, by whichever thread comes first."""

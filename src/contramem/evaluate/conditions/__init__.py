@@ -2,7 +2,7 @@
 
     making = Making(Reference(runs), folder, target="gpt-4o")
     memory = CONDITIONS["contramem"].build(making)      # or NotApplicable, which says why
-    run = memory.aid.start(task, ability=..., task_id=..., scenario_id=...)
+    run = memory.aid.begin(Query(task, ability=..., task_id=..., scenario_id=...))
     run.guidance.text, memory.tokens, memory.construction.calls, memory.judge
 
 `CONDITIONS` has them by name, in the order of the table; `conditions_named("none,contramem")` picks some. One `Making`

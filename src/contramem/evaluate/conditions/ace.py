@@ -18,10 +18,10 @@ from contramem.contrast.packet import Step
 from contramem.evaluate.baselines import Judge, Scorer
 from contramem.evaluate.conditions.condition import RULES, BuiltMemory, Construction, Making
 from contramem.evaluate.conditions.library import Library
-from contramem.evaluate.conditions.masked import MaskedRun, masked_runs, own_names
-from contramem.evaluate.conditions.shown import TextAid
+from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
 from contramem.evaluate.contest import Contest
 from contramem.evaluate.foresight_guards import verdicts
+from contramem.inject.aid import TextAid
 from contramem.monitor.guard import Guard
 from contramem.traces.trajectory import Trajectory
 
@@ -154,7 +154,7 @@ def judge_by(playbooks: Mapping[str, Playbook]) -> Judge:
     """What a run left undone of what the bullets advise, and did of what they warn of, each counting the same."""
 
     def judge(contest: Contest) -> Scorer:
-        own = own_names(contest.task, contest.task_id, contest.scenario_id)
+        own = contest.query.own
         known = playbooks.get(contest.ability, ())
         guards = sorted({one.guard for one in known if one.guard and own.isdisjoint(one.taught_by)})
 

@@ -17,9 +17,9 @@ from contramem.build.packet_text import call_text
 from contramem.evaluate.baselines import NEIGHBOURS, Judge, Scorer, common_steps, names
 from contramem.evaluate.conditions.condition import RULES, BuiltMemory, Construction, Making
 from contramem.evaluate.conditions.library import Library
-from contramem.evaluate.conditions.masked import MaskedRun, masked_runs, own_names
-from contramem.evaluate.conditions.shown import TextAid
+from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
 from contramem.evaluate.contest import Contest
+from contramem.inject.aid import TextAid
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.trajectory import Trajectory
@@ -112,7 +112,7 @@ def judge_by(workflows: Workflows) -> Judge:
     }
 
     def judge(contest: Contest) -> Scorer:
-        own = own_names(contest.task, contest.task_id, contest.scenario_id)
+        own = contest.query.own
         found, index = shelves.get(contest.ability, ((), None))
         chosen: list[Workflow] = []
         if index is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from contramem.evaluate.conditions.shown import Asked, shown_text
+from contramem.evaluate.conditions.shown import shown_text
 from contramem.inject.budget import count_tokens
+from contramem.retrieve.hit import Query
 
 
 class Entry(Protocol):
@@ -28,10 +29,10 @@ class Library:
         """`parted`: entries stand apart. If not they are lines of one list."""
         self._title, self._by_ability, self._parted = title, by_ability, parted
 
-    def __call__(self, asked: Asked) -> str:
-        labels = [asked.ability] if asked.ability else sorted(self._by_ability)
+    def __call__(self, query: Query) -> str:
+        labels = [query.ability] if query.ability else sorted(self._by_ability)
         entries = [entry for label in labels for entry in self._by_ability.get(label, ())]
-        return self._text(entry for entry in entries if asked.own.isdisjoint(entry.taught_by))
+        return self._text(entry for entry in entries if query.own.isdisjoint(entry.taught_by))
 
     def __len__(self) -> int:
         return sum(map(len, self._by_ability.values()))

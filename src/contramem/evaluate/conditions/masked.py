@@ -5,7 +5,7 @@ The same masking as in packets: an Author sees no more than a playbook does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -15,7 +15,7 @@ from contramem.contrast.instructions import instructs, read
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.taint import shown
 from contramem.evaluate.conditions.reference import Reference
-from contramem.traces.trajectory import Trajectory, digest
+from contramem.traces.trajectory import Trajectory
 from contramem.validate.known import shingles
 
 MAX_FEEDBACK_CHARS = 300
@@ -100,13 +100,3 @@ class _Clean:
 
 def _in(text: str) -> Iterator[str]:
     yield from read(text).passages
-
-
-def own_names(task: str, task_id: str | None, scenario_id: str | None) -> frozenset[str]:
-    """What gives away that a memory was made from this very task: its id, wording, or scenario."""
-    return frozenset(digest(text) for text in (task, task_id, scenario_id) if text)
-
-
-def of_others(runs: Iterable[MaskedRun], own: frozenset[str]) -> Sequence[MaskedRun]:
-    """Runs that this task may be shown."""
-    return [run for run in runs if own.isdisjoint(run.identity)]

@@ -19,6 +19,7 @@ from contramem.evaluate.contest import Contest, Ordered, contests, ordered, shar
 from contramem.evaluate.foresight_guards import Habits, habit_judge
 from contramem.evaluate.split import halves
 from contramem.inject.aid import Aid, AidedRun
+from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
 Tell = Callable[[str, int, int], None]
@@ -188,6 +189,5 @@ def _run_tokens(aid: Aid, run: Trajectory) -> int:
 
 
 def _begun(aid: Aid, run: Trajectory) -> AidedRun:
-    return aid.start(
-        run.task, ability=run.ability, apps=run.apps or None, task_id=run.task_id, scenario_id=run.scenario_id
-    )
+    apps = frozenset(run.apps) if run.apps else None
+    return aid.begin(Query(run.task, run.ability, apps, task_id=run.task_id, scenario_id=run.scenario_id))

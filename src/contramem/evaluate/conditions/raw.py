@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from contramem.evaluate.baselines import Neighbours, names, workflow
 from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, Construction, Making
 from contramem.evaluate.conditions.masked import MaskedRun, RunKey, key_of, masked_runs
-from contramem.evaluate.conditions.shown import Asked, TextAid, shown_text
+from contramem.evaluate.conditions.shown import shown_text
+from contramem.inject.aid import TextAid
 from contramem.inject.budget import count_tokens
+from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
 BUDGET_TOKENS = 2_400
@@ -39,12 +41,12 @@ class _Nearest:
     def __init__(self, near: Neighbours, runs: dict[RunKey, MaskedRun]) -> None:
         self._near, self._runs = near, runs
 
-    def __call__(self, asked: Asked) -> str:
+    def __call__(self, query: Query) -> str:
         def is_own(run: Trajectory) -> bool:
-            return not asked.own.isdisjoint(self._runs[key_of(run)].identity)
+            return not query.own.isdisjoint(self._runs[key_of(run)].identity)
 
         entries: list[str] = []
-        for task in self._near.nearest(asked.task, asked.ability or "general", is_own):
+        for task in self._near.nearest(query.task, query.ability or "general", is_own):
             run = self._runs[key_of(_typical(task))]
             # A run that does not fit is cut after a whole step, and with it the list ends.
             for steps in range(len(run.lines), 0, -1):
