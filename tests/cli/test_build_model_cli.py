@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -19,6 +21,8 @@ from contramem.bank.store import open_store
 from contramem.cli import cli
 from contramem.errors import ContramemError
 
+PATIENCE_S = 120
+"""Until a hung process fails a test; nothing here takes as long."""
 KEY = "sk-live-0123456789abcdef0123456789abcdef"
 
 
@@ -291,5 +295,32 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
 
 def test_deltas_from_a_store_that_is_not_there_make_none(traces: Path, tmp_path: Path) -> None:
     said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "none.db")
+def test_a_second_ctrl_c_leaves_at_once_and_the_build_goes_on_later(traces: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pydantic_ai")
+    store = tmp_path / "bank.db"
+    asked, release = Event(), Event()
+
+    def behave(body: dict[str, Any], before: int) -> Answer:
+        asked.set()
+        release.wait()  # nobody answers while the command is there
+        return Answer(json.dumps(reply(body)))
+
+    with loopback(behave) as server:
+        how = ("--bank", str(store), "--model", "openai:some", "--base-url", server.url, "--parallel", "1")
+        command = [sys.executable, "-m", "contramem", "build", str(traces), *how]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as building:
+            assert building.stderr is not None
+            assert asked.wait(PATIENCE_S)
+            building.send_signal(signal.SIGINT)
+            assert "Ctrl-C again leaves at once" in building.stderr.readline()
+            building.send_signal(signal.SIGINT)
+            assert building.wait(PATIENCE_S) == 1
+            assert building.stderr.read().startswith("contramem: left at once. Replies that had come are kept;")
+        with open_store(store) as opened:
+            assert opened.calls() == ()
+        release.set()
+        assert ok("build", traces, *how)["model"]["finished"]
+
+
     assert "none.db: there is no store here" in said
     assert not (tmp_path / "x.db").exists()

@@ -27,7 +27,7 @@ from contramem.build.model import ModelChoice
 from contramem.build.rounds import DEFAULT_WINDOW, Answer, Plan
 from contramem.build.suites import Prompts
 from contramem.cli.build_cost import Account
-from contramem.errors import UsageError
+from contramem.errors import ModelError, UsageError
 from contramem.llm.batch import ProviderBatches
 from contramem.llm.calls import PARALLEL, Budget, Caller
 from contramem.llm.client import ProviderModel
@@ -241,6 +241,11 @@ def _stoppable(live: _Live) -> Iterator[Event]:
             warnings.filterwarnings("error", message="Sampling parameters")
             yield stop
     finally:
+    except KeyboardInterrupt:
+        raise ModelError(
+            "left at once. Replies that had come are kept; what was under way may have been paid for, and is asked "
+            "again when the same command goes on from here."
+        ) from None
         signal.signal(signal.SIGINT, before)
 
 
