@@ -228,6 +228,8 @@ def test_recorded_exchanges_stand_in_for_a_model(traces: Path, tmp_path: Path) -
         pytest.param(
             ("--model", "openai:some", "--base-url", "http://127.0.0.1:9/v1"), "no batch service here", id="url"
         ),
+        pytest.param(("--model", "google:gemini-3-pro"), "with --export-requests FILE", id="another-provider"),
+        pytest.param(("--model", "google:gemini-3-pro", "--dry-run"), "openai: and anthropic: have", id="dry-run"),
         pytest.param(("--model", "openai:gpt-5.5", "--no-keep-replies"), "goes on from the replies", id="not-kept"),
         pytest.param(("--model", "openai:gpt-5.5", "--export-requests", "f.jsonl"), "Choose one", id="by-file"),
         pytest.param((), "--batch goes with --model", id="no-model"),
@@ -293,8 +295,6 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
         assert len(server.bodies) == 4
 
 
-def test_deltas_from_a_store_that_is_not_there_make_none(traces: Path, tmp_path: Path) -> None:
-    said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "none.db")
 def test_a_second_ctrl_c_leaves_at_once_and_the_build_goes_on_later(traces: Path, tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")
     store = tmp_path / "bank.db"
@@ -322,5 +322,7 @@ def test_a_second_ctrl_c_leaves_at_once_and_the_build_goes_on_later(traces: Path
         assert ok("build", traces, *how)["model"]["finished"]
 
 
+def test_deltas_from_a_store_that_is_not_there_make_none(traces: Path, tmp_path: Path) -> None:
+    said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "none.db")
     assert "none.db: there is no store here" in said
     assert not (tmp_path / "x.db").exists()

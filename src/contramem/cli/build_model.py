@@ -28,7 +28,7 @@ from contramem.build.rounds import DEFAULT_WINDOW, Answer, Plan
 from contramem.build.suites import Prompts
 from contramem.cli.build_cost import Account
 from contramem.errors import ModelError, UsageError
-from contramem.llm.batch import ProviderBatches
+from contramem.llm.batch import ProviderBatches, check_batches
 from contramem.llm.calls import PARALLEL, Budget, Caller
 from contramem.llm.client import ProviderModel
 from contramem.llm.exchange import Exchange
@@ -159,6 +159,7 @@ def _check_batch(given: dict[str, Any]) -> None:
         raise UsageError("--no-keep-replies: a build in batches goes on from the replies that it keeps.")
     if str(given["model"]).startswith("recorded:"):
         raise UsageError("--batch: recorded exchanges have no batch service. Leave --batch away.")
+    check_batches(str(given["model"]), given["base_url"])
 
 
 # Running it
@@ -215,7 +216,7 @@ def opened(options: ModelOptions) -> Iterator[Model | None]:
     model = ProviderModel(options.model, base_url=options.base_url, price=options.given_price)
     try:
         if options.batch:
-            ProviderBatches(model)  # complains where there are none
+            ProviderBatches(model)  # complains about a model that its provider takes no batches for
         yield model
     finally:
         model.close()
@@ -240,12 +241,12 @@ def _stoppable(live: _Live) -> Iterator[Event]:
             # A setting that was asked for and would be left aside is an error, before anything is spent.
             warnings.filterwarnings("error", message="Sampling parameters")
             yield stop
-    finally:
     except KeyboardInterrupt:
         raise ModelError(
             "left at once. Replies that had come are kept; what was under way may have been paid for, and is asked "
             "again when the same command goes on from here."
         ) from None
+    finally:
         signal.signal(signal.SIGINT, before)
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 UNRUN = "unrun in batch"
 """The word for requests that a batch ended without."""
 LOST = "batch lost"
+PROVIDERS = ("openai", "openai-chat", "openai-responses", "anthropic")
+"""Whose batch services are spoken to, as models are named. Those of others may work through pydantic-ai, but nothing
+here has tried how they fail, and a batch that is lost has been paid for."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,26 @@ class Batches(Protocol):
         """What came of each request of a batch that has ended, by digest."""
 
 
+def check_batches(model: str, base_url: str | None = None) -> None:
+    """Complain about a model whose provider has no batch service here, before anything is read or opened."""
+    if base_url is not None or model.partition(":")[0] not in PROVIDERS:
+        raise _no_batches(f"{model} at {base_url}" if base_url else model)
+
+
+def _no_batches(where: str) -> UsageError:
+    return UsageError(
+        f"--batch: {where} has no batch service here; openai: and anthropic: have, at their own addresses. Leave "
+        "--batch away to ask by calls, or hand the requests to a queue of your own with --export-requests FILE."
+    )
+
+
 class ProviderBatches:
-    """The batch service of a provider, through pydantic-ai: OpenAI's, Anthropic's, Gemini's."""
+    """The batch service of a provider, through pydantic-ai: OpenAI's and Anthropic's."""
 
     def __init__(self, model: ProviderModel) -> None:
+        check_batches(model.name, model.base_url)
         if model.opened.batch_max_requests is None:
-            raise UsageError(
-                f"--batch: {model.name} has no batch service here (openai:, anthropic: and google: have). "
-                "Leave --batch away, or hand requests over by file with --export-requests."
-            )
+            raise _no_batches(model.name)
         self.name = model.name
         self._model = model
 

@@ -36,7 +36,7 @@ class ProviderModel:
         self.name = name
         self.price = price or price_of(name)
         self._given_price = price
-        self._base_url = base_url
+        self.base_url = base_url
         self._timeout_s = timeout_s
         self.opened = open_model(name, base_url)
         """The model as pydantic-ai has it."""
@@ -98,7 +98,7 @@ class ProviderModel:
                 raise ModelError(f"{self.name} takes no seed. Leave --seed away.")
             settings["seed"] = given.seed
         if given.reasoning_effort is not None:
-            if self._base_url is not None:  # nobody knows what the model behind it can do, so it is told
+            if self.base_url is not None:  # nobody knows what the model behind it can do, so it is told
                 settings = cast(Any, settings | {"openai_reasoning_effort": given.reasoning_effort})
             elif not self.opened.profile.get("supports_thinking"):
                 raise ModelError(f"{self.name} takes no reasoning effort. Leave --reasoning-effort away.")
