@@ -203,3 +203,9 @@ def test_whoever_stops_it_has_the_same_tasks_under_all_conditions(tmp_path):
         task = jobs[position : position + 8]
         assert len({job.task_id for job in task}) == 1
         assert len({(job.condition, job.target) for job in task}) == 8
+
+
+def test_tasks_may_be_named_with_their_environment_where_ids_repeat(tmp_path):
+    text = SMALL.replace("limits =", 'tasks = ["boxes/[k-m]*", "bell", "other/*"]\nlimits =')
+    setting = Setting(load_experiment(written(tmp_path, text)))
+    assert sorted(place.task_id for place in setting.places.values()) == ["bell", "key", "lamp", "map"]

@@ -84,7 +84,7 @@ class Setting:
             f"{environment.name}/{task_id}": Place(environment, task_id)
             for environment in self.environments.values()
             for task_id in environment.tasks()
-            if not wanted or any(matches(task_id, pattern) for pattern in wanted)
+            if not wanted or any(matches(pattern, environment.name, task_id) for pattern in wanted)
         }
 
     def target(self, name: str) -> Target:

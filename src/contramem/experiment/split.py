@@ -206,8 +206,8 @@ def _given(tasks: Sequence[SplitTask], rules: Rules) -> Fold:
 
 
 def _matching(tasks: Sequence[SplitTask], patterns: Sequence[str], key: str) -> list[SplitTask]:
-    found = [task for task in tasks if any(matches(task.id, pattern) for pattern in patterns)]
-    idle = [pattern for pattern in patterns if not any(matches(task.id, pattern) for task in tasks)]
+    found = [task for task in tasks if any(matches(pattern, task.environment, task.id) for pattern in patterns)]
+    idle = [pattern for pattern in patterns if not any(matches(pattern, task.environment, task.id) for task in tasks)]
     if idle:
         raise UsageError(f"{key}: no task is called {listed(idle)}. There are, for example: {listed(_ids(tasks))}.")
     return found
@@ -218,9 +218,9 @@ def related(one: str, other: str) -> bool:
     return not one or not other or one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
-def matches(task_id: str, pattern: str) -> bool:
-    """Is it this id, or one of this pattern (`desk_*`)?"""
-    return task_id == pattern or fnmatchcase(task_id, pattern)
+def matches(pattern: str, environment: str, task_id: str) -> bool:
+    """Is it this id or one of this pattern (`desk_*`), by itself or after its environment (`agentdojo/slack/*_1`)?"""
+    return any(name == pattern or fnmatchcase(name, pattern) for name in (task_id, f"{environment}/{task_id}"))
 
 
 def _ids(tasks: Iterable[SplitTask]) -> list[str]:
