@@ -22,7 +22,6 @@ from contramem.evaluate.conditions import (
     median_source,
 )
 from contramem.evaluate.contest import contests, ordered
-from contramem.evaluate.split import groups, halves
 from contramem.inject.budget import count_tokens
 from contramem.retrieve.hit import Query
 from contramem.traces.pool import Pool
@@ -220,15 +219,3 @@ def test_the_target_is_the_source_with_the_median_pass_rate() -> None:
     rates = {"good": (True, True), "middling": (True, False), "bad": (False, False)}
     runs = [run(name, passed, task_id=str(n)) for name, both in rates.items() for n, passed in enumerate(both)]
     assert median_source([runs]) == "middling"
-
-
-def test_a_split_tears_no_template_and_no_wording_apart() -> None:
-    everything = tasks()
-    split = halves(everything, 3)
-    group = groups(everything)
-    sides = [{group[runs[0].task_key] for runs in side} for side in split]
-    assert sides[0].isdisjoint(sides[1])
-    assert sum(map(len, split)) == len(everything)
-    assert halves(everything, 3) == split != halves(everything, 4)
-    with pytest.raises(UsageError, match="cannot be split"):
-        halves(everything[:1], 0)

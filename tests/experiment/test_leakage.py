@@ -9,8 +9,8 @@ from tests.shipped import RUNS, bank, build
 
 from contramem.bank.frozen import freeze, parse_frozen
 from contramem.errors import LeakageError
+from contramem.evaluate.split import SplitTask
 from contramem.experiment.leakage import leaks_from_bank, leaks_from_runs, refuse
-from contramem.experiment.split import SplitTask
 from contramem.traces.read import read_traces
 
 TAUGHT = SplitTask("bfcl/desk/t1#1", "bfcl/desk", "t1", "search", "desk", "Close the ticket of Ann")

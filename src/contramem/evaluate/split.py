@@ -1,26 +1,127 @@
-"""Splits by task, strictly: whatever could teach the other side's answers stays on one side."""
+"""Split: which tasks teach and which are held out, and what of a task may never be on both sides.
+
+Whoever divides tasks does it by `grouped`, and whoever looks for leaks by the same `marks`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from contramem.errors import UsageError
 from contramem.traces.trajectory import Trajectory
 
+Grouping: TypeAlias = Literal["scenario", "template", "task"]
+"""What is never divided. An id and a wording never are, whatever the grouping."""
+What: TypeAlias = Literal["id", "wording", "scenario", "template"]
+Mark: TypeAlias = tuple[What, str]
+"""Something of a task that gives it away."""
 
-class Split(NamedTuple):
+
+@dataclass(frozen=True, order=True)
+class SplitTask:
+    """What a split looks at."""
+
+    key: str
+    """Unique: environment, id and, where it was authored, the wording."""
+    environment: str
+    id: str
+    ability: str = "general"
+    scenario: str | None = None
+    wording: str = ""
+
+    @classmethod
+    def of(cls, run: Trajectory) -> SplitTask:
+        """The task that a run is of."""
+        ability = run.ability or "general"
+        return cls(run.task_key, run.environment, run.task_id, ability, run.scenario_id, run.task)
+
+
+Group = tuple[SplitTask, ...]
+"""Tasks that may not be on two sides."""
+
+
+def folded(wording: str) -> str:
+    """A wording as leakage sees it: neither case nor white space makes another task of it."""
+    return " ".join(wording.casefold().split())
+
+
+_VALUES = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\w)|\S+@\S+|\d[\d.,:/-]*")
+
+
+def template_of(wording: str) -> str:
+    """A wording without the values that vary inside it: numbers, dates, quoted words, addresses."""
+    return folded(_VALUES.sub("#", wording))
+
+
+def related(one: str, other: str) -> bool:
+    """The same environment, or one a part of the other: `bfcl` and `bfcl/drive`. An empty name is any."""
+    return not one or not other or one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
+
+
+def kept_apart(by: Grouping) -> tuple[What, ...]:
+    """What a split of this kind keeps apart. A split by task keeps tasks apart, not scenarios: it says so."""
+    return ("id", "wording") if by == "task" else ("id", "wording", by)
+
+
+def marks(task: SplitTask, by: Grouping) -> Iterator[Mark]:
+    """What of this task may be on one side only."""
+    yield "id", task.id
+    if task.wording.strip():
+        yield "wording", folded(task.wording)
+        if by == "template":
+            yield "template", template_of(task.wording)
+    if by == "scenario" and task.scenario is not None:
+        yield "scenario", task.scenario
+
+
+def joins(mark: Mark, one: SplitTask, other: SplitTask) -> bool:
+    """Does the mark, which both have, join them? Ids such as `user_task_1` recur in every suite, so an id tells only
+    within its environment."""
+    return mark[0] != "id" or related(one.environment, other.environment)
+
+
+def grouped(tasks: Iterable[SplitTask], by: Grouping) -> list[Group]:
+    """Tasks that belong together, each with all that it shares a mark with, and so on."""
+    leader: dict[str, str] = {}
+
+    def find(key: str) -> str:
+        while leader[key] != key:
+            leader[key] = leader[leader[key]]
+            key = leader[key]
+        return key
+
+    members = sorted(set(tasks))
+    marked: dict[Mark, dict[str, SplitTask]] = defaultdict(dict)
+    for task in members:
+        leader[task.key] = task.key
+        for mark in marks(task, by):
+            # One task of each environment stands for all that have the mark there.
+            for other in marked[mark].values():
+                if joins(mark, task, other):
+                    one, two = find(task.key), find(other.key)
+                    leader[max(one, two)] = min(one, two)
+            marked[mark].setdefault(task.environment, task)
+    groups: dict[str, list[SplitTask]] = defaultdict(list)
+    for task in members:
+        groups[find(task.key)].append(task)
+    return [tuple(group) for group in groups.values()]
+
+
+class Halves(NamedTuple):
     """Tasks, each with all its runs."""
 
     reference: list[Sequence[Trajectory]]
     held_out: list[Sequence[Trajectory]]
 
 
-def halves(tasks: Sequence[Sequence[Trajectory]], seed: int) -> Split:
-    """A random half of the groups as reference, the other held out. The same tasks and seed give the same split."""
-    group = groups(tasks)
+def halves(tasks: Sequence[Sequence[Trajectory]], seed: int) -> Halves:
+    """A random half of the groups as reference, the other held out. The same tasks and seed give the same halves."""
+    group = group_names(tasks)
     names = sorted(set(group.values()))
     if len(names) < 2:
         raise UsageError(
@@ -28,29 +129,34 @@ def halves(tasks: Sequence[Sequence[Trajectory]], seed: int) -> Split:
         )
     known = set(Random(seed).sample(names, len(names) // 2))
     reference = [task for task in tasks if group[task[0].task_key] in known]
-    return Split(reference, [task for task in tasks if group[task[0].task_key] not in known])
+    return Halves(reference, [task for task in tasks if group[task[0].task_key] not in known])
 
 
-def groups(tasks: Sequence[Sequence[Trajectory]]) -> dict[str, str]:
-    """By task key, the group that must not be torn apart: tasks that share a template, an id or a wording."""
-    group = {task[0].task_key: _name(task[0]) for task in tasks}
-    changed = True
-    while changed:
-        changed = False
-        for shared in _sharing(tasks):
-            smallest = min(group[key] for key in shared)
-            changed = changed or any(group[key] != smallest for key in shared)
-            group.update(dict.fromkeys(shared, smallest))
-    return group
+def group_names(tasks: Iterable[Sequence[Trajectory]]) -> dict[str, str]:
+    """By task key, a name for the group that the task belongs to: that of a scenario, or else of a task."""
+    return {
+        task.key: min(one.scenario or f"{one.environment}/{one.id}" for one in group)
+        for group in grouped((SplitTask.of(runs[0]) for runs in tasks), "scenario")
+        for task in group
+    }
 
 
-def _name(run: Trajectory) -> str:
-    return run.scenario_id or f"{run.environment}/{run.task_id}"
+class Finder:
+    """Which of some tasks is a run of? By key, by id within related environments, or by wording."""
 
+    def __init__(self, tasks: Iterable[SplitTask]) -> None:
+        self._by_key: dict[str, SplitTask] = {}
+        self._by_id: dict[str, list[SplitTask]] = {}
+        self._by_wording: dict[str, SplitTask] = {}
+        for task in tasks:
+            self._by_key[task.key] = task
+            self._by_id.setdefault(task.id, []).append(task)
+            if task.wording.strip():
+                self._by_wording[folded(task.wording)] = task
 
-def _sharing(tasks: Sequence[Sequence[Trajectory]]) -> list[list[str]]:
-    by: dict[object, list[str]] = defaultdict(list)
-    for first in (task[0] for task in tasks):
-        for shared in ((_name(first),), (first.ability, first.task_id), ("text", first.task)):
-            by[shared].append(first.task_key)
-    return list(by.values())
+    def __call__(self, run: Trajectory) -> SplitTask | None:
+        task = SplitTask.of(run)
+        if task.key in self._by_key:
+            return self._by_key[task.key]
+        same_id = (other for other in self._by_id.get(task.id, ()) if related(task.environment, other.environment))
+        return next(same_id, None) or self._by_wording.get(folded(task.wording))

@@ -12,6 +12,7 @@ import msgspec
 from contramem.bench.agent import Limits, attempt
 from contramem.bench.target import Target
 from contramem.evaluate.conditions import ByModel
+from contramem.evaluate.split import SplitTask
 from contramem.experiment import leakage, manifest, needs, plan
 from contramem.experiment.folder import ResultFolder, held
 from contramem.experiment.jobs import Job, left, perform_all
@@ -19,7 +20,7 @@ from contramem.experiment.load import ExperimentFile
 from contramem.experiment.memory import Facts
 from contramem.experiment.report import write_report
 from contramem.experiment.results import Cells, Results, evaluated, foreseen, made_elsewhere
-from contramem.experiment.setting import Setting, limits_of, of_run
+from contramem.experiment.setting import Setting, limits_of
 from contramem.experiment.workshop import NO_MEMORY, OWN_RUNS, Workshop, author
 from contramem.inject.aid import Aid
 from contramem.traces.read import read_traces
@@ -114,7 +115,7 @@ def check_leakage(setting: Setting, workshops: Sequence[Workshop]) -> None:
     if conditions.on == "reference" or conditions.allow_same_task:
         return
     for shop in workshops:
-        taught = {of_run(run) for run in shop.runs}
+        taught = {SplitTask.of(run) for run in shop.runs}
         leakage.refuse(leakage.leaks_from_runs(shop.tested, taught, by))
         if setting.config.construction.bank is not None:
             shop.build("contramem", None)

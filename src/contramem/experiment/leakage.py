@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import LeakageError
-from contramem.experiment.config import Grouping
-from contramem.experiment.split import SplitTask, folded, related, template_of
+from contramem.evaluate.split import Grouping, Mark, SplitTask, What, joins, marks
 from contramem.traces.trajectory import digest
 
 NAMED = 10
-
-What: TypeAlias = Literal["id", "wording", "scenario", "template"]
 
 
 @dataclass(frozen=True)
@@ -29,35 +25,28 @@ class Leak:
         return f"{self.task} (its {self.what} is that of {self.among})"
 
 
-def checked(by: Grouping) -> tuple[What, ...]:
-    """What a split of this kind must keep apart. A split by task keeps tasks apart, not scenarios: it says so."""
-    return ("id", "wording") if by == "task" else ("id", "wording", by)
-
-
 def leaks_from_runs(held_out: Iterable[SplitTask], reference: Iterable[SplitTask], by: Grouping) -> Iterator[Leak]:
     """What the tasks that teach have in common with those held out."""
-    taught: dict[tuple[What, str], list[SplitTask]] = {}
+    taught: dict[Mark, list[SplitTask]] = {}
     for task in reference:
-        for mark in _marks(task, by):
+        for mark in marks(task, by):
             taught.setdefault(mark, []).append(task)
     for task in held_out:
-        for mark in _marks(task, by):
-            # Ids such as `user_task_1` recur in every suite, so an id tells only within its environment.
-            for other in taught.get(mark, ()):
-                if mark[0] != "id" or related(task.environment, other.environment):
-                    yield Leak(task.key, mark[0], other.key)
-                    break
+        for mark in marks(task, by):
+            known = next((other for other in taught.get(mark, ()) if joins(mark, task, other)), None)
+            if known is not None:
+                yield Leak(task.key, mark[0], known.key)
 
 
 def leaks_from_bank(held_out: Iterable[SplitTask], bank: FrozenBank, by: Grouping, name: str) -> Iterator[Leak]:
     """What the cards of a bank were taught by, among what is held out."""
     for task in held_out:
-        marks: list[tuple[What, str | None]] = [("id", task.key), ("id", task.id), ("wording", task.wording)]
+        names: list[tuple[What, str | None]] = [("id", task.key), ("id", task.id), ("wording", task.wording)]
         if by == "scenario":
-            marks.append(("scenario", task.scenario))
+            names.append(("scenario", task.scenario))
         for card in bank.skills:
-            # A bare id tells only within its ability, for the same reason.
-            known = [w for w, text in marks if text and digest(text) in card.taught_by
+            # Ids recur in every suite, so a bare id tells only within its ability.
+            known = [w for w, text in names if text and digest(text) in card.taught_by
                      and (text != task.id or card.ability == task.ability)]  # fmt: skip
             if known:
                 yield Leak(task.key, known[0], f"{card.card_id} in {name}")
@@ -74,13 +63,3 @@ def refuse(leaks: Iterable[Leak]) -> None:
             f"leakage, so nothing was run: what teaches knows {len({leak.task for leak in found})} held-out task(s): "
             f"{named}{more}. Put them on one side in [split], or take them out of what is learned from."
         )
-
-
-def _marks(task: SplitTask, by: Grouping) -> Iterator[tuple[What, str]]:
-    yield "id", task.id
-    if task.wording.strip():
-        yield "wording", folded(task.wording)
-        if by == "template":
-            yield "template", template_of(task.wording)
-    if by == "scenario" and task.scenario is not None:
-        yield "scenario", task.scenario

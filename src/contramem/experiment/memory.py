@@ -13,7 +13,8 @@ import msgspec
 from contramem.bank.frozen import load_frozen, write_frozen
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import BuiltMemory
-from contramem.experiment.config import Conditions, Grouping
+from contramem.evaluate.split import Grouping
+from contramem.experiment.config import Conditions
 from contramem.experiment.folder import ResultFolder
 from contramem.inject.aid import Aid, AidedRun, TextAid
 from contramem.inject.run import Memory

@@ -11,10 +11,11 @@ from typing import Any
 
 import msgspec
 
+from contramem.evaluate.split import SplitTask
 from contramem.experiment.folder import ResultFolder, file_name
+from contramem.experiment.folds import Fold
 from contramem.experiment.jobs import Job, left, seed_of
 from contramem.experiment.setting import Setting, limits_of
-from contramem.experiment.split import Fold, SplitTask
 from contramem.experiment.workshop import NO_MEMORY, Workshop
 
 

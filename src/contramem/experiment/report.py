@@ -23,9 +23,9 @@ from contramem.evaluate.report import (
 )
 from contramem.evaluate.report.cells import Cell as Written
 from contramem.evaluate.report.table import Row
+from contramem.evaluate.split import kept_apart
 from contramem.evaluate.verdict import p_value, verdict
 from contramem.experiment.folder import ResultFolder
-from contramem.experiment.leakage import checked
 from contramem.experiment.results import Cell, Results
 from contramem.experiment.setting import Setting
 
@@ -52,7 +52,7 @@ def _markdown(page: Page) -> Iterator[str]:
 def report_page(setting: Setting, results: Results) -> Page:
     """The page. It says first what was found."""
     config = setting.config
-    kept = ", ".join(checked(config.split.by))
+    kept = ", ".join(kept_apart(config.split.by))
     notes = [f"Before anything ran, held-out tasks were looked for among what teaches, by {kept}: none was found."]
     if config.split.by == "task":
         notes.append("The split is by task: tasks of one scenario are on both sides.")

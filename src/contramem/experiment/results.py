@@ -16,8 +16,9 @@ from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.compare import Comparison, compare
 from contramem.evaluate.conditions import NotApplicable, median_source
 from contramem.evaluate.contest import Ordered, contests, ordered, share, share_interval
+from contramem.evaluate.split import Finder
 from contramem.experiment.memory import Facts
-from contramem.experiment.setting import Finder, Setting, found_by, of_run
+from contramem.experiment.setting import Setting, found_by
 from contramem.experiment.workshop import NO_MEMORY, OWN_RUNS, Workshop
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
@@ -155,7 +156,7 @@ def made_elsewhere(setting: Setting, workshops: Sequence[Workshop]) -> Cells:
         for target in setting.config.targets:
             pattern = environment.runs.format(condition=condition, target=target)
             paths = found_by(setting.file, pattern)
-            runs = [run for run in read_traces(paths, setting.read_options()) if is_tested(of_run(run)) is not None]
+            runs = [run for run in read_traces(paths, setting.read_options()) if is_tested(run) is not None]
             if runs:
                 cells[condition, target] = runs
             else:
@@ -198,7 +199,7 @@ def _recorded_tasks(setting: Setting, shop: Workshop) -> list[list[Trajectory]]:
     is_tested = Finder(shop.tested)
     tasks: dict[str, list[Trajectory]] = {}
     for run in setting.recorded:
-        if is_tested(of_run(run)) is not None:
+        if is_tested(run) is not None:
             tasks.setdefault(run.task_key, []).append(run)
     return [tasks[key] for key in sorted(tasks)]
 

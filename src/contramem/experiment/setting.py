@@ -19,9 +19,10 @@ from contramem.bench.environment import Environment, Task
 from contramem.bench.environments import environment_named
 from contramem.bench.target import Target
 from contramem.errors import UsageError
+from contramem.evaluate.split import Finder, SplitTask
 from contramem.experiment import config as table
+from contramem.experiment.folds import Fold, divide, matches
 from contramem.experiment.load import ExperimentFile
-from contramem.experiment.split import Fold, SplitTask, divide, folded, matches, related
 from contramem.llm.price import Price, price_of
 from contramem.retrieve.hit import Query
 from contramem.traces.effects import read_effects
@@ -166,7 +167,7 @@ class Setting:
         elif self.runs_here:
             listed = [_of_environment(key, place) for key, place in self.places.items()]
         else:
-            listed = [of_run(run) for run in self.recorded]
+            listed = [SplitTask.of(run) for run in self.recorded]
         return {task.key: task for task in listed}
 
     @cached_property
@@ -196,49 +197,20 @@ class Setting:
     def taught(self, fold: Fold, runs: Iterable[Trajectory]) -> list[Trajectory]:
         """Those of `runs` that are of reference tasks."""
         teaches = set(fold.reference)
-        return [run for run in runs if (task := self._find(of_run(run))) is not None and task.key in teaches]
+        return [run for run in runs if (task := self._find(run)) is not None and task.key in teaches]
 
     def strangers(self) -> int:
         """Recorded runs of tasks that are not among the tasks there are."""
-        return sum(self._find(of_run(run)) is None for run in self.recorded)
+        return sum(self._find(run) is None for run in self.recorded)
 
     @cached_property
     def _find(self) -> Finder:
         return Finder(self.tasks.values())
 
 
-class Finder:
-    """Which of some tasks is this one? By key, by id within related environments, or by wording."""
-
-    def __init__(self, tasks: Iterable[SplitTask]) -> None:
-        self._by_key: dict[str, SplitTask] = {}
-        self._by_id: dict[str, list[SplitTask]] = {}
-        self._by_wording: dict[str, SplitTask] = {}
-        for task in tasks:
-            self._by_key[task.key] = task
-            self._by_id.setdefault(task.id, []).append(task)
-            if task.wording.strip():
-                self._by_wording[folded(task.wording)] = task
-
-    def __call__(self, task: SplitTask) -> SplitTask | None:
-        if task.key in self._by_key:
-            return self._by_key[task.key]
-        same_id = (other for other in self._by_id.get(task.id, ()) if related(task.environment, other.environment))
-        return next(same_id, None) or self._by_wording.get(folded(task.wording))
-
-
-def of_run(run: Trajectory) -> SplitTask:
-    """The task that a run is of."""
-    return SplitTask(
-        run.task_key, run.environment, run.task_id, run.ability or "general", run.scenario_id, run.task
-    )  # fmt: skip
-
-
 def _of_environment(key: str, place: Place) -> SplitTask:
-    task = place.environment.tasks()[place.task_id]
-    return SplitTask(
-        key, place.environment.name, task.id, task.ability or "general", task.family, "\n\n".join(task.turns)
-    )  # fmt: skip
+    task = place.task
+    return SplitTask(key, place.environment.name, task.id, task.ability or "general", task.family, task.wording)
 
 
 def read_tasks(path: Path) -> list[SplitTask]:

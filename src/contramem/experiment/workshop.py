@@ -24,12 +24,12 @@ from contramem.evaluate.conditions import (
     NotApplicable,
     Reference,
 )
+from contramem.evaluate.split import SplitTask
 from contramem.experiment import controls, leakage
 from contramem.experiment.config import Construction as Author
 from contramem.experiment.folder import ResultFolder, writable
 from contramem.experiment.memory import Facts, Fitted, freeze_memory, frozen_memory, place_of
 from contramem.experiment.setting import Place, Setting
-from contramem.experiment.split import SplitTask
 from contramem.inject.aid import Aid
 from contramem.inject.run import Memory
 from contramem.llm.calls import Budget, Caller

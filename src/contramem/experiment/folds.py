@@ -1,32 +1,18 @@
-"""Split: which tasks teach and which are held out. The same tasks and seed give the same split, in whatever order."""
+"""Folds: the sides that an experiment file asks for. The same tasks and seed give the same, in whatever order."""
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from contramem.errors import UsageError
-from contramem.experiment.config import Grouping
+from contramem.evaluate.split import Group, SplitTask, grouped
 from contramem.experiment.config import Split as Rules
 
 SHOWN = 5
-
-
-@dataclass(frozen=True, order=True)
-class SplitTask:
-    """What a split looks at."""
-
-    key: str
-    """Unique: environment, id and, where it was authored, the wording."""
-    environment: str
-    id: str
-    ability: str = "general"
-    scenario: str | None = None
-    wording: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,10 +21,6 @@ class Fold:
 
     reference: tuple[str, ...]
     held_out: tuple[str, ...]
-
-
-Group = tuple[SplitTask, ...]
-"""Tasks that may not be on two sides."""
 
 
 def divide(tasks: Iterable[SplitTask], rules: Rules, seed: int) -> tuple[Fold, ...]:
@@ -61,50 +43,6 @@ def _check_abilities(wanted: Sequence[str], tasks: Sequence[SplitTask]) -> None:
         raise UsageError("split: there are no tasks to divide.")
     if absent := [ability for ability in wanted if ability not in there]:
         raise UsageError(f"split.abilities: no task is of {', '.join(absent)}. There are: {', '.join(sorted(there))}.")
-
-
-def folded(wording: str) -> str:
-    """A wording as leakage sees it: neither case nor white space makes another task of it."""
-    return " ".join(wording.casefold().split())
-
-
-_VALUES = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\w)|\S+@\S+|\d[\d.,:/-]*")
-
-
-def template_of(wording: str) -> str:
-    """A wording without the values that vary inside it: numbers, dates, quoted words, addresses."""
-    return folded(_VALUES.sub("#", wording))
-
-
-def grouped(tasks: Sequence[SplitTask], by: Grouping) -> list[Group]:
-    """Tasks that belong together: of one scenario or template if so asked, and always of one id or one wording."""
-    leader: dict[str, str] = {task.key: task.key for task in tasks}
-
-    def find(key: str) -> str:
-        while leader[key] != key:
-            leader[key] = leader[leader[key]]
-            key = leader[key]
-        return key
-
-    first_with: dict[tuple[str, ...], str] = {}
-    for task in tasks:
-        for mark in _marks(task, by):
-            one, other = find(first_with.setdefault(mark, task.key)), find(task.key)
-            leader[max(one, other)] = min(one, other)
-    groups: dict[str, list[SplitTask]] = defaultdict(list)
-    for task in tasks:
-        groups[find(task.key)].append(task)
-    return [tuple(sorted(group)) for group in groups.values()]
-
-
-def _marks(task: SplitTask, by: Grouping) -> Iterator[tuple[str, ...]]:
-    yield "id", task.environment, task.id
-    if task.wording.strip():
-        yield "wording", folded(task.wording)
-    if by == "scenario" and task.scenario is not None:
-        yield "scenario", task.scenario
-    if by == "template" and task.wording.strip():
-        yield "template", template_of(task.wording)
 
 
 def _lot(group: Group, seed: int) -> bytes:
@@ -211,11 +149,6 @@ def _matching(tasks: Sequence[SplitTask], patterns: Sequence[str], key: str) -> 
     if idle:
         raise UsageError(f"{key}: no task is called {listed(idle)}. There are, for example: {listed(_ids(tasks))}.")
     return found
-
-
-def related(one: str, other: str) -> bool:
-    """The same environment, or one a part of the other: `bfcl` and `bfcl/drive`. An empty name is any."""
-    return not one or not other or one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
 def matches(pattern: str, environment: str, task_id: str) -> bool:

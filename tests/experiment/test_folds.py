@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contramem.errors import UsageError
+from contramem.evaluate.split import SplitTask, folded, template_of
 from contramem.experiment.config import Split as Rules
-from contramem.experiment.split import Fold, SplitTask, divide, folded, template_of
+from contramem.experiment.folds import Fold, divide
 
 # Whether the machine is busy is not what is tested.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,0 +1,60 @@
+"""What belongs together is never on two sides, whoever divides."""
+
+from __future__ import annotations
+
+import pytest
+from tests.made_runs import run
+from tests.shipped import shipped
+
+from contramem.errors import UsageError
+from contramem.evaluate.split import Finder, SplitTask, group_names, grouped, halves
+from contramem.traces.pool import Pool
+
+
+def test_halves_tear_no_template_and_no_wording_apart() -> None:
+    with Pool(shipped()) as pool:
+        everything = list(pool)
+    split = halves(everything, 3)
+    group = group_names(everything)
+    sides = [{group[runs[0].task_key] for runs in side} for side in split]
+    assert sides[0].isdisjoint(sides[1])
+    assert sum(map(len, split)) == len(everything)
+    assert halves(everything, 3) == split != halves(everything, 4)
+    with pytest.raises(UsageError, match="cannot be split"):
+        halves(everything[:1], 0)
+
+
+def test_tasks_without_a_wording_have_nothing_in_common_by_that() -> None:
+    assert len(halves([[run("a", True, task="", task_id=str(number))] for number in range(4)], 0).held_out) == 2
+
+
+def ids(*environments: str) -> list[tuple[str, ...]]:
+    """The groups of tasks that have their id in common and nothing else."""
+    tasks = [SplitTask(f"{name}/7", name, "7", wording=f"In {name}") for name in environments]
+    return sorted(tuple(task.environment for task in group) for group in grouped(tasks, "task"))
+
+
+def test_an_id_tells_within_an_environment_and_its_parts_and_not_beyond() -> None:
+    assert ids("bfcl/drive", "bfcl/trip") == [("bfcl/drive",), ("bfcl/trip",)]
+    assert ids("bfcl/drive", "bfcl/trip", "bfcl") == [("bfcl", "bfcl/drive", "bfcl/trip")]
+    assert ids("bfcl/drive", "") == [("", "bfcl/drive")]
+
+
+def test_what_one_task_shares_with_a_second_and_that_with_a_third_joins_all_three() -> None:
+    one = SplitTask("one", "e", "1", scenario="s", wording="Pay the bill")
+    two = SplitTask("two", "e", "2", scenario="s", wording="Call Ann")
+    three = SplitTask("three", "e", "3", scenario="t", wording="call  ANN")
+    assert grouped([three, two, one], "scenario") == [(one, three, two)]
+    assert sorted(map(len, grouped([three, two, one], "task"))) == [1, 2]
+
+
+def test_a_run_is_found_among_tasks_by_key_by_id_or_by_its_words() -> None:
+    made = run("a", True, task="Pay the bill", task_id="7")
+    known = SplitTask.of(made)
+    for other in (
+        known,
+        SplitTask("x", known.environment, "7"),
+        SplitTask("x", "elsewhere", "8", wording="pay the BILL"),
+    ):
+        assert Finder([other])(made) == other
+    assert Finder([SplitTask("x", "elsewhere", "7", wording="Pay")])(made) is None
