@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +17,7 @@ from contramem.cli import cli
 from contramem.errors import ContramemError
 from contramem.monitor.automaton import Automaton
 from contramem.monitor.deed import Deed
-from contramem.monitor.guard import parse_guard
+from contramem.monitor.guard import Template, parse_guard
 from contramem.monitor.replay import replay_run
 from contramem.monitor.watch import Watch
 from contramem.traces.trajectory import Event, Trajectory
@@ -80,6 +81,26 @@ def test_what_breaks_is_told_once() -> None:
 def test_a_guard_that_cannot_be_read_does_not_stop_a_run() -> None:
     watch = Watch.of_cards([card("By hand", "delete it soon", "existence(Mail.delete)")], TASK)
     assert [str(one.guard) for one in watch.pending()] == ["existence(Mail.delete)"]
+
+
+@pytest.mark.parametrize("template", get_args(Template))
+def test_every_kind_of_guard_says_in_words_what_it_still_owes(template: Template) -> None:
+    two = {"precedence", "response", "not_succession"}
+    inside = {"known_value": "Mail.delete.id", "covers": "Mail.search.id, Mail.delete.id"}
+    text = f"{template}({inside.get(template) or ('Mail.search, Mail.delete' if template in two else 'Mail.delete')})"
+    watch = Watch([(parse_guard(text), "skill::x", "X")], TASK)
+    for event in events(call("Mail.delete", {"id": "made-up"}, error="No such mail"), SEARCH, DELETE, DELETE):
+        watch.observe(event)
+        assert all("`delete`" in one.text for one in watch.obligations())
+
+
+def test_a_refused_guess_is_owed_a_value_that_was_shown() -> None:
+    watch = Watch.of_cards([FINISH], TASK)
+    for event in events(call("Mail.delete", {"id": "made-up"}, error="No such mail")):
+        watch.observe(event)
+    assert [one.text for one in watch.pending()] == [
+        "`delete` was refused; give it a `id` that the task or a result has shown."
+    ]
 
 
 def test_an_agent_that_is_asked_back_has_asked() -> None:

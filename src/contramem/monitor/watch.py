@@ -108,6 +108,7 @@ def _owed(guard: Guard) -> str:
         "response": f"{first} has worked; {then} is still to come",
         "precedence": f"{then} was refused; first {first}, then {then} again",
         "last": f"{first} has to come last",
+        "known_value": f"{first} was refused; give it a `{guard.argument}` that the task or a result has shown",
         "covers": f"not every `{guard.field}` of {first} has been given to {then} yet",
     }[guard.template]
     return said if said.startswith("`") else f"{said[0].upper()}{said[1:]}"
