@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from random import Random
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import hypergeom
 from tests.made_runs import call, packet, run
 
 from contramem.build.chance import FALSE_SHARE, Table, bar, chance
@@ -16,7 +16,13 @@ from contramem.build.mining import accepted_chance, mine, tables
 from contramem.contrast.packet import Packet
 from contramem.traces.trajectory import Trajectory
 
-COUNTS = st.integers(1, 8)
+
+@st.composite
+def table(draw: st.DrawFn, most: int) -> Table:
+    """Any numbers of runs that can be: up to `most` that passed and up to `most` that failed."""
+    passing, failing = draw(st.integers(1, most)), draw(st.integers(1, most))
+    broken = draw(st.integers(1, passing + failing))
+    return Table(passing, failing, broken, draw(st.integers(max(0, broken - passing), min(broken, failing))))
 
 
 def test_two_against_two_in_one_task_by_hand() -> None:
@@ -29,12 +35,25 @@ def test_tasks_multiply_when_each_shows_the_same_in_full() -> None:
     assert chance([pair] * 5) == pytest.approx(1 / 32)
 
 
-@given(COUNTS, COUNTS, st.data())
-def test_one_task_is_the_hypergeometric_tail(passing: int, failing: int, data: st.DataObject) -> None:
-    broken = data.draw(st.integers(1, passing + failing))
-    among = data.draw(st.integers(max(0, broken - passing), min(broken, failing)))
-    expected = hypergeom(passing + failing, failing, broken).sf(among - 1)
-    assert chance([Table(passing, failing, broken, among)]) == pytest.approx(expected)
+@given(st.lists(table(most=3), min_size=1, max_size=2))
+def test_it_is_the_share_of_all_ways_to_deal_the_failures(seen: list[Table]) -> None:
+    # Runs are numbered so that those that broke the guard come first.
+    dealt = [list(combinations(range(one.passing + one.failing), one.failing)) for one in seen]
+    observed = sum(one.broken_and_failing for one in seen)
+    ways = list(product(*dealt))
+    as_many = sum(
+        sum(run < one.broken for one, failures in zip(seen, way, strict=True) for run in failures) >= observed
+        for way in ways
+    )
+    assert chance(seen) == pytest.approx(as_many / len(ways))
+
+
+@pytest.mark.slow  # importing scipy takes longer than the fast suite has for it
+@given(table(most=8))
+def test_one_task_is_the_hypergeometric_tail(seen: Table) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    dealt = stats.hypergeom(seen.passing + seen.failing, seen.failing, seen.broken)
+    assert chance([seen]) == pytest.approx(dealt.sf(seen.broken_and_failing - 1))
 
 
 def test_the_bar_is_that_of_benjamini_and_hochberg() -> None:
