@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long an example takes says something about the machine, not about the code.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+# A verdict depends on the code alone: not on how busy the machine is, nor on which examples were drawn today.
+# To look for examples that nobody has seen: scripts/test tests/traces --hypothesis-profile=explore
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", settings.get_profile("steady"), derandomize=False, max_examples=1000)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from bank_examples import add, amend, build_function, decide, delta, refuse
 from bank_strategies import ABILITIES, FOOTINGS, patches
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contramem.bank.acts import judge, person, revert
@@ -90,7 +90,7 @@ def test_any_past_bank_can_be_rebuilt(store):
     assert [store.bank_at(number) for number in (0, 1, 2)] == banks
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(st.data())
 def test_the_store_holds_what_its_ledger_folds_to(tmp_path_factory, data):
     with open_store(tmp_path_factory.mktemp("store") / "bank.db", create=True) as store, store.writing("build"):

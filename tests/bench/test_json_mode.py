@@ -58,7 +58,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.text()
     | st.text(alphabet='{}[]":,function')
@@ -73,7 +73,7 @@ def test_any_text_gives_a_call_an_answer_or_a_problem(text):
         assert isinstance(call.arguments, dict)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(min_size=1).filter(lambda name: name != "finish"), st.dictionaries(st.text(), st.integers() | st.text()))
 def test_a_call_that_was_written_is_the_call_that_is_read(function, arguments):
     call = ToolCall(function, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.contrast.form import MAX_LEAVES, Leaf, is_field, parse
@@ -76,6 +76,5 @@ def test_hostile_text_is_text(text: str) -> None:
 
 
 @given(st.text(max_size=300))
-@settings(deadline=None)
 def test_any_text_has_a_form(text: str) -> None:
     assert str(parse(text).form)

@@ -81,7 +81,7 @@ def shown(made: Placeholders | Packet, value: str) -> set[str]:
 
 
 @given(values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_one_value_has_one_placeholder_wherever_it_stands(given_value: tuple[str, str]) -> None:
     role, value = given_value
     made = packet(said(role, value), said(role, value, passed=False, source="b"))
@@ -96,7 +96,7 @@ def test_one_value_has_one_placeholder_wherever_it_stands(given_value: tuple[str
 
 
 @given(values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_nothing_that_is_printed_of_a_packet_holds_an_original(given_value: tuple[str, str]) -> None:
     role, value = given_value
     made = packet(said(role, value), said(role, value.upper(), passed=False, source="b"))
@@ -164,7 +164,7 @@ def test_a_full_name_made_of_known_names_is_a_person() -> None:
 
 
 @given(st.permutations(range(4)))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_placeholders_do_not_depend_on_the_order_in_which_runs_were_read(order: list[int]) -> None:
     runs = [
         said("email", f"zq{number}@xmail.example", "please look", passed=number % 2 == 0, source=f"model{number // 2}")
@@ -204,7 +204,7 @@ def test_numbers_that_are_called_a_time_stay() -> None:
 
 
 @given(st.lists(st.sampled_from(["Shop.find", "Shop.pay", "Shop.cancel"]), min_size=1, max_size=8))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_order_of_operations_stays(functions: list[str]) -> None:
     steps = [call(name, {"order_id": f"XQ-{number}0000"}) for number, name in enumerate(functions)]
     made = alone(*steps, "ok")
@@ -267,7 +267,7 @@ def test_the_longer_of_two_values_that_overlap_is_replaced() -> None:
 
 
 @given(emails)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @example("zq10@xmail.example")
 def test_markup_and_code_hide_no_value(value: str) -> None:
     text = f'**{value}** `{value}` [{value}](mailto:{value}) > {value}\n```json\n{{"to":["{value}"]}}\n```\n|{value}|'
@@ -305,7 +305,6 @@ def test_a_value_never_seen_is_still_hidden_where_its_form_tells() -> None:
 
 
 @given(st.text(max_size=200))
-@settings(deadline=None)
 def test_any_text_can_be_redacted_and_redacting_twice_changes_nothing(text: str) -> None:
     placeholders = Placeholders([run("a", True, text or "-", task=text)], Vocabulary())
     once = placeholders.text(text)
@@ -319,7 +318,7 @@ nested = st.recursive(
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=8), nested, max_size=3), nested)
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_any_arguments_and_results_can_be_redacted(arguments: dict[str, Any], result: Any) -> None:
     made = alone(call("Shop.find", arguments, result), "ok")
     assert made.runs[0].actions[0].arguments.keys() == arguments.keys()

@@ -109,7 +109,7 @@ def test_true_is_not_one() -> None:
 
 
 @given(st.permutations(tasks("cabin", ["economy", "business", "first"])))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_order_of_tasks_does_not_matter(shuffled: list[list[Trajectory]]) -> None:
     assert Vocabulary(shuffled).words("Fly.book", "cabin") == {"economy", "business", "first"}
 

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluate.comparison_runs import run, runs
 
@@ -174,7 +174,6 @@ some_runs = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine drawing alone takes seconds
 @given(some_runs, some_runs, st.randoms())
 def test_every_run_is_paired_or_accounted_for_whatever_the_order(base, memory, rng):
     def made(rows, side):

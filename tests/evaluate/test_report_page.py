@@ -94,7 +94,7 @@ def test_no_text_becomes_markup_wherever_it_stands():
     assert seen.loads == ["data:,"], "an empty icon, so that no browser asks a server for one"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(max_size=20))
 def test_any_text_makes_a_page_that_can_be_written_and_charts_that_are_xml(text):
     as_html(page(text, 1)).encode()

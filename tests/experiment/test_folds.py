@@ -6,7 +6,7 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.errors import UsageError
@@ -14,8 +14,6 @@ from contramem.evaluate.split import SplitTask, folded, template_of
 from contramem.experiment.config import Split as Rules
 from contramem.experiment.folds import Fold, divide
 
-# Whether the machine is busy is not what is tested.
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 GROUPINGS = st.sampled_from(["scenario", "template", "task"])
 
 
@@ -60,7 +58,6 @@ def possible(tasks: list[SplitTask], rules: Rules, seed: int) -> tuple[Fold, ...
         return None
 
 
-@UNHURRIED
 @given(some_tasks(), GROUPINGS, st.integers(0, 5), st.sampled_from([None, 2, 3]))
 def test_no_task_scenario_or_wording_is_on_both_sides_and_none_is_lost(tasks, by, seed, folds):
     found = possible(tasks, Rules(by=by, folds=folds), seed)
@@ -74,14 +71,12 @@ def test_no_task_scenario_or_wording_is_on_both_sides_and_none_is_lost(tasks, by
         assert sorted(key for fold in found for key in fold.held_out) == sorted(task.key for task in tasks)
 
 
-@UNHURRIED
 @given(some_tasks(), GROUPINGS, st.integers(0, 5), st.randoms(use_true_random=False))
 def test_the_order_of_files_does_not_matter(tasks, by, seed, rng: Random):
     shuffled = rng.sample(tasks, len(tasks))
     assert possible(tasks, Rules(by=by), seed) == possible(shuffled, Rules(by=by), seed)
 
 
-@UNHURRIED
 @given(some_tasks(), GROUPINGS, st.integers(0, 5), st.integers(1, 6), st.integers(1, 6))
 def test_counts_are_kept_exactly_for_every_ability_or_refused(tasks, by, seed, reference, held_out):
     found = possible(tasks, Rules(by=by, reference=reference, held_out=held_out), seed)

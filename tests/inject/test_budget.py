@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.bank.card import FunctionCard, Skill, SkillCard
@@ -51,14 +51,12 @@ def test_what_is_kept_fits_and_is_whole_fields(costs, limit):
     assert all(count == 0 or count >= 2 for count in kept)
 
 
-@settings(deadline=None)  # the first count loads the tokenizer
 @given(st.lists(st.lists(lines, min_size=1, max_size=3), min_size=1, max_size=5))
 def test_counting_by_paragraphs_is_exact(paragraphs):
     text = "\n\n".join("\n".join(paragraph) for paragraph in paragraphs)
     assert count_tokens(text) == len(_encoding().encode_ordinary(text))
 
 
-@settings(deadline=None)
 @given(st.lists(lines, min_size=3, max_size=3))
 def test_a_card_costs_at_most_the_sum_of_its_lines(texts):
     title, applies_when, rule = (" ".join(f"a {text}".split()) for text in texts)

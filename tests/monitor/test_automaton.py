@@ -80,7 +80,7 @@ def test_the_verdict_is_that_of_the_definition_after_every_deed(text: str, run: 
         assert watching.verdict == verdict(guard, run[:length])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(guards(), st.lists(st.sampled_from(ALPHABET), max_size=4))
 def test_the_state_is_true_of_every_way_in_which_a_run_can_go_on(text: str, run: list[MadeDeed]) -> None:
     guard = parse_guard(text)
@@ -153,7 +153,7 @@ def test_a_rule_that_was_never_tried_is_vacuous_and_one_that_was_is_not() -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from("ABC"), min_size=1, max_size=8))
 def test_declare4py_gives_the_same_verdicts_where_its_templates_coincide(names: list[str]) -> None:
     pytest.importorskip("Declare4Py", reason="Declare4Py is not installed; it is not part of the dev extra")

@@ -156,7 +156,7 @@ def test_every_item_found_must_be_acted_on() -> None:
 RECORDED = [READ, WRITE, GUESS, REFUSED, REFUSED_WRITE, call("Mail.send", {"to": "ada@example.org"}), ("user", "Yes.")]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(RECORDED), max_size=6), GUARDS)
 def test_a_packet_and_the_run_it_was_made_of_get_the_same_verdict(
     steps: list[Call | tuple[str, str]], made: Guard

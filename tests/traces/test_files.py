@@ -311,7 +311,7 @@ def test_a_truncated_archive_is_a_problem_and_no_crash(tmp_path: Path, ending: s
 
 
 @given(st.sampled_from([".tar", ".tar.gz", ".tar.xz", ".tar.zst", ".zip"]), st.integers(0, 4000), st.integers(1, 255))
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_a_flipped_byte_is_at_worst_a_problem(tmp_path: Path, ending: str, place: int, flip: int) -> None:
     members = {f"d/{number}.json": b'{"n": 1}' * 100 for number in range(3)}
     whole = bytearray(zip_of(members) if ending == ".zip" else PACK[ending.removeprefix(".tar")](tar_of(members)))

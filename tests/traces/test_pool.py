@@ -6,7 +6,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.traces.pool import Pool, content_digest
@@ -52,7 +52,6 @@ runs = st.builds(
 
 
 @given(st.lists(runs, max_size=8), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_what_a_pool_holds_does_not_depend_on_the_order_of_reading(read: list[Trajectory], random: object) -> None:
     shuffled = list(read)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -61,7 +60,6 @@ def test_what_a_pool_holds_does_not_depend_on_the_order_of_reading(read: list[Tr
 
 
 @given(st.lists(runs, min_size=1, max_size=8))
-@settings(deadline=None)
 def test_a_pool_on_disk_is_like_one_in_memory(read: list[Trajectory]) -> None:
     with Pool(read) as in_memory, Pool(read, in_memory_bytes=1) as on_disk:
         assert list(in_memory) == list(on_disk)

@@ -202,7 +202,7 @@ def survive(reader: Reader, file: TraceFile, options: ReadOptions) -> None:
         pass
 
 
-QUICK = settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("name", list(readers()))
