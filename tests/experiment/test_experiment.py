@@ -205,7 +205,22 @@ def test_whoever_stops_it_has_the_same_tasks_under_all_conditions(tmp_path):
         assert len({(job.condition, job.target) for job in task}) == 8
 
 
-def test_tasks_may_be_named_with_their_environment_where_ids_repeat(tmp_path):
-    text = SMALL.replace("limits =", 'tasks = ["boxes/[k-m]*", "bell", "other/*"]\nlimits =')
+def test_tasks_that_are_not_run_still_teach_by_their_recorded_runs(finished, tmp_path):
+    text = SMALL.replace('collect = ["careful", "hasty"]', f'paths = ["{finished / "reference"}"]')
+    text = text.replace("reference = 3\nheld_out = 3", "folds = 2").replace(', "ceiling", "wrong-card"', "")
+    text = text.replace("limits =", 'tasks = ["boxes/[k-m]*", "bell"]\nlimits =')
     setting = Setting(load_experiment(written(tmp_path, text)))
-    assert sorted(place.task_id for place in setting.places.values()) == ["bell", "key", "lamp", "map"]
+    assert sorted(task.id for fold in setting.folds for task in plan.tested(setting, fold)) == [
+        "bell",
+        "key",
+        "lamp",
+        "map",
+    ]
+    taught = {run.task_id for fold in setting.folds for run in setting.taught(fold, setting.recorded)}
+    assert taught == {run.task_id for run in setting.recorded}
+
+
+def test_a_task_that_is_not_there_is_named(tmp_path, capsys):
+    text = SMALL.replace("limits =", 'tasks = ["bell", "boxes/trumpet"]\nlimits =')
+    said = complaint(capsys, "experiment", "run", written(tmp_path, text), "--out", tmp_path / "out")
+    assert "environment.tasks: no task is called boxes/trumpet." in said

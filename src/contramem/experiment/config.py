@@ -102,7 +102,8 @@ class Environment(Table, frozen=True, kw_only=True):
     runs: str | None = None
     """Where an outside runner leaves its traces, with {condition} and {target} in it; nothing is then run here."""
     tasks: tuple[str, ...] = ()
-    """These alone: ids or patterns, with the environment before them where ids repeat. Empty: all that it has."""
+    """These alone are run: ids or patterns, with the environment before them where ids repeat. Empty: all that it has.
+    Recorded runs of the others still teach."""
     limits: Limits = Limits()
     ability_limits: dict[str, Limits] = {}
     """Other limits for an ability: the paper gives Time 900 seconds."""

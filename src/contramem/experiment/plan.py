@@ -22,16 +22,16 @@ from contramem.experiment.workshop import NO_MEMORY, Workshop
 def tested(setting: Setting, fold: Fold) -> list[SplitTask]:
     """The tasks that are run for this fold."""
     keys = fold.held_out if setting.config.conditions.on == "held_out" else fold.reference
-    return [setting.tasks[key] for key in keys]
+    return setting.are_run(keys)
 
 
 def collecting(setting: Setting, folder: ResultFolder) -> list[Job]:
     """The runs to make that are learned from: each collected target at each task that teaches in some fold."""
-    keys = sorted({key for fold in setting.folds for key in fold.reference})
+    tasks = setting.are_run(sorted({key for fold in setting.folds for key in fold.reference}))
     return [
-        _job(setting, folder.reference / file_name(target), NO_MEMORY, target, 0, setting.tasks[key], trial, "")
+        _job(setting, folder.reference / file_name(target), NO_MEMORY, target, 0, task, trial, "")
         for target in setting.config.sources.collect
-        for key in keys
+        for task in tasks
         for trial in range(setting.config.sources.trials)
     ]
 

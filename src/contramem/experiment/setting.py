@@ -78,15 +78,26 @@ class Setting:
 
     @cached_property
     def places(self) -> dict[str, Place]:
-        """Where each task is run, by its key in the split."""
-        assert self.config.environment is not None
-        wanted = self.config.environment.tasks
+        """Where each task can be run, by its key in the split."""
         return {
             f"{environment.name}/{task_id}": Place(environment, task_id)
             for environment in self.environments.values()
             for task_id in environment.tasks()
-            if not wanted or any(matches(pattern, environment.name, task_id) for pattern in wanted)
         }
+
+    def are_run(self, keys: Iterable[str]) -> list[SplitTask]:
+        """Those of the tasks that the file wants run. The others can still teach, by their recorded runs."""
+        tasks = [self.tasks[key] for key in keys]
+        wanted = self.config.environment.tasks if self.config.environment else ()
+        if not wanted:
+            return tasks
+        self._check_patterns(wanted)
+        return [task for task in tasks if any(matches(pattern, task.environment, task.id) for pattern in wanted)]
+
+    def _check_patterns(self, patterns: Iterable[str]) -> None:
+        for pattern in patterns:
+            if not any(matches(pattern, task.environment, task.id) for task in self.tasks.values()):
+                raise UsageError(f"environment.tasks: no task is called {pattern}.")
 
     def target(self, name: str) -> Target:
         """The target of that table, ready to be asked."""
