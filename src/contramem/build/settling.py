@@ -81,7 +81,8 @@ def _weak(one: Known, packets: Sequence[Packet], record: Record, enforced: bool,
         return ""
     likely = min(chance(tables(guard, packets)) for guard in guards_of(one.card.guards))
     if likely > accepted:
-        return f"Chance alone may show this: probability {likely:.2g}, of so many rules tried at most {accepted:.2g}."
+        enough = f"at most {accepted:.2g} would do" if accepted else "none is unlikely enough"
+        return f"Chance alone may show this (probability {likely:.2g}): of so many rules tried, {enough}."
     return ""
 
 
