@@ -12,7 +12,7 @@ from rich.text import Text
 from contramem.bank.bank import Holding
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.difference import BankDifference, FieldDifference, field_differences
-from contramem.bank.ledger import LedgerEntry, RunRef
+from contramem.bank.ledger import Decision, LedgerEntry, RunRef
 from contramem.bank.render import card_panel, visible
 
 RUNS_SHOWN = 12
@@ -53,10 +53,10 @@ def _runs_table(runs: Sequence[RunRef]) -> Group:
 
 
 def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) -> Table:
-    """Decisions with their reasons; for one card also which of its fields each changed."""
+    """Decisions with their reasons. For one card: which of its fields each changed; else which card each is about."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("#", "when", "operation", "by", "reason"):
-        table.add_column(column, no_wrap=column not in ("by", "reason"))
+    for column in ("#", "when", "operation", "by", *(() if card_id else ("card",)), "reason"):
+        table.add_column(column, no_wrap=column not in ("by", "card", "reason"), overflow="fold")
     for entry in entries:
         decision = entry.decision
         operation = decision.operation or ""
@@ -64,8 +64,17 @@ def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) 
         reason = Text(visible(decision.reason))
         if card_id and (fields := _changed_fields(entry, card_id)):
             reason.append(f" [{', '.join(fields)}]", style="dim")
-        table.add_row(str(entry.number), entry.at[:19], shown, Text(visible(str(decision.by))), reason)
+        about = [] if card_id else [_about(decision)]
+        table.add_row(str(entry.number), entry.at[:19], shown, Text(visible(str(decision.by))), *about, reason)
     return table
+
+
+def _about(decision: Decision) -> Text:
+    """The cards that a decision changed; of one that changed none, what it would have made."""
+    names: tuple[str, ...] = decision.card_ids
+    if not names and decision.candidate:
+        names = (decision.candidate.tool if isinstance(decision.candidate, FunctionCard) else decision.candidate.title,)
+    return Text(visible("\n".join(name.removeprefix("function::") for name in names)))
 
 
 def _changed_fields(entry: LedgerEntry, card_id: str) -> list[str]:
