@@ -136,6 +136,27 @@ def test_export_holds_cards_and_nothing_beside_them(store, tmp_path):
     assert run("export", store, "markdown", "-").stdout.count("\n## ") == 2
 
 
+def test_history_says_which_card_each_decision_is_about(store):
+    told = run("history", store).stdout
+    assert DELETE_EMAIL.tool in told and "skill::e6c2" in told
+
+
+def test_a_guard_that_cannot_be_read_is_not_imported_and_nothing_else_is(store, tmp_path, capsys):
+    frozen = tmp_path / "bank.jsonl"
+    run("freeze", store, "--out", str(frozen))
+    frozen.write_text(frozen.read_text().replace('"precedence(', '"precedense(').replace("Deletes one", "Removes one"))
+    said = complaint(capsys, "import", store, str(frozen))
+    assert "there is no template 'precedense'" in said and "Nothing was imported." in said
+    assert len(in_json("history", store)) == 5
+
+
+def test_personal_data_in_an_edit_is_taken_and_said(store, tmp_path):
+    frozen = tmp_path / "bank.jsonl"
+    run("freeze", store, "--out", str(frozen))
+    frozen.write_text(frozen.read_text().replace("Partition before", "Ask ada@example.org before"))
+    assert "core_rule holds an e-mail address. Taken as you wrote it;" in run("import", store, str(frozen)).stderr
+
+
 def test_review_puts_every_act_in_the_ledger(store):
     counts = in_json("review", store, "--by", "anna", input="x\naccept\nreject too vague\npin\n")
     assert (counts["accept"], counts["reject"], counts["pin"], counts["left"]) == (1, 1, 1, 0)
@@ -159,6 +180,22 @@ def test_review_edits_in_the_editor_and_says_when_the_result_is_no_card(store, t
     assert "Removes one" in run("card", store, "function::").stdout
 
 
+def test_review_opens_the_same_text_again_when_it_was_no_card(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("EDITOR", path := editor(tmp_path, ""))
+    drop_the_last_line, put_it_back = "sed -i -e 's/Deletes one/Erases one/' -e '$ d' \"$1\"", 'echo } >> "$1"'
+    Path(path).write_text(f'#!/bin/sh\nif grep -q Erases "$1"; then {put_it_back}; else {drop_the_last_line}; fi\n')
+    reviewed = run("review", store, input="e\ne\nq\n")
+    assert "Not taken: Invalid JSON" in reviewed.stderr and reviewed.stdout.startswith("1 edit;")
+    assert "Erases one" in run("card", store, "function::").stdout
+
+
+def test_review_explains_its_answers_and_survives_an_editor_that_is_not_there(store, monkeypatch):
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+    told = run("review", store, input="?\ne\ns\n")
+    assert "no build may change it" in told.stderr and "Set $EDITOR" in told.stderr
+    assert told.stdout.startswith("1 skip;")
+
+
 def editor(folder: Path, script: str) -> str:
     path = folder / "editor"
     path.write_text(f'#!/bin/sh\nsed -i -e "{script}" "$1"\n')
@@ -174,7 +211,8 @@ def editor(folder: Path, script: str) -> str:
         (("revert", "{store}", "5"), "was refused, so there is nothing to revert"),
         (("revert", "{store}", "2"), "Revert the later decisions first"),
         (("history", "{frozen}"), "this needs the store that it came from"),
-        (("review", "{frozen}"), "is no SQLite file"),
+        (("review", "{frozen}"), "this needs the store that it came from"),
+        (("history", "editor"), "is not a frozen bank"),
         (("import", "{store}", "{store}"), "is not a frozen bank"),
         (("freeze", "{store}", "--out", "no/such/folder/bank.jsonl"), "cannot be written"),
         (("export", "{store}", "json", "no/such/folder/x.json"), "cannot be written"),
@@ -183,5 +221,6 @@ def editor(folder: Path, script: str) -> str:
 def test_what_a_user_can_fix_is_one_clear_line(store, tmp_path, monkeypatch, capsys, arguments, said):
     monkeypatch.chdir(tmp_path)
     run("freeze", store, "--out", "bank.jsonl")
+    editor(tmp_path, "no bank")
     filled = [argument.format(store=store, frozen="bank.jsonl") for argument in arguments]
     assert said in complaint(capsys, *filled)

@@ -9,6 +9,7 @@ from contramem.bank.bank import Bank, Change, Holding, Status
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.errors import UsageError
+from contramem.monitor.guard import parse_guard
 
 Verdict: TypeAlias = Literal["ACCEPT", "MUTE", "PIN", "REJECT"]
 
@@ -34,10 +35,20 @@ def judge(bank: Bank, card_id: str, verdict: Verdict, by: Attribution, reason: s
 
 
 def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribution, reason: str = "") -> Decision:
-    """A person's own words for a card."""
+    """A person's own words for a card. Raises GuardError for a guard of theirs that nobody could check."""
     held = bank.find(card_id)
+    refuse_unreadable_guards(text, held)
     after = held.rewritten(text, held.footing).model_copy(update={"reviewed": True})
     return _act("EDIT", held, after, by, reason or f"edited by {by}")
+
+
+def refuse_unreadable_guards(text: SkillDelta | FunctionCard, held: Holding | None) -> None:
+    """Raises GuardError for a guard that cannot be read: agents would pass over it in silence. Those that the card had
+    already are left alone; they may be of a later version."""
+    had = held.card.guards if held and isinstance(held.card, SkillCard) else ()
+    for guard in text.guards if isinstance(text, SkillDelta) else ():
+        if guard not in had:
+            parse_guard(guard)
 
 
 def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attribution, reason: str = "") -> Decision:

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from contramem.bank.acts import refuse_unreadable_guards
 from contramem.bank.bank import Bank, Change, Holding
 from contramem.bank.card import SkillCard
 from contramem.bank.difference import field_differences
 from contramem.bank.frozen import FrozenBank, FrozenCard, FrozenSkill, frozen_card, frozen_line, thaw
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
-from contramem.errors import UsageError
+from contramem.errors import GuardError, UsageError
 
 
 def frozen_from(bank: Bank, ledger: Iterable[LedgerEntry], sha256: str) -> Bank | None:
@@ -36,7 +37,8 @@ def import_edits(bank: Bank, base: Bank | None, file: FrozenBank, by: Attributio
     """One decision for each card that the file rewords, adds or drops, compared with the `base` it was frozen from.
 
     Cards that changed in the bank alone stay as they are there. Without a base nothing counts as dropped. Cards that
-    changed on both sides in different ways raise UsageError with all their ids; then nothing is to be imported.
+    changed on both sides in different ways raise UsageError with all their ids, and so does a guard that cannot be
+    read; then nothing is to be imported.
     """
     ours, origin = _served(bank), _served(base or Bank())
     theirs = {card.card_id: card for card in file.cards}
@@ -55,6 +57,11 @@ def import_edits(bank: Bank, base: Bank | None, file: FrozenBank, by: Attributio
 
 
 def _decision(held: Holding | None, line: FrozenCard | None, by: Attribution, name: str) -> Decision:
+    if line is not None:
+        try:
+            refuse_unreadable_guards(line, held)
+        except GuardError as error:
+            raise UsageError(f"{name}: {line.card_id}: {error} Nothing was imported.") from error
     if line is None:
         assert held is not None, "what is nowhere was not edited"
         after, what = held.model_copy(update={"status": "retired"}), "dropped"

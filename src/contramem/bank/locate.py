@@ -33,6 +33,14 @@ def kind_of(where: str) -> Literal["store", "frozen"]:
         return "store" if file.read(16) in (SQLITE_BEGINS_WITH, b"") else "frozen"
 
 
+def store_only(where: str) -> str:
+    """`where`, if it is not a frozen file, which has no history and takes no decision."""
+    if kind_of(where) == "frozen":
+        load_frozen(Path(where), allow_edited=True)  # what is no bank at all is told so
+        raise UsageError(f"{where}: is a frozen bank; this needs the store that it came from.")
+    return where
+
+
 def load_bank(where: str) -> tuple[Bank, FrozenBank | None]:
     """The bank at `where` and, if it is a frozen file, that file as it is, hand-edited or not."""
     if kind_of(where) == "frozen":

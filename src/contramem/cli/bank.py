@@ -17,13 +17,12 @@ from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
 from contramem.bank.imported import frozen_from, import_edits
 from contramem.bank.ledger import LedgerEntry
-from contramem.bank.locate import kind_of, load_bank, shown
+from contramem.bank.locate import kind_of, load_bank, shown, store_only
 from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import Summary, summarize
 from contramem.cli.bank_checks import preview, validate
 from contramem.cli.export import export
-from contramem.cli.review import by_option, review
-from contramem.errors import UsageError
+from contramem.cli.review import by_option, review, say_doubts
 from contramem.retrieve.profiles import PROFILES
 
 PIPED_WIDTH = 140
@@ -94,7 +93,7 @@ def history(where: str, card_id: str | None, as_json: bool) -> None:
     """List every decision in STORE, or those about card ID."""
     if card_id is not None:
         card_id = _load(where)[0].find(card_id).card.card_id
-    entries = _ledger(_store_only(where), card_id)
+    entries = _ledger(store_only(where), card_id)
     _print([story.entry_json(entry) for entry in entries] if as_json else story.decisions_table(entries, card_id))
 
 
@@ -120,7 +119,7 @@ def diff(left: str, right: str, as_json: bool) -> None:
 @as_json
 def freeze(where: str, out: Path, profile: str, as_json: bool) -> None:
     """Write the cards in service to one file that agents load and pull requests show."""
-    header = write_frozen(out, _load(_store_only(where))[0], profile)
+    header = write_frozen(out, _load(store_only(where))[0], profile)
     skills = sum(header.skills.values())
     said = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
     _print({"out": str(out), **header.model_dump()} if as_json else said)
@@ -136,7 +135,7 @@ def revert(where: str, decision: int, reason: str, name: str, as_json: bool) -> 
     """Undo DECISION (its number in `history`), as a new decision."""
     from contramem.bank.store import open_store
 
-    with open_store(_store_only(where)) as store, store.writing("bank revert"):
+    with open_store(store_only(where)) as store, store.writing("bank revert"):
         undoing = acts.revert(store.ledger(), store.bank(), decision, acts.person(name), reason)
         (entry,) = store.record(undoing)
     said = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
@@ -154,9 +153,12 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
 
     frozen = load_frozen(file, allow_edited=True)
     with open_store(where, create=True) as store, store.writing("bank import"):
-        base = frozen_from(store.bank(), store.ledger(), frozen.header.content_sha256)
-        decisions = import_edits(store.bank(), base, frozen, acts.person(name), file.name)
+        before = store.bank()
+        base = frozen_from(before, store.ledger(), frozen.header.content_sha256)
+        decisions = import_edits(before, base, frozen, acts.person(name), file.name)
         entries = store.record(*decisions)
+    for entry in entries:
+        say_doubts(entry, before, where)
     lines = [
         f"decision {entry.number}: {', '.join(entry.decision.card_ids)} {entry.decision.reason}" for entry in entries
     ]
@@ -175,7 +177,7 @@ def cost(where: str, call_id: str | None, as_json: bool) -> None:
     from contramem.bank.store import open_store
     from contramem.cli.build_cost import cost_json, cost_table, exchange_json, exchange_text
 
-    with open_store(_store_only(where)) as store:
+    with open_store(store_only(where)) as store:
         calls = store.calls()
     if call_id is not None:
         _print(exchange_json(calls, call_id) if as_json else exchange_text(calls, call_id))
@@ -203,12 +205,6 @@ def _ledger(where: str, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
 
     with open_store(where) as store:
         return store.ledger(card_id)
-
-
-def _store_only(where: str) -> str:
-    if kind_of(where) == "frozen":
-        raise UsageError(f"{where}: is a frozen bank; this needs the store that it came from.")
-    return where
 
 
 def _place(card: Card) -> tuple[str, str]:

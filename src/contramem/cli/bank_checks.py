@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from contramem.bank.card import FunctionCard, SkillCard
-from contramem.bank.locate import kind_of, load_bank
+from contramem.bank.locate import load_bank, store_only
 from contramem.cli.reading import how_to_read, pooled
-from contramem.errors import UsageError
 from contramem.retrieve.profiles import PROFILES, profile_named
 from contramem.traces.pool import Pool
 from contramem.traces.read import ReadOptions
@@ -46,9 +45,7 @@ def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources:
     from contramem.pipeline import contrast_all
     from contramem.validate.validator import Validator
 
-    if kind_of(where) == "frozen":
-        raise UsageError(f"{where}: is a frozen bank; this needs the store that it came from.")
-    with open_store(where) as store:
+    with open_store(store_only(where)) as store:
         bank, ledger = store.bank(), store.ledger()
     with pooled(paths, options, sources) if paths else Pool() as pool:
         vocabulary = Vocabulary(pool)

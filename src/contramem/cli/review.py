@@ -16,13 +16,23 @@ from contramem.bank import acts, story
 from contramem.bank.bank import Bank, Holding
 from contramem.bank.card import Card, FunctionCard, SkillDelta
 from contramem.bank.frozen import complaint
-from contramem.bank.ledger import Attribution, Decision
+from contramem.bank.ledger import Attribution, Decision, LedgerEntry
+from contramem.bank.locate import shown, store_only
 from contramem.bank.render import card_panel
-from contramem.errors import PatchError
+from contramem.errors import GuardError, PatchError
 
 Answer: TypeAlias = Literal["accept", "edit", "mute", "pin", "reject", "skip", "quit"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 VERDICTS: dict[Answer, acts.Verdict] = {"accept": "ACCEPT", "mute": "MUTE", "pin": "PIN", "reject": "REJECT"}
+MEANINGS = """\
+accept   agents are shown it; builds may still reword or retire it
+edit     your own words for it, in $EDITOR
+mute     agents are not shown it; builds go on with it
+pin      agents are shown it, and no build may change it
+reject   take it out of service; builds leave it alone
+skip     leave it for another time
+quit     stop here; what you answered is kept
+A reason may follow: reject too vague. `contramem bank revert` undoes an answer."""
 
 by_option = click.option(
     "--by", "name", metavar="NAME", default=getpass.getuser, help="Who does it; by default the name of your account."
@@ -36,21 +46,24 @@ by_option = click.option(
 def review(where: str, name: str, as_json: bool) -> None:
     """Go through the cards that no person has seen: accept, edit ($EDITOR), mute, pin or reject each.
 
-    Answer with a word or its first letter, and a reason after it if you like: `reject too vague`.
+    Answer with a word or its first letter, and a reason after it if you like: `reject too vague`. `?` explains.
     """
     from contramem.bank.store import open_store
 
     answers: Counter[Answer] = Counter()
-    with open_store(where) as store:
+    with open_store(store_only(where)) as store:
         waiting = acts.to_review(store.bank())
         for place, held in enumerate(waiting, start=1):
             entries = store.ledger(held.card.card_id)
-            click.echo(f"\n{place} of {len(waiting)}", err=True)
-            Console(stderr=True, highlight=False).print(Group(card_panel(held.card), story.decisions_table(entries)))
-            answer, decision = _ask(store.bank(), held, acts.person(name))
+            click.echo(f"\n{place} of {len(waiting)}   {held.card.card_id}", err=True)
+            told = Group(card_panel(held.card), story.decisions_table(entries, held.card.card_id))
+            Console(stderr=True, highlight=False).print(told)
+            before = store.bank()
+            answer, decision = _ask(before, held, acts.person(name))
             if decision:
                 with store.writing("bank review"):
-                    store.record(decision)
+                    (entry,) = store.record(decision)
+                say_doubts(entry, before, where)
             answers[answer] += 1
             if answer == "quit":
                 break
@@ -59,10 +72,11 @@ def review(where: str, name: str, as_json: bool) -> None:
 
 
 def _ask(bank: Bank, held: Holding, by: Attribution) -> tuple[Answer, Decision | None]:
-    """Ask until there is an answer. The end of the input means quit."""
+    """Ask until there is an answer. The end of the input means quit, and so does Ctrl-C."""
+    draft = _in_json(held.card)
     while True:
-        click.echo("[a]ccept [e]dit [m]ute [p]in [r]eject [s]kip [q]uit: ", nl=False, err=True)
-        said = sys.stdin.readline()
+        click.echo("[a]ccept [e]dit [m]ute [p]in [r]eject [s]kip [q]uit [?]: ", nl=False, err=True)
+        said = _line()
         if not said:
             return "quit", None
         word, _, reason = said.strip().partition(" ")
@@ -71,25 +85,64 @@ def _ask(bank: Bank, held: Holding, by: Attribution) -> tuple[Answer, Decision |
             return answer, acts.judge(bank, held.card.card_id, VERDICTS[answer], by, reason)
         if answer in ("skip", "quit"):
             return answer, None
-        if answer == "edit" and (decision := _edit(bank, held.card, by, reason)):
-            return answer, decision
+        if answer == "edit":
+            draft = _edited(draft)
+            if decision := _edit(bank, held.card, draft, by, reason):
+                return answer, decision
+        elif answer is None:
+            click.echo(MEANINGS, err=True)
 
 
-def _edit(bank: Bank, card: Card, by: Attribution, reason: str) -> Decision | None:
-    """The card as the person leaves it in $EDITOR. None: unchanged, or not this card any more (then it says why)."""
-    form = FunctionCard if isinstance(card, FunctionCard) else SkillDelta
-    fields = {name for name in form.model_fields if name != "version"}
-    before = json.dumps(card.model_dump(mode="json", include=fields), ensure_ascii=False, indent=2)
-    after = click.edit(before + "\n", extension=".json") or before
+def _line() -> str:
     try:
-        if after.strip() != before:
-            return acts.edit(bank, card.card_id, form.model_validate_json(after), by, reason)
+        return sys.stdin.readline()
+    except KeyboardInterrupt:
+        click.echo(err=True)
+        return ""
+
+
+def _in_json(card: Card) -> str:
+    """What a person can edit of a card."""
+    fields = {name for name in _form(card).model_fields if name != "version"}
+    return json.dumps(card.model_dump(mode="json", include=fields), ensure_ascii=False, indent=2)
+
+
+def _form(card: Card) -> type[FunctionCard] | type[SkillDelta]:
+    return FunctionCard if isinstance(card, FunctionCard) else SkillDelta
+
+
+def _edited(text: str) -> str:
+    """`text` as the person leaves it in $EDITOR; as it is, when the editor fails (then it says why)."""
+    try:
+        return (click.edit(text + "\n", extension=".json") or text).strip()
+    except click.ClickException as error:
+        click.echo(f"{error.message}. Set $EDITOR to an editor that waits until you close the file.", err=True)
+        return text
+
+
+def _edit(bank: Bank, card: Card, text: str, by: Attribution, reason: str) -> Decision | None:
+    """The card in a person's words. None: unchanged, or not this card any more (then it says why)."""
+    try:
+        if text != _in_json(card):
+            return acts.edit(bank, card.card_id, _form(card).model_validate_json(text), by, reason)
         click.echo("Nothing was changed.", err=True)
     except ValidationError as error:
-        click.echo(f"Nothing was changed: {complaint(error)}.", err=True)
-    except PatchError as error:
-        click.echo(f"Nothing was changed: {error}", err=True)
+        click.echo(f"Not taken: {complaint(error)}. `edit` opens your text again.", err=True)
+    except (GuardError, PatchError) as error:
+        click.echo(f"Not taken: {error} `edit` opens your text again.", err=True)
     return None
+
+
+def say_doubts(entry: LedgerEntry, before: Bank, where: str) -> None:
+    """Say on stderr what the checks have against words that a person wrote. They stand nevertheless."""
+    from contramem.validate.by_hand import doubts
+
+    if entry.decision.operation not in ("EDIT", "IMPORT"):
+        return
+    for change in entry.decision.changes:
+        for doubt in doubts(change.after.card, before) if change.after.served else ():
+            undo = f"`contramem bank revert {shown(where)} {entry.number}` undoes it"
+            click.secho(f"{change.card_id}: {doubt} Taken as you wrote it; {undo}.", err=True, fg="yellow")
 
 
 def _report(answers: Counter[Answer], left: int, as_json: bool) -> None:
