@@ -98,15 +98,8 @@ def _widening(
         retained = max(targets, key=lambda one: (len(one.footing.tasks), one.card.card_id)).card.card_id
         ids = tuple(one.card.card_id for one in targets)
         reason = "What they ask for is one rule about several calls."
-        if len(ids) == 1:
-            return Amend(
-                delta_index=index,
-                target_card_ids=ids,
-                retained_card_id=retained,
-                new_or_updated_card=text,
-                reason=reason,
-            )
-        return Merge(
+        edit = Amend if len(ids) == 1 else Merge
+        return edit(
             delta_index=index,
             target_card_ids=ids,
             retained_card_id=retained,

@@ -46,7 +46,6 @@ class Calls:
         self.app, _, self.name = function.partition(".")
         ordered = sorted(observations, key=_place)
         shown = [call for call in ordered if call.error or call.form is not None]
-        self.results_shown = bool(shown)
         # A trace without results still shows arguments; its calls pass for working ones, as nothing says otherwise.
         self.all: Sequence[Observation] = shown or ordered
         self.worked = [call for call in self.all if not call.error]

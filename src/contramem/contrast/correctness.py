@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from contramem.contrast.align import nearest
@@ -85,21 +86,37 @@ def calls_of_one_side(sides: Sides) -> Iterator[Signal]:
     if not (sides.passing and sides.failing):
         return
     for function in sorted({step.function for run in sides.all for step in run.actions if step.function}):
-        good = [(run, step) for run in sides.passing if (step := first_call(run, function))]
-        bad = [(run, step) for run in sides.failing if (step := first_call(run, function))]
-        difference = len(good) / len(sides.passing) - len(bad) / len(sides.failing)
-        if abs(difference) >= CLEAR_DIFFERENCE:
-            yield Signal(
-                axis="correctness",
-                kind="calls of passing runs" if difference > 0 else "calls of failing runs",
-                statement=f"{function} is called by {len(good)} of {len(sides.passing)} passing and "
-                f"{len(bad)} of {len(sides.failing)} failing runs.",
-                passing=tuple(run.letter for run, _ in good),
-                failing=tuple(run.letter for run, _ in bad),
-                cites=cites_of(good if difference > 0 else bad),
-                functions=(function,),
-                strength=abs(difference),
-            )
+        first = partial(first_call, function=function)
+        yield from _of_one_side(sides, first, f"{function} is called", _CALLED, (function,))
+
+
+_CALLED, _ASKED = ("calls of passing runs", "calls of failing runs"), ("asked", "asked needlessly")
+
+
+def _of_one_side(
+    sides: Sides,
+    first: Callable[[PacketRun], Step | None],
+    what: str,
+    kinds: tuple[str, str],
+    functions: tuple[str, ...] = (),
+) -> Iterator[Signal]:
+    """What the first step is of, if clearly more runs of one side make it. `kinds` names it on each side."""
+    good = [(run, step) for run in sides.passing if (step := first(run))]
+    bad = [(run, step) for run in sides.failing if (step := first(run))]
+    difference = len(good) / len(sides.passing) - len(bad) / len(sides.failing)
+    if abs(difference) < CLEAR_DIFFERENCE:
+        return
+    yield Signal(
+        axis="correctness",
+        kind=kinds[0] if difference > 0 else kinds[1],
+        statement=f"{what} by {len(good)} of {len(sides.passing)} passing and "
+        f"{len(bad)} of {len(sides.failing)} failing runs.",
+        passing=tuple(run.letter for run, _ in good),
+        failing=tuple(run.letter for run, _ in bad),
+        cites=cites_of(good if difference > 0 else bad),
+        functions=functions,
+        strength=abs(difference),
+    )
 
 
 def writes(sides: Sides) -> Iterator[Signal]:
@@ -286,20 +303,7 @@ def asking(sides: Sides) -> Iterator[Signal]:
     """One side asks the user, the other does not."""
     if not (sides.passing and sides.failing):
         return
-    good = [(run, step) for run in sides.passing if (step := _first_question(run))]
-    bad = [(run, step) for run in sides.failing if (step := _first_question(run))]
-    difference = len(good) / len(sides.passing) - len(bad) / len(sides.failing)
-    if abs(difference) >= CLEAR_DIFFERENCE:
-        yield Signal(
-            axis="correctness",
-            kind="asked" if difference > 0 else "asked needlessly",
-            statement=f"The user is asked by {len(good)} of {len(sides.passing)} passing and "
-            f"{len(bad)} of {len(sides.failing)} failing runs.",
-            passing=tuple(run.letter for run, _ in good),
-            failing=tuple(run.letter for run, _ in bad),
-            cites=cites_of(good if difference > 0 else bad),
-            strength=abs(difference),
-        )
+    yield from _of_one_side(sides, _first_question, "The user is asked", _ASKED)
 
 
 def _first_question(run: PacketRun) -> Step | None:

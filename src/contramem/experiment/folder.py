@@ -10,7 +10,6 @@ superseded/        runs that a changed experiment no longer asks for
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
@@ -150,10 +149,3 @@ def file_name(text: str) -> str:
     """`text` as a part of a file name: readable, and never the same for two texts."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._")[:60]
     return plain if plain == text else f"{plain or 'x'}-{digest(text)[:6]}"
-
-
-def is_writable(path: Path) -> bool:
-    """Could results be put there, as far as can be told without trying?"""
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return os.access(path, os.W_OK)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -87,13 +88,8 @@ def _wrap(
             run, arguments = guided_run(), _named(tool, args, kwargs)
             if held := run and run.hold(name, arguments, turn=turn()):
                 return Held(held)
-            try:
-                result = await cast(Awaitable[Any], tool(*args, **kwargs))
-            except Exception as error:
-                _tell(run, name, arguments, error=error)
-                raise
-            _tell(run, name, arguments, content=result)
-            return result
+            with _told(run, name, arguments) as came_back:
+                return came_back(await cast(Awaitable[Any], tool(*args, **kwargs)))
 
         return call_async
 
@@ -102,20 +98,29 @@ def _wrap(
         run, arguments = guided_run(), _named(tool, args, kwargs)
         if held := run and run.hold(name, arguments, turn=turn()):
             return Held(held)
-        try:
-            result = tool(*args, **kwargs)
-        except Exception as error:
-            _tell(run, name, arguments, error=error)
-            raise
-        _tell(run, name, arguments, content=result)
-        return result
+        with _told(run, name, arguments) as came_back:
+            return came_back(tool(*args, **kwargs))
 
     return call
 
 
-def _tell(run: GuidedRun | None, name: str, arguments: Mapping[str, Any], **came_back: object) -> None:
+@contextmanager
+def _told(run: GuidedRun | None, name: str, arguments: Mapping[str, Any]) -> Iterator[Callable[[Any], Any]]:
+    """The run hears what came back of a call, or how it failed."""
+    results: list[Any] = []
+
+    def came_back(result: Any) -> Any:
+        results.append(result)
+        return result
+
+    try:
+        yield came_back
+    except Exception as error:
+        if run is not None:
+            run.tell(name, arguments, error=error)
+        raise
     if run is not None:
-        run.tell(name, arguments, **came_back)
+        run.tell(name, arguments, content=results[0])
 
 
 def _is_async(tool: ToolCallable) -> bool:
