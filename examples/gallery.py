@@ -14,12 +14,8 @@ from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.ledger import RunRef
 from contramem.bank.render import card_markdown
 from contramem.bank.store import Store, open_store
-from contramem.build.rules import RuleAuthor
-from contramem.contrast.vocabulary import Vocabulary
-from contramem.pipeline import build_bank, contrast_all
-from contramem.traces.pool import Pool
+from contramem.pipeline import learn
 from contramem.traces.read import read_traces
-from contramem.validate.validator import Validator
 
 RUNS = Path(__file__).parent / "runs"
 SKILLS, FUNCTIONS = 8, 2
@@ -33,13 +29,9 @@ BFCL's tool backends ([examples](../examples/README.md)). Made by `python exampl
 
 
 def gallery() -> str:
-    with tempfile.TemporaryDirectory() as folder, Pool(read_traces([RUNS])) as pool:
-        vocabulary = Vocabulary(pool)
-        tools = {tool.function: tool for runs in pool for run in runs for tool in run.tools}
-        with open_store(Path(folder) / "cards.db", create=True) as store:
-            packets = contrast_all(pool, vocabulary)
-            build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.closed), tools=tools)
-            return "\n".join([HEAD, *_cards(store)])
+    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "cards.db", create=True) as store:
+        learn(read_traces([RUNS]), store)
+        return "\n".join([HEAD, *_cards(store)])
 
 
 def _cards(store: Store) -> Iterator[str]:

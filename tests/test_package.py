@@ -10,6 +10,7 @@ from pathlib import Path
 
 import contramem
 from contramem import errors
+from tests.shipped import shipped
 
 PACKAGE = Path(contramem.__file__).parent
 
@@ -54,3 +55,12 @@ def _imported(path: Path) -> list[str]:
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
     return [module for module in modules if module.startswith("contramem.")]
+
+
+def test_the_whole_way_from_runs_to_a_bank_is_one_call_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
+    runs = shipped("drive")
+    with contramem.open_store(tmp_path / "cards.db", create=True) as store:
+        report = contramem.learn(runs, store)
+        assert report.functions["ADD"] == len(store.bank().functions) > 0
+        assert "lockDoors before startEngine" in {card.title for card in store.bank().skills}
+        assert not contramem.learn(runs, store).changed

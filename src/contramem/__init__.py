@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contramem.errors import ContramemError
     from contramem.inject.guidance import Guidance
     from contramem.inject.run import Memory, Run
-    from contramem.pipeline import build_bank
+    from contramem.pipeline import build_bank, learn
     from contramem.traces.pool import Pool
     from contramem.traces.read import ReadOptions, read_traces
     from contramem.traces.trajectory import Event, Trajectory
@@ -52,6 +52,7 @@ _HOMES = {
     "Trajectory": "contramem.traces.trajectory",
     "build_bank": "contramem.pipeline",
     "contrast": "contramem.contrast.packet",
+    "learn": "contramem.pipeline",
     "load_frozen": "contramem.bank.frozen",
     "open_store": "contramem.bank.store",
     "read_traces": "contramem.traces.read",
@@ -72,6 +73,7 @@ __all__ = [
     "Trajectory",
     "build_bank",
     "contrast",
+    "learn",
     "load_frozen",
     "open_store",
     "read_traces",

@@ -2,22 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
 from contramem.bank.store import Store
-from contramem.build.author import Author
+from contramem.build.author import Author, Only
 from contramem.build.construction import Checks, Construction, Report, curriculum
 from contramem.build.model import ModelAuthor, ModelChoice
 from contramem.build.rounds import Answer, Plan, Rounds
+from contramem.build.rules import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.exchange import Exchange
+from contramem.progress import Progress, told, unwatched
 from contramem.traces.pool import Pool
-from contramem.traces.trajectory import Tool
+from contramem.traces.tools import described
+from contramem.traces.trajectory import Tool, Trajectory
+from contramem.validate.validator import Validator
+
+
+def learn(runs: Iterable[Trajectory], store: Store, *, only: Only | None = None) -> Report:
+    """The whole way by rules, without a model: what the runs teach is folded into the store."""
+    with Pool(runs) as pool:
+        vocabulary = Vocabulary(pool)
+        packets = contrast_all(pool, vocabulary)
+        tools = described(run for task in pool for run in task)
+    return build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.closed), only=only, tools=tools)
+
+
+def contrast_all(pool: Pool, vocabulary: Vocabulary, on_progress: Progress = unwatched) -> list[Packet]:
+    """Put the runs of each task side by side, with values as placeholders and the signals that separate them."""
+    packets = []
+    for done, packet in enumerate(contrast(pool, vocabulary), 1):
+        packets.append(packet)
+        on_progress("contrasting", done, len(pool.tasks()))
+    return packets
+
+
+def build_bank(
+    packets: list[Packet],
+    store: Store,
+    author: Author,
+    checks: Checks,
+    *,
+    only: Only | None = None,
+    append_only: bool = False,
+    tools: dict[str, Tool] | None = None,
+    on_progress: Progress = unwatched,
+) -> Report:
+    """Fold what the packets teach into the store, one decision at a time (the paper's Algorithm 1).
+
+    A decision that is refused changes nothing, and stands in the ledger with its reason. `only` builds just the
+    `functions` or just the `skills`.
+    """
+    with store.writing("build"):
+        construction = Construction(store, author, checks, append_only=append_only)
+        if only != "skills":
+            for function, observations in told("function cards", list(by_function(packets).items()), on_progress):
+                construction.function(function, observations, (tools or {}).get(function), packets)
+        if only != "functions":
+            for packet in told("skill cards", curriculum(packets), on_progress):
+                construction.learn(packet)
+            by_ability = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
+            for ability, group in groupby(by_ability, key=lambda packet: packet.ability):
+                construction.settle(ability, list(group))
+    return construction.report
 
 
 @dataclass(frozen=True)
@@ -30,55 +82,6 @@ class ModelBuild:
     """Why it ended before its end. None, and not finished: replies are missing."""
 
 
-Progress = Callable[[str, int, int], None]
-"""Told (stage, done, all) as work goes on."""
-
-
-def contrast_all(pool: Pool, vocabulary: Vocabulary, on_progress: Progress | None = None) -> list[Packet]:
-    """Put the runs of each task side by side, with values as placeholders and the signals that separate them."""
-    tell = on_progress or (lambda stage, done, total: None)
-    packets = []
-    for done, packet in enumerate(contrast(pool, vocabulary), 1):
-        packets.append(packet)
-        tell("contrasting", done, len(pool.tasks()))
-    return packets
-
-
-def build_bank(
-    packets: list[Packet],
-    store: Store,
-    author: Author,
-    checks: Checks,
-    *,
-    only: str | None = None,
-    append_only: bool = False,
-    tools: dict[str, Tool] | None = None,
-    on_progress: Progress | None = None,
-) -> Report:
-    """Fold what the packets teach into the store, one decision at a time (the paper's Algorithm 1).
-
-    A decision that is refused changes nothing, and stands in the ledger with its reason. `only` builds just the
-    `functions` or just the `skills`.
-    """
-    tell = on_progress or (lambda stage, done, total: None)
-    with store.writing("build"):
-        construction = Construction(store, author, checks, append_only=append_only)
-        if only != "skills":
-            observed = by_function(packets)
-            for done, (function, observations) in enumerate(observed.items(), 1):
-                construction.function(function, observations, (tools or {}).get(function), packets)
-                tell("function cards", done, len(observed))
-        if only != "functions":
-            ordered = curriculum(packets)
-            for done, packet in enumerate(ordered, 1):
-                construction.learn(packet)
-                tell("skill cards", done, len(ordered))
-            by_ability = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
-            for ability, group in groupby(by_ability, key=lambda packet: packet.ability):
-                construction.settle(ability, list(group))
-    return construction.report
-
-
 def build_by_model(
     plan: Plan,
     store: Store,
@@ -87,7 +90,7 @@ def build_by_model(
     answer: Answer,
     *,
     exchange: Exchange,
-    on_progress: Progress | None = None,
+    on_progress: Progress = unwatched,
 ) -> ModelBuild:
     """The same with a model as author, in rounds that `answer` has answered. Called again, it goes on where it stopped.
 

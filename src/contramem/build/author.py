@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
@@ -17,6 +17,8 @@ from contramem.traces.trajectory import Tool
 
 MAX_DELTAS = 3
 """Per packet (paper, Contrastive Skill Memory)."""
+Only: TypeAlias = Literal["functions", "skills"]
+"""The kind of cards to build, where it is not both."""
 
 
 @dataclass(frozen=True)

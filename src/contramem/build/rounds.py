@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.bank.store import Store
-from contramem.build.author import Candidate, Unusable
+from contramem.build.author import Candidate, Only, Unusable
 from contramem.build.construction import Checks, Construction, Report, curriculum
 from contramem.build.model import ModelAuthor
 from contramem.build.related import related_to_delta
@@ -24,11 +24,11 @@ from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.llm.exchange import NotYet
 from contramem.llm.request import Request
+from contramem.progress import Progress, unwatched
 from contramem.traces.trajectory import Tool
 
 Answer = Callable[[Sequence[Request]], bool]
 """Has the requests of one round answered, as far as it can. False: nothing came, the build stops here for now."""
-Told = Callable[[str, int, int], None]
 
 DEFAULT_WINDOW = 1
 
@@ -39,7 +39,7 @@ class Plan:
 
     packets: Sequence[Packet]
     tools: Mapping[str, Tool] = field(default_factory=dict)
-    only: str | None = None
+    only: Only | None = None
     append_only: bool = False
     window: int = DEFAULT_WINDOW
     """Packets of an ability that are reflected on against the same bank. 1 is the paper's order."""
@@ -77,13 +77,12 @@ class Rounds:
         """Keys of the tasks in the windows that are open."""
         return {packet.task_key for ability in self._abilities.values() for packet in ability.window}
 
-    def run(self, answer: Answer, tell: Told | None = None) -> bool:
+    def run(self, answer: Answer, tell: Progress = unwatched) -> bool:
         """Round after round, until all is done or nothing more is answered. True: all is done."""
         while ready := self.ready():
-            if tell is not None:
-                left = sum(len(ability) for ability in self._abilities.values())
-                tell("function cards", self._function_count - len(self._functions), self._function_count)
-                tell("skill cards", self._packet_count - left, self._packet_count)
+            left = sum(len(ability) for ability in self._abilities.values())
+            tell("function cards", self._function_count - len(self._functions), self._function_count)
+            tell("skill cards", self._packet_count - left, self._packet_count)
             if not answer(ready):
                 return False
         return True

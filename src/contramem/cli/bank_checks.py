@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.locate import load_bank, store_only
+from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, pooled
 from contramem.retrieve.profiles import PROFILES, profile_named
 from contramem.traces.pool import Pool
@@ -50,7 +50,10 @@ def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources:
     with pooled(paths, options, sources) if paths else Pool() as pool:
         vocabulary = Vocabulary(pool)
         findings = recheck(bank, ledger, contrast_all(pool, vocabulary), Validator(vocabulary.closed))
-    click.echo(json.dumps(_findings_json(findings), ensure_ascii=False, indent=2) if as_json else _said(findings))
+    if as_json:
+        print_json(_findings_json(findings))
+    else:
+        click.echo(_said(findings))
     if any(finding.refusals for finding in findings):
         raise SystemExit(1)
 
@@ -114,7 +117,7 @@ def preview(where: str, paths: tuple[Path, ...], options: ReadOptions, profile: 
     with pooled(paths, options) as pool:
         found = previewed(bank, pool, settings)
     if as_json:
-        click.echo(json.dumps({"profile": settings.name, **_preview_json(found)}, ensure_ascii=False, indent=2))
+        print_json({"profile": settings.name, **_preview_json(found)})
     else:
         _show(found)
     if found.leaks:

@@ -9,26 +9,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
 from contramem.bank.store import open_store
-from contramem.build.author import Author
+from contramem.build.author import Author, Only
 from contramem.build.construction import Report
 from contramem.build.deltas import DeltasFrom
 from contramem.build.rounds import Plan
 from contramem.build.rules import RuleAuthor
 from contramem.cli import build_cost, build_model
 from contramem.cli.build_model import ModelOptions, model_options
+from contramem.cli.output import print_json, progress
 from contramem.cli.reading import pooled, reading_options
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
-from contramem.pipeline import Progress as Told
 from contramem.pipeline import build_bank, contrast_all
 from contramem.traces.pool import Pool
 from contramem.traces.read import ReadOptions
@@ -52,7 +50,7 @@ def build(
     options: ReadOptions,
     where: str,
     sources: str | None,
-    only: str | None,
+    only: Only | None,
     rollouts: int | None,
     append_only: bool,
     deltas_from: str | None,
@@ -91,7 +89,7 @@ def build(
         )
         bank = store.bank()
     if as_json:
-        _print_json(_as_json(report, bank, packets))
+        print_json(_as_json(report, bank, packets))
     else:
         _show(report, bank, packets, where)
 
@@ -100,7 +98,7 @@ class Choice(NamedTuple):
     """Which runs to learn from, and what to make of them."""
 
     sources: str | None
-    only: str | None
+    only: Only | None
     rollouts: int | None
     append_only: bool
 
@@ -125,7 +123,7 @@ def _build_by_model(
             account = build_model.run(plan, store, model, by_model, checks)
             bank = store.bank()
     if as_json:
-        _print_json({**_as_json(account.build.report, bank, packets), "model": build_cost.account_json(account)})
+        print_json({**_as_json(account.build.report, bank, packets), "model": build_cost.account_json(account)})
     else:
         _show(account.build.report, bank, packets, where)
         build_cost.show_account(account, by_model.export)
@@ -136,7 +134,7 @@ def _build_by_model(
 def _foresee(plan: Plan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
     found = build_model.foresee(plan, where, by_model, checks)
     if as_json:
-        _print_json(build_cost.estimate_json(found))
+        print_json(build_cost.estimate_json(found))
     else:
         build_cost.show_estimate(found, by_model.choice.name, by_model.batch)
 
@@ -174,28 +172,6 @@ def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: list[Packe
         author = DeltasFrom(other.ledger(), rules, deltas_from)
     author.check(packets)
     return author
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
-
-
-@contextmanager
-def progress() -> Iterator[Told]:
-    """A bar for each stage on stderr, when somebody is looking."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
-    ) as bars:  # fmt: skip
-        stages: dict[str, TaskID] = {}
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if stage not in stages:
-                stages[stage] = bars.add_task(stage, total=total)
-            bars.update(stages[stage], completed=done)
-
-        yield tell
 
 
 def _as_json(report: Report, bank: Bank, packets: list[Packet]) -> dict[str, Any]:

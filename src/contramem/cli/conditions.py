@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-import msgspec
 from rich.console import Console
 
-from contramem.cli.build import progress
 from contramem.cli.build_model import ModelOptions, calling, few_model_options
+from contramem.cli.output import print_json, progress
 from contramem.cli.reading import pooled, reading_options
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import CONDITIONS, ByModel, conditions_named
@@ -73,7 +72,7 @@ def conditions(
         if file is not None:
             write_text("\n".join(texts), file)
     if as_json_:
-        click.echo(msgspec.json.format(msgspec.json.encode(as_json(table)), indent=2))
+        print_json(as_json(table))
         return
     console = Console(highlight=False)
     for one in tables:

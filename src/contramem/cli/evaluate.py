@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import msgspec
 
+from contramem.cli.output import print_json
 from contramem.cli.reading import complain, how_to_read, of_sources, reading
 from contramem.errors import HarmError, UsageError
 from contramem.evaluate.attempt import Attempt
@@ -225,7 +226,7 @@ def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
 
 def _show(found: _Found, abilities: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(_as_json(found))
+        print_json(_as_json(found))
         return
     from rich.console import Console
 
@@ -240,16 +241,16 @@ def _skipped(readings: tuple[Reading, ...]) -> Counter[str]:
     return sum((reading.skipped for reading in readings), Counter())
 
 
-def _as_json(found: _Found) -> str:
+def _as_json(found: _Found) -> dict[str, Any]:
     readings, cards = found.readings, found.cards
-    document = msgspec.to_builtins(found.comparison) | {
+    comparison: dict[str, Any] = msgspec.to_builtins(found.comparison)
+    return comparison | {
         "cards": msgspec.to_builtins(cards.effects) if cards else None,
         "injections": _injections(cards, found.unreadable) if cards else None,
         "problems": [problem._asdict() for reading in readings for problem in reading.problems],
         "skipped": dict(sorted(_skipped(readings).items())),
         "ignored": sum(reading.ignored for reading in readings),
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 
 def _injections(cards: Cards, unreadable: int) -> dict[str, float | None]:

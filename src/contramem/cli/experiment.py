@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from contramem.cli.output import print_json, progress
 from contramem.errors import UsageError
 from contramem.evaluate.report import Table, number
 from contramem.evaluate.report.table import Row
-from contramem.experiment.experiment import Foreseen, Tell, foresee, out_folder, run_experiment
+from contramem.experiment.experiment import Foreseen, foresee, out_folder, run_experiment
 from contramem.experiment.folder import opened
 from contramem.experiment.jobs import Stopped
 from contramem.experiment.load import load_experiment
@@ -54,7 +51,7 @@ def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> N
             raise UsageError(f"{stopped.cause} {done}. Go on with: {again}") from None
         raise UsageError(f"stopped. {done}. Go on with: {again}") from None
     if as_json:
-        _print_json(results.as_json())
+        print_json(results.as_json())
     else:
         _show(results, where, loaded.config.about)
 
@@ -66,32 +63,14 @@ def show_command(folder: Path, as_json: bool) -> None:
     """Say how far the experiment in DIR is, and what came out."""
     state = state_of(opened(folder))
     if as_json:
-        _print_json(msgspec.to_builtins(state))
+        print_json(msgspec.to_builtins(state))
         return
     _show_state(state, folder)
 
 
-@contextmanager
-def progress() -> Iterator[Tell]:
-    """Bars on stderr, when somebody is looking."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
-    ) as bars:  # fmt: skip
-        stages: dict[str, TaskID] = {}
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if stage not in stages:
-                stages[stage] = bars.add_task(stage, total=total)
-            bars.update(stages[stage], completed=done)
-
-        yield tell
-
-
 def _say_plan(found: Foreseen, where: Path, as_json: bool) -> None:
     if as_json:
-        _print_json({"dry_run": True, "out": str(where), **msgspec.to_builtins(found)})
+        print_json({"dry_run": True, "out": str(where), **msgspec.to_builtins(found)})
         return
     console = Console(highlight=False)
     for number_, fold in enumerate(found.split["folds"], 1):
@@ -141,7 +120,3 @@ def _show_state(state: State, folder: Path) -> None:
     if state.report is not None:
         console.print((folder / "report.md").read_text(encoding="utf-8").split("\n")[2], markup=False)
         console.print(f"[dim]Report: {state.report}[/]")
-
-
-def _print_json(value: Any) -> None:
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

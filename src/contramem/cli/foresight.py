@@ -7,11 +7,11 @@ from pathlib import Path
 from random import Random
 
 import click
-import msgspec
 from rich.console import Console
 from rich.table import Table
 
 from contramem.bank.locate import load_bank
+from contramem.cli.output import print_json
 from contramem.cli.reading import complain, nothing_read, reading, reading_options
 from contramem.evaluate.baselines import CONTROL
 from contramem.evaluate.foresight import OURS, PARTS, Difference, Foresight
@@ -44,7 +44,7 @@ def foresight(
         known = pools.enter_context(_pool(reference, options)) if reference else None
         found = measure(pool, cards, known, Random(SEED))
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found.as_json()), indent=2))
+        print_json(found.as_json())
     else:
         _show(found, Console(highlight=False))
 

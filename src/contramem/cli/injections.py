@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from contramem.bank.render import visible
+from contramem.cli.output import print_json
 from contramem.inject.injections import Injections, Moments, Tally, read_log, summarize
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def injections(logs: tuple[Path, ...], as_json: bool) -> None:
     read = [read_log(path) for path in logs]
     found = summarize([line for lines, _ in read for line in lines], sum(unreadable for _, unreadable in read))
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        print_json(found.as_json())
         return
     if found.unreadable:
         click.echo(f"{found.unreadable} line(s) could not be read.", err=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from contramem.cli.output import print_json
 from contramem.cli.reading import complain, nothing_read, reading, reading_options
 from contramem.traces.read import Reading, ReadOptions
 from contramem.traces.summary import Summary, Tally, summarize
@@ -26,7 +26,7 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None
     with reading(paths, options) as runs:
         summary = summarize(runs)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(_as_json(summary)), indent=2))
+        print_json(_as_json(summary))
     else:
         complain(summary.problems, summary.problem_count, nothing_read=not summary.total.runs)
     if not summary.total.runs:

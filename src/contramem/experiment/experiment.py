@@ -23,11 +23,9 @@ from contramem.experiment.results import Cells, Results, evaluated, foreseen, ma
 from contramem.experiment.setting import Setting, limits_of
 from contramem.experiment.workshop import NO_MEMORY, OWN_RUNS, Workshop, author
 from contramem.inject.aid import Aid
+from contramem.progress import Progress
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
-
-Tell = Callable[[str, int, int], None]
-"""Told (stage, done, all) as work goes on."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def out_folder(file: ExperimentFile, given: Path | None) -> Path:
     return given or Path(file.config.output.folder or f"results/{file.config.name}")
 
 
-def run_experiment(file: ExperimentFile, out: Path, tell: Tell) -> Results:
+def run_experiment(file: ExperimentFile, out: Path, tell: Progress) -> Results:
     """Collect, split, check, build, run, compare, report. Whatever is finished is not done again."""
     setting = _checked(file)
     with held(out, file.config.name) as folder, author(file.config.construction) as model:
@@ -88,7 +86,7 @@ def _checked(file: ExperimentFile) -> Setting:
     return Setting(file)
 
 
-def _collect(setting: Setting, folder: ResultFolder, tell: Tell) -> list[Trajectory]:
+def _collect(setting: Setting, folder: ResultFolder, tell: Progress) -> list[Trajectory]:
     """Reference runs by targets of the experiment itself."""
     jobs = plan.collecting(setting, folder)
     _perform(setting, jobs, lambda job: None, "reference runs", tell)
@@ -121,7 +119,7 @@ def check_leakage(setting: Setting, workshops: Sequence[Workshop]) -> None:
             shop.build("contramem", None)
 
 
-def _tested(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Tell) -> Results:
+def _tested(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Progress) -> Results:
     if setting.config.environment is None:
         return foreseen(setting, workshops, tell)
     memories = _memories(setting, workshops, tell)
@@ -129,7 +127,7 @@ def _tested(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop
     return evaluated(setting, cells, memories)
 
 
-def _memories(setting: Setting, workshops: Sequence[Workshop], tell: Tell) -> list[Facts]:
+def _memories(setting: Setting, workshops: Sequence[Workshop], tell: Progress) -> list[Facts]:
     """Every memory, frozen on disk before the first run that is given it."""
     wanted = list(dict.fromkeys(
         (shop.fold, condition, target if condition in OWN_RUNS else None)
@@ -144,7 +142,7 @@ def _memories(setting: Setting, workshops: Sequence[Workshop], tell: Tell) -> li
     return found
 
 
-def _run_here(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Tell) -> Cells:
+def _run_here(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Progress) -> Cells:
     jobs = plan.testing(setting, folder, workshops)
     folder.set_aside(job.path for job in (*jobs, *plan.collecting(setting, folder)))
 
@@ -160,7 +158,7 @@ def _run_here(setting: Setting, folder: ResultFolder, workshops: Sequence[Worksh
 
 
 def _perform(
-    setting: Setting, jobs: Sequence[Job], aid_of: Callable[[Job], Aid | None], stage: str, tell: Tell
+    setting: Setting, jobs: Sequence[Job], aid_of: Callable[[Job], Aid | None], stage: str, tell: Progress
 ) -> None:
     """Make the runs that are not there yet."""
     environment, to_do = setting.config.environment, left(jobs)

@@ -9,7 +9,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import freeze, parse_frozen
 from contramem.bank.store import Store, open_store
-from contramem.build.author import Author
+from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
 from contramem.build.rounds import Plan
 from contramem.build.rules import RuleAuthor
@@ -129,7 +129,7 @@ def _ruled(reference: Reference, store: Store) -> _Built:
 
 
 def _by_rules(
-    reference: Reference, store: Store, author: Author, *, only: str | None = None, append_only: bool = False
+    reference: Reference, store: Store, author: Author, *, only: Only | None = None, append_only: bool = False
 ) -> Bank:
     checks = Validator(reference.vocabulary.closed)
     build_bank(

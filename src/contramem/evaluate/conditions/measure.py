@@ -6,7 +6,7 @@ rightly; how many tokens does a task get of it; what did it take to make?
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
@@ -19,11 +19,10 @@ from contramem.evaluate.contest import Contest, Ordered, contests, ordered, shar
 from contramem.evaluate.foresight_guards import Habits, habit_judge
 from contramem.evaluate.split import halves
 from contramem.inject.aid import Aid, AidedRun
+from contramem.progress import Progress, unwatched
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
-Tell = Callable[[str, int, int], None]
-"""Told (what, done, all)."""
 EXPECTED = "expectation"
 CONTROLS = ("run length", "distinct functions", EXPECTED, CONTROL)
 """Orders that no memory is needed for. A memory that does not beat them says nothing about runs."""
@@ -102,7 +101,7 @@ class Table:
         return next((row for row in (*self.rows, *self.controls) if row.name == name), None)
 
 
-def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Tell | None = None) -> Table:
+def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Progress = unwatched) -> Table:
     """Build and measure every condition on every split."""
     target = plan.target or median_source(tasks)
     if target not in {run.source for task in tasks for run in task}:
@@ -125,8 +124,7 @@ def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Tell | None
             _add(controls[name].orders, unseen, judge)
         for done, condition in enumerate(plan.conditions, 1):
             _take(rows[condition.name], condition, making, split.held_out, unseen)
-            if tell is not None:
-                tell(f"split {seed}", done, len(plan.conditions))
+            tell(f"split {seed}", done, len(plan.conditions))
     if not pairs:
         raise UsageError("no held-out task has runs that passed and others that failed, so nothing can be told apart.")
     return Table(
