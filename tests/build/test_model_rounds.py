@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,10 +18,12 @@ from tests.model_replies import Runs, build, new_store
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
 from contramem.build.answering import AskNow, FromFile
+from contramem.build.batching import Desk
 from contramem.build.estimate import estimate
 from contramem.build.model import ModelAuthor, ModelChoice
 from contramem.build.rounds import Plan, Rounds
 from contramem.errors import BudgetError, ModelError
+from contramem.llm.batch import Ticket
 from contramem.llm.calls import Budget, Caller
 from contramem.llm.exchange import Exchange
 from contramem.llm.files import as_line, read_replies
@@ -258,6 +262,38 @@ def test_a_dry_run_is_exact_for_what_is_known_and_its_ranges_hold(runs: Runs, tm
             (cost.cost_usd, [one.cost_usd for one in parts if one.cost_usd]),
         ):
             assert sum(one.least for one in ranges) - 1e-9 <= got <= sum(one.most for one in ranges) + 1e-9
+
+
+class OneBatch:
+    """A batch service that takes everything and is never done."""
+
+    name = "scripted"
+
+    def submit(self, requests: Sequence[Request]) -> Iterator[tuple[Ticket, Sequence[Request]]]:
+        yield Ticket("batch_1", "{}"), requests
+
+    def look(self, ticket: Ticket) -> Ticket:
+        return ticket
+
+    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, Reply | Trouble]:
+        raise AssertionError("it has not ended")
+
+
+def test_a_dry_run_tells_what_is_in_a_batch_apart_from_what_is_still_to_be_asked(runs: Runs, tmp_path: Path) -> None:
+    plan, choice = Plan(runs.packets, window=4), ModelChoice("scripted")
+    with new_store(tmp_path) as store:
+        before = estimate(plan, choice, runs.checks, None, store)
+        with store.writing("build"):
+            author = ModelAuthor(choice, Exchange(store), runs.checks, runs.packets)
+            ready = Rounds(plan, store, author, runs.checks).ready()
+            builders = [request for request in ready if request.stage == "builder"]
+            Desk(OneBatch(), Exchange(store), store).hand_over(builders)
+        after = estimate(plan, choice, runs.checks, None, store)
+    assert [(one.stage, one.part) for one in before if one.calls.exact] == [
+        ("builder", "ready"), ("reflector", "ready"),
+    ]  # fmt: skip
+    held = [replace(one, part="held") if one.stage == "builder" else one for one in before]
+    assert after == held
 
 
 def test_append_only_asks_no_curator_and_keeps_every_delta(runs: Runs, tmp_path: Path) -> None:

@@ -5,28 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
+from contramem.build.batching import Held, held_batches
 from contramem.build.construction import Checks, Construction
-from contramem.build.model import ModelAuthor, ModelChoice
+from contramem.build.model import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
 from contramem.build.related import FOR_CURATOR, FOR_REFLECTOR
 from contramem.build.rounds import Plan, Rounds
 from contramem.contrast.packet import Packet
+from contramem.inject.budget import count_tokens
 from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
-from contramem.llm.request import STAGES, Request
+from contramem.llm.request import STAGES, Request, Stage
 
-# What replies and cards measure, in tokens: from little to the most that the checks let through (600 words).
-CARD_TOKENS = 1_100
-BRIEF_TOKENS = 260
-FUNCTION_LINES_TOKENS = 600
-REPLY_TOKENS = {"builder": (15, 900), "reflector": (10, MAX_DELTAS * CARD_TOKENS), "curator": (40, CARD_TOKENS + 120)}
+# The most that the checks let through: 600 words, at two tokens a word, and the names of fields, functions and guards.
+CARD_TOKENS = 1_500
+CITES_TOKENS, REASON_TOKENS = 100, 200
+BRIEF_TOKENS = 340
+"""Title, trigger and rule of a card, as the Reflector sees it."""
+FUNCTION_LINE_TOKENS = 90
+LONGEST_REPLY: dict[Stage, int] = {
+    "builder": CARD_TOKENS,
+    "reflector": MAX_DELTAS * (CARD_TOKENS + CITES_TOKENS),
+    "curator": CARD_TOKENS + REASON_TOKENS,
+}
+SHORTEST_REPLY: dict[Stage, str] = {
+    "builder": '{"card":null}', "reflector": '{"deltas":[]}', "curator": '{"operation":"NOOP","reason":"Said."}',
+}  # fmt: skip
 
 
 class Range(NamedTuple):
@@ -44,19 +56,20 @@ class Range(NamedTuple):
         return self.least == self.most
 
 
-Count: TypeAlias = Range
+Part: TypeAlias = Literal["ready", "held", "later"]
 
 
 @dataclass(frozen=True)
 class StageEstimate:
     """One stage. Asking again after an unusable reply, and reasoning that a provider bills as output, come on top."""
 
-    stage: str
-    part: str
-    """`ready`: the requests are known. `later`: they depend on replies."""
-    calls: Count
-    tokens_in: Count
-    tokens_out: Count
+    stage: Stage
+    part: Part
+    """`ready`: the requests are known. `held`: they are in a batch at the provider already, and are not asked again.
+    `later`: they depend on replies."""
+    calls: Range
+    tokens_in: Range
+    tokens_out: Range
     cost_usd: Range | None
 
 
@@ -64,19 +77,18 @@ def estimate(
     plan: Plan, choice: ModelChoice, checks: Checks, price: Price | None, where: Store | None
 ) -> list[StageEstimate]:
     """Stage by stage. The store is read and not changed."""
+    tariff = _Tariff(price, choice.settings.max_tokens)
     with _replica(where) as store, store.writing("build --dry-run"):
-        exchange = Exchange(store)
-        author = ModelAuthor(choice, exchange, checks, plan.packets)
+        author = ModelAuthor(choice, Exchange(store), checks, plan.packets)
         rounds = Rounds(plan, store, author, checks)
-        ready = rounds.ready()
+        found = list(_known(rounds.ready(), held_batches(store, choice.name), tariff))
         left = _left(plan, Construction(store, author, checks))
-        found = [_ready(stage, [r for r in ready if r.stage == stage], price) for stage in STAGES]
         if plan.only != "functions":
             # Reflections of the open window are asked for now, or have their reply already.
             opened = rounds.opened
-            found.append(_reflections(author, [p for p in left if p.task_key not in opened], price))
+            found.append(_reflections(author, [p for p in left if p.task_key not in opened], tariff))
             if not plan.append_only:
-                found.append(_curations(author, left, price))
+                found.append(_curations(author, left, tariff))
     return [one for one in found if one.calls.most]
 
 
@@ -86,34 +98,47 @@ def _left(plan: Plan, construction: Construction) -> list[Packet]:
     return [packet for packet in plan.packets if construction.decided(packet) is not None]
 
 
-def _ready(stage: str, requests: Sequence[Request], price: Price | None) -> StageEstimate:
-    tokens = sum(request.tokens for request in requests)
-    return _stage(stage, "ready", Range(len(requests), len(requests)), Range(tokens, tokens), price)
+def _known(requests: Sequence[Request], batches: Sequence[Held], tariff: _Tariff) -> Iterator[StageEstimate]:
+    """Requests that stand already: those that are still to be put, and those that a provider has."""
+    held = {request.digest for batch in batches for request in batch.requests}
+    parts: tuple[tuple[Part, bool], ...] = (("ready", False), ("held", True))
+    for stage, (part, is_held) in product(STAGES, parts):
+        of_part = [r.tokens for r in requests if r.stage == stage and (r.digest in held) == is_held]
+        yield tariff.of(stage, part, Range(len(of_part), len(of_part)), Range(sum(of_part), sum(of_part)))
 
 
-def _reflections(author: ModelAuthor, packets: Sequence[Packet], price: Price | None) -> StageEstimate:
+def _reflections(author: ModelAuthor, packets: Sequence[Packet], tariff: _Tariff) -> StageEstimate:
     """What the cards that are near by then will add is not known, the rest is."""
     bare = sum(author.reflector_request(packet, Bank()).tokens for packet in packets)
     tokens = Range(bare, bare + len(packets) * FOR_REFLECTOR * BRIEF_TOKENS)
-    return _stage("reflector", "later", Range(len(packets), len(packets)), tokens, price)
+    return tariff.of("reflector", "later", Range(len(packets), len(packets)), tokens)
 
 
-def _curations(author: ModelAuthor, packets: Sequence[Packet], price: Price | None) -> StageEstimate:
+def _curations(author: ModelAuthor, packets: Sequence[Packet], tariff: _Tariff) -> StageEstimate:
+    """From no delta at all to the most of every packet, each with a full neighbourhood of the longest cards."""
     if not packets:
-        return _stage("curator", "later", Range(0, 0), Range(0, 0), price)
-    least = author.curator_request(_SMALLEST, packets[0], Bank()).tokens
-    most = least + CARD_TOKENS * (1 + FOR_CURATOR) + FUNCTION_LINES_TOKENS
+        return tariff.of("curator", "later", Range(0, 0), Range(0, 0))
+    bare = author.curator_request(_SMALLEST, packets[0], Bank()).tokens
+    most = bare + CARD_TOKENS * (1 + FOR_CURATOR) + FUNCTION_LINE_TOKENS * MAX_FUNCTION_LINES
     calls = Range(0, MAX_DELTAS * len(packets))
-    return _stage("curator", "later", calls, Range(0, calls.most * most), price)
+    return tariff.of("curator", "later", calls, Range(0, calls.most * most))
 
 
-def _stage(stage: str, part: str, calls: Range, tokens_in: Range, price: Price | None) -> StageEstimate:
-    little, much = REPLY_TOKENS[stage]
-    tokens_out = Range(calls.least * little, calls.most * much)
-    cost = None
-    if price is not None:
-        cost = Range(price.of(tokens_in.least, tokens_out.least), price.of(tokens_in.most, tokens_out.most))
-    return StageEstimate(stage, part, calls, tokens_in, tokens_out, cost)
+@dataclass(frozen=True)
+class _Tariff:
+    """What calls cost, and how long a reply may get."""
+
+    price: Price | None
+    max_reply_tokens: int
+
+    def of(self, stage: Stage, part: Part, calls: Range, tokens_in: Range) -> StageEstimate:
+        shortest = count_tokens(SHORTEST_REPLY[stage]) if calls.least else 0
+        longest = min(LONGEST_REPLY[stage], self.max_reply_tokens)
+        tokens_out = Range(calls.least * shortest, calls.most * longest)
+        cost = None
+        if self.price is not None:
+            cost = Range(*(self.price.of(*tokens) for tokens in zip(tokens_in, tokens_out, strict=True)))
+        return StageEstimate(stage, part, calls, tokens_in, tokens_out, cost)
 
 
 _SMALLEST = Candidate(

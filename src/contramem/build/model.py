@@ -39,6 +39,8 @@ MAX_ASKED = 3
 """How often one question is put: once, and twice more with the complaint."""
 MAX_REPEATED_CHARS = 6_000
 """Of an unusable reply that is shown to the model again."""
+MAX_FUNCTION_LINES = 16
+"""What the Curator is told of functions: those of the delta first, then those of the cards, nearest first."""
 NONE = "none"
 
 Made = TypeVar("Made")
@@ -158,8 +160,8 @@ class ModelAuthor:
     def curator_request(self, candidate: Candidate, packet: Packet, bank: Bank) -> Request:
         delta = candidate.delta
         cards = related_to_delta(delta, packet.ability, bank)
-        used = sorted({name for text in (delta, *cards) for name in text.functions_used})
-        functions = [card for name in used if (card := bank.function(name)) is not None]
+        used = dict.fromkeys(name for text in (delta, *cards) for name in text.functions_used)
+        functions = [card for name in used if (card := bank.function(name)) is not None][:MAX_FUNCTION_LINES]
         return self._request(
             "curator",
             packet.task_key,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -45,18 +45,26 @@ class Account:
 
 
 def estimate_json(found: list[StageEstimate]) -> dict[str, Any]:
-    stages = [
-        {
-            "stage": one.stage,
-            "part": one.part,
-            "calls": [int(bound) for bound in one.calls],
-            "tokens_in": [int(bound) for bound in one.tokens_in],
-            "tokens_out": [int(bound) for bound in one.tokens_out],
-            "cost_usd": [round(bound, 6) for bound in one.cost_usd] if one.cost_usd else None,
-        }
-        for one in found
-    ]
-    return {"dry_run": True, "stages": stages}
+    """`stages` is what is still to be paid for; `in_batches` has been handed over and is not asked again."""
+    return {
+        "dry_run": True,
+        "stages": [_stage_json(one) for one in found if one.part != "held"],
+        "in_batches": [_stage_json(one) for one in found if one.part == "held"],
+    }
+
+
+def _stage_json(one: StageEstimate) -> dict[str, Any]:
+    return {
+        "stage": one.stage,
+        "part": one.part,
+        "calls": [int(bound) for bound in one.calls],
+        "tokens_in": [int(bound) for bound in one.tokens_in],
+        "tokens_out": [int(bound) for bound in one.tokens_out],
+        "cost_usd": [round(bound, 6) for bound in one.cost_usd] if one.cost_usd else None,
+    }
+
+
+PARTS = {"ready": "known now", "held": "in a batch already", "later": "later"}
 
 
 def show_estimate(found: list[StageEstimate], model: str, in_batches: bool) -> None:
@@ -64,16 +72,9 @@ def show_estimate(found: list[StageEstimate], model: str, in_batches: bool) -> N
     for name in ("stage", "calls", "tokens in", "tokens out", "price"):
         table.add_column(name, justify="left" if name == "stage" else "right")
     for one in found:
-        name = f"{one.stage} ({'known now' if one.part == 'ready' else 'later'})"
-        cost = _dollars(one.cost_usd) if one.cost_usd else "?"
-        table.add_row(name, _range(one.calls), _range(one.tokens_in), _range(one.tokens_out), cost)
-    if found:
-        tokens_in = sum((one.tokens_in for one in found), Range(0, 0))
-        tokens_out = sum((one.tokens_out for one in found), Range(0, 0))
-        costs = [one.cost_usd for one in found if one.cost_usd]
-        total = _dollars(sum(costs, Range(0, 0))) if costs else "?"
-        calls = sum((one.calls for one in found), Range(0, 0))
-        table.add_row("all", _range(calls), _range(tokens_in), _range(tokens_out), total, style="bold")
+        table.add_row(f"{one.stage} ({PARTS[one.part]})", *_cells(one), style="dim" if one.part == "held" else None)
+    if ahead := [one for one in found if one.part != "held"]:
+        table.add_row("all that is still to be asked", *_cells(_sum(ahead)), style="bold")
     console = Console()
     prices = ", at batch prices" if in_batches else ""
     console.print(table if found else "Nothing to ask: every reply is there already.")
@@ -81,6 +82,30 @@ def show_estimate(found: list[StageEstimate], model: str, in_batches: bool) -> N
         f"[dim]{model}{prices}; tokens as counted with {ENCODING}. Asking again after an unusable reply, and "
         "reasoning that is billed as output, come on top. Nothing was called, nothing changed.[/]"
     )
+
+
+class _Cells(NamedTuple):
+    """What a row of the estimate tells."""
+
+    calls: Range
+    tokens_in: Range
+    tokens_out: Range
+    cost_usd: Range | None
+
+
+def _sum(found: list[StageEstimate]) -> _Cells:
+    costs = [one.cost_usd for one in found if one.cost_usd]
+    return _Cells(
+        sum((one.calls for one in found), Range(0, 0)),
+        sum((one.tokens_in for one in found), Range(0, 0)),
+        sum((one.tokens_out for one in found), Range(0, 0)),
+        sum(costs, Range(0, 0)) if costs else None,
+    )
+
+
+def _cells(one: StageEstimate | _Cells) -> tuple[str, ...]:
+    cost = _dollars(one.cost_usd) if one.cost_usd else "?"
+    return _range(one.calls), _range(one.tokens_in), _range(one.tokens_out), cost
 
 
 def _range(bounds: Range) -> str:
