@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from tests.made_runs import call, packet, run
 from tests.model_replies import Runs, build, new_store
 
 from contramem.bank.store import open_store
+from contramem.build import replies
 from contramem.build.model import MAX_ASKED
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.price import Price
@@ -80,6 +83,8 @@ def test_the_three_jobs_make_a_bank_and_the_ledger_knows_what_each_decision_cost
         pytest.param({"deltas": [{**DELTA, "colour": "red"}]}, "Extra inputs are not permitted", id="unknown-field"),
         pytest.param({"deltas": [DELTA] * 4}, "at most 3 items", id="too-many"),
         pytest.param({"deltas": [{**DELTA, "cites": ["A#99"]}]}, "cites event 99 of run A", id="no-such-event"),
+        pytest.param({"deltas": [{**DELTA, "cites": ["A#2#1"]}]}, "'A#2#1' is no event; write each as", id="no-event"),
+        pytest.param({"deltas": [{**DELTA, "applies_when": "See A#2."}]}, "names A#2, an event of a run", id="event"),
         pytest.param({"deltas": [{**DELTA, "functions_used": ["Mail.burn"]}]}, "Mail.burn", id="no-such-function"),
         pytest.param({"deltas": [{**DELTA, "solves": "Mail ada@example.org."}]}, "an e-mail address", id="personal"),
         pytest.param(
@@ -101,6 +106,35 @@ def test_a_reply_that_fails_is_asked_again_with_the_complaint(
     assert complaint in again.messages[-1].text
     assert exchange.oddities == Counter({"invalid": 1})
     assert not rounds.report.refused
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        pytest.param([{**DELTA, "cites": ["A#2 B#1"]}], id="events in one text"),
+        pytest.param([{**DELTA, "cites": ["A#2, B#1", "A#2"]}], id="with commas"),
+        pytest.param([DELTA, DELTA, DELTA], id="one lesson three times"),
+    ],
+)
+def test_a_reply_that_says_it_clumsily_is_taken(tmp_path: Path, runs: Runs, deltas: Any) -> None:
+    model = ScriptedModel(by=lambda asked: {"deltas": deltas} if asked.stage == "reflector" else good(asked))
+    with new_store(tmp_path) as store:
+        build(runs, store, model)
+        (skill,) = (entry.decision for entry in store.ledger() if entry.decision.packet)
+    assert {(found.source, found.events) for found in skill.runs} == {("a", (2,)), ("b", (1,))}
+    assert len(model.asked) == 4  # two functions, one reflection, one curation
+
+
+@pytest.mark.parametrize("reply", [replies.BuilderReply, replies.ReflectorReply, replies.CuratorReply])
+def test_a_schema_asks_for_every_field_in_words_that_any_server_knows(reply: Any) -> None:
+    def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        yield schema
+        yield from schema.get("$defs", {}).values()
+
+    schema = replies.schema_of(reply)
+    for found in objects(schema):
+        assert found["required"] == list(found["properties"])
+    assert not re.search(r'"pattern": "[^"]*\\\\[dsw]', json.dumps(schema))
 
 
 def test_what_fails_to_the_end_is_refused_into_the_ledger_and_its_reply_kept(tmp_path: Path, runs: Runs) -> None:
@@ -164,7 +198,11 @@ def test_a_reply_cut_off_at_its_limit_is_asked_to_say_less(tmp_path: Path, runs:
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        pytest.param({"operation": "RENAME", "reason": "x"}, "RENAME", id="unknown-operation"),
+        pytest.param(
+            {"operation": "RENAME", "reason": "x"},
+            "'ADD', 'PATCH', 'MERGE', 'NARROW' or 'NOOP'",
+            id="unknown-operation",
+        ),
         pytest.param({**ADD, "operation": "PATCH"}, "target_card_ids", id="patch-of-nothing"),
         pytest.param(
             {"operation": "NOOP", "target_card_ids": ["skill::x"], "reason": "x"}, "none of the cards", id="x"

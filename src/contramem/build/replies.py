@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from contramem.bank.card import Argument, FunctionCard, Line, SkillDelta, Strict
 from contramem.bank.patch import PATCH, Patch
@@ -32,11 +32,23 @@ class BuilderReply(Strict):
     card: FunctionText | None
 
 
-CiteText = Annotated[str, Field(pattern=r"^[A-Z]+#\d+$")]
+# Patterns spell digits out: the grammars that local servers make of a schema do not know \d.
+CITE = r"^[A-Z]+#[0-9]+$"
+CiteText = Annotated[str, Field(pattern=CITE)]
+
+
+def _one_by_one(cites: Any) -> Any:
+    """`A#4 B#7` are two events: packets name them so, and models repeat it."""
+    if not isinstance(cites, list) or not all(isinstance(cite, str) for cite in cites):
+        return cites
+    apart = [part for cite in cites for part in re.split(r"[\s,;]+", cite) if part]
+    if strange := [part for part in apart if not re.match(CITE, part)]:
+        raise ValueError(f"{strange[0]!r} is no event; write each as RUN#EVENT, such as A#4")
+    return apart
 
 
 class CitedDelta(SkillDelta):
-    cites: Annotated[tuple[CiteText, ...], Field(min_length=1)]
+    cites: Annotated[tuple[CiteText, ...], Field(min_length=1), BeforeValidator(_one_by_one)]
 
 
 class ReflectorReply(Strict):
@@ -44,7 +56,7 @@ class ReflectorReply(Strict):
 
 
 class CuratorReply(Strict):
-    operation: str
+    operation: Literal["ADD", "PATCH", "MERGE", "NARROW", "NOOP"]
     target_card_ids: tuple[str, ...] = ()
     retained_card_id: str | None = None
     new_or_updated_card: SkillDelta | None = None
@@ -72,7 +84,9 @@ def function_card(reply: str, function: str) -> FunctionCard | None:
 
 
 def candidates(reply: str) -> list[Candidate]:
-    return [Candidate(_uncited(delta), _cites(delta)) for delta in parsed(reply, ReflectorReply).deltas]
+    """The lessons, each once: small models say one three times."""
+    deltas = {(delta.title, delta.skill.core_rule): delta for delta in reversed(parsed(reply, ReflectorReply).deltas)}
+    return [Candidate(_uncited(delta), _cites(delta)) for delta in reversed(deltas.values())]
 
 
 def patch(reply: str, index: int) -> Patch:
@@ -119,13 +133,15 @@ def _schema_text(kind: type[BaseModel]) -> str:
 
 
 def _bare(schema: Any) -> Any:
-    """Without titles and descriptions: the prompt says what the fields mean."""
+    """Without titles and descriptions: the prompt says what the fields mean. Every field is asked for, though a reply
+    without some is taken too: where a server enforces the schema, small models leave out what they may."""
     if isinstance(schema, dict):
         named = "properties" in schema and schema.get("type") == "object"
         kept = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
         bare = {key: _bare(value) for key, value in kept.items() if key != "properties"}
         if named:
             bare["properties"] = {name: _bare(value) for name, value in schema["properties"].items()}
+            bare["required"] = list(bare["properties"])
         return bare
     return [_bare(part) for part in schema] if isinstance(schema, list) else schema
 

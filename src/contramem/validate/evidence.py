@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -18,7 +19,9 @@ def evidence(case: Case) -> Iterator[str]:
     """Complain about what nothing in the runs shows."""
     if isinstance(case.text, FunctionCard):
         yield from _call_counts(case)
-    elif case.cites is not None and case.packets:
+        return
+    yield from _events_in_text(case)
+    if case.cites is not None and case.packets:
         yield from _cites(case)
         yield from _functions(case, case.text)
         yield from _guards(case, case.text)
@@ -38,6 +41,18 @@ def _cites(case: Case) -> Iterator[str]:
             yield f"The lesson cites event {position} of run {run}, which has no such event."
         elif steps[run, position].tainted:
             yield f"Event {position} of run {run} follows from text planted in an observation, and teaches nothing."
+
+
+_EVENT = re.compile(r"\b([A-Z]+)#(\d+)\b")
+
+
+def _events_in_text(case: Case) -> Iterator[str]:
+    """Whoever reads the card has not seen the runs."""
+    steps = {place for known in case.known for place in known.steps}
+    for field in case.fields:
+        for run, position in _EVENT.findall(field.text):
+            if (run, int(position)) in steps:
+                yield f"{field.name} names {run}#{position}, an event of a run; the text has to stand without the runs."
 
 
 def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
