@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.loopback import Answer, loopback
 from tests.made_runs import call, run
+from tests.shipped import shipped, written
 
 from contramem.bank.store import open_store
 from contramem.cli import cli
@@ -293,6 +294,33 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
             assert len(opened.calls()) == len(server.bodies) == 1
         assert ok("build", traces, "--bank", store, *how)["model"]["finished"]
         assert len(server.bodies) == 4
+
+
+def test_a_server_that_is_slow_is_given_the_time_that_was_said(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic_ai")
+    monkeypatch.setattr("contramem.llm.calls.FIRST_WAIT_S", 0.0)
+    release = Event()
+
+    def behave(body: dict[str, Any], before: int) -> Answer:
+        release.wait()
+        return Answer(json.dumps(reply(body)))
+
+    with loopback(behave) as server:
+        how = ("--model", "openai:some", "--base-url", server.url, "--parallel", "1")
+        said = complaint("build", traces, "--bank", tmp_path / "bank.db", *how, "--timeout", "1")
+        release.set()
+    assert "no answer within 1 s; --timeout gives it longer; tried 3 times" in said
+
+
+def test_prompts_are_as_short_as_was_said(tmp_path: Path) -> None:
+    runs = written(tmp_path / "runs.jsonl", shipped("drive"))
+    how = ("build", runs, "--bank", tmp_path / "bank.db", "--model", "x", "--dry-run")
+    usual, short = (ok(*how, *more)["stages"] for more in ((), ("--prompt-tokens", "200")))
+    for stage, one, other in zip(("builder", "reflector"), usual, short, strict=False):
+        assert one["stage"] == other["stage"] == stage
+        assert other["tokens_in"] < one["tokens_in"]
 
 
 def test_a_second_ctrl_c_leaves_at_once_and_the_build_goes_on_later(traces: Path, tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from contramem.errors import BudgetError, ModelError, UsageError
-from contramem.llm.calls import MAX_TRIES, Budget, Caller
+from contramem.llm.calls import MAX_TIMEOUTS, MAX_TRIES, Budget, Caller
 from contramem.llm.files import as_line, read_replies, write_requests
 from contramem.llm.price import Price, read_price
 from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import Message, Reply, Request, Settings, Trouble
+from contramem.llm.request import TIMEOUT, Message, Reply, Request, Settings, Trouble
 from contramem.llm.scripted import ScriptedModel
 
 
@@ -39,6 +39,13 @@ def test_trouble_that_may_pass_is_tried_a_bounded_number_of_times() -> None:
         list(caller.ask_all([request()]))
     assert caller.troubles == Counter({"server error": MAX_TRIES})
     assert len(waits) == MAX_TRIES - 1
+
+
+def test_a_call_that_times_out_is_tried_less_often_and_says_how_to_wait_longer() -> None:
+    slow = [Trouble(TIMEOUT, "no answer within 300 s; --timeout gives it longer", again=True) for _ in range(MAX_TRIES)]
+    caller = Caller(ScriptedModel(*slow), sleep=lambda pause_s: None)
+    with pytest.raises(ModelError, match=f"--timeout gives it longer; tried {MAX_TIMEOUTS} times"):
+        list(caller.ask_all([request()]))
 
 
 def test_a_budget_stops_before_the_call_that_could_break_it() -> None:

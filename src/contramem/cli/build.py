@@ -21,7 +21,7 @@ from contramem.build.deltas import DeltasFrom
 from contramem.build.rounds import Plan
 from contramem.build.rules import RuleAuthor
 from contramem.cli import build_cost, build_model
-from contramem.cli.build_model import ModelOptions, model_options
+from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import pooled, reading_options
 from contramem.contrast.packet import Packet

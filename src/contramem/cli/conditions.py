@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from contramem.cli.build_model import ModelOptions, calling, few_model_options
+from contramem.cli.build_model import calling
+from contramem.cli.model_options import ModelOptions, few_model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import pooled, reading_options
 from contramem.errors import UsageError

@@ -12,10 +12,11 @@ from time import monotonic
 
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.price import Price
-from contramem.llm.request import Model, Reply, Request, Trouble
+from contramem.llm.request import TIMEOUT, Model, Reply, Request, Trouble
 
 PARALLEL = 8
-MAX_TRIES = 6
+MAX_TRIES, MAX_TIMEOUTS = 6, 3
+"""How often one call is tried; a time-out costs the whole wait each time, and what is slow once is slow again."""
 FIRST_WAIT_S, MAX_WAIT_S = 1.0, 60.0
 INPUT_MARGIN = 1.15
 """Providers count tokens otherwise than we do, and wrap our messages in some of their own."""
@@ -124,17 +125,19 @@ class Caller:
             self.budget.charge(future.result())
 
     def _ask(self, request: Request) -> Reply:
+        timeouts = 0
         for tries in range(1, MAX_TRIES + 1):
             try:
                 return self.model.ask(request)
             except Trouble as trouble:
+                timeouts += trouble.kind == TIMEOUT
                 with self._lock:
                     self.troubles[trouble.kind] += 1
                     pause = self._pause(trouble, tries)
                 if not trouble.again:
                     raise ModelError(f"{self.model.name} refuses the call about {request.subject}: {trouble.what}. "
                                      "Everything paid for is kept.") from trouble  # fmt: skip
-                if tries == MAX_TRIES or self._leaves(pause):
+                if tries == MAX_TRIES or timeouts == MAX_TIMEOUTS or self._leaves(pause):
                     raise ModelError(
                         f"{self.model.name} does not answer ({trouble.kind}: {trouble.what}; tried {tries} times). "
                         "Everything paid for is kept; run the same command again to go on from here."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from contramem.errors import ModelError, UsageError
 from contramem.llm.price import Price, price_of
-from contramem.llm.request import Finish, Reply, Request, Trouble
+from contramem.llm.request import TIMEOUT, Finish, Reply, Request, Trouble
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -153,7 +153,7 @@ class ProviderModel:
         if isinstance(error, exceptions.ModelHTTPError):
             return _http_trouble(error.status_code, error.retry_after, _said(error.body))
         if isinstance(error, exceptions.ModelTimeoutError) or _is_timeout(error):
-            return Trouble("timeout", f"no answer within {self._timeout_s:g} s", again=True)
+            return Trouble(TIMEOUT, f"no answer within {self._timeout_s:g} s; --timeout gives it longer", again=True)
         kind = "connection" if isinstance(error, exceptions.ModelAPIError) else "broken response"
         return Trouble(kind, first_line(str(error)), again=True)
 
@@ -206,7 +206,7 @@ def _http_trouble(status: int, retry_after_s: float | None, said: str) -> Troubl
     if status == 429:
         return Trouble("rate limit", what, again=True, retry_after_s=retry_after_s)
     if status in (408, 504):
-        return Trouble("timeout", what, again=True, retry_after_s=retry_after_s)
+        return Trouble(TIMEOUT, what, again=True, retry_after_s=retry_after_s)
     if status >= 500:
         return Trouble("server error", what, again=True, retry_after_s=retry_after_s)
     return Trouble("rejected", what, again=False)

@@ -1,0 +1,174 @@
+"""The options of model authors: who is asked, how, for how much; and what of it does not go together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from contramem.build.focus import SUITES, load_focus
+from contramem.build.function_text import FUNCTION_BUDGET_TOKENS
+from contramem.build.model import ModelChoice
+from contramem.build.packet_text import PACKET_BUDGET_TOKENS
+from contramem.build.rounds import DEFAULT_WINDOW
+from contramem.build.suites import Prompts
+from contramem.errors import UsageError
+from contramem.llm.batch import check_batches
+from contramem.llm.calls import PARALLEL
+from contramem.llm.client import TIMEOUT_S
+from contramem.llm.price import Price, price_of, read_price
+from contramem.llm.recorded import RecordedModel
+from contramem.llm.request import EFFORTS, Settings, reply_tokens
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_OPTIONS = {
+    "model": click.option(
+        "--model", metavar="M", help="Author by a model: openai:gpt-5.5, anthropic:..., recorded:FILE."
+    ),
+    "base_url": click.option("--base-url", metavar="URL", help="Any OpenAI-compatible server."),
+    "suite": click.option(
+        "--suite", type=click.Choice(list(SUITES)), help="Prompts for app tools (default) or code agents."
+    ),
+    "focus": click.option("--focus", type=_FILE, metavar="FILE", help="TOML with focus blocks of your own."),
+    "prompts": click.option(
+        "--prompts", type=click.Path(path_type=Path), metavar="DIR", help="Templates in place of ours."
+    ),
+    "prompt_tokens": click.option(
+        "--prompt-tokens",
+        type=click.IntRange(200),
+        metavar="N",
+        help=f"Of the runs in a prompt ({PACKET_BUDGET_TOKENS}); fewer for small models.",
+    ),
+    "reasoning_effort": click.option("--reasoning-effort", type=click.Choice(EFFORTS), help="Where the model has it."),
+    "temperature": click.option("--temperature", type=float, metavar="T", help="Where the model takes one."),
+    "seed": click.option("--seed", type=int, metavar="N", help="Where the provider has one."),
+    "max_reply_tokens": click.option(
+        "--max-reply-tokens", type=click.IntRange(256), metavar="N", help="Of one reply, reasoning included."
+    ),
+    "window": click.option(
+        "--window", type=click.IntRange(1), metavar="N", help="Tasks reflected on against the same bank."
+    ),
+    "parallel": click.option("--parallel", type=click.IntRange(1), metavar="N", help="Calls at a time, at most."),
+    "timeout": click.option(
+        "--timeout", type=click.FloatRange(1), metavar="S", help=f"Seconds that one call may take ({TIMEOUT_S:g})."
+    ),
+    "price": click.option("--price", metavar="IN,OUT", help="Dollars per million tokens, where the list has none."),
+    "batch": click.option(
+        "--batch", is_flag=True, help="Ask through the provider's batch service: slow, at half the price."
+    ),
+    "dry_run": click.option("--dry-run", is_flag=True, help="Say what it will cost; call nobody, change nothing."),
+    "budget": click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Spend no more than this, now."),
+    "no_keep_replies": click.option(
+        "--no-keep-replies", is_flag=True, help="Keep no prompts and replies; going on then pays again."
+    ),
+    "export_requests": click.option(
+        "--export-requests", type=_FILE, metavar="FILE", help="Write what is ready to be asked; no key."
+    ),
+    "import_replies": click.option(
+        "--import-replies", type=_FILE, metavar="FILE", help="Take replies, and go on as far as they reach."
+    ),
+}
+_FEW = ("model", "base_url", "reasoning_effort", "temperature", "parallel", "timeout", "price", "budget")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What --model and its companions say."""
+
+    model: str
+    base_url: str | None
+    choice: ModelChoice
+    window: int
+    parallel: int
+    timeout_s: float
+    price: Price | None
+    """The user's, or else the list's; of batches, where it is to be asked in batches."""
+    given_price: Price | None
+    batch: bool
+    dry_run: bool
+    budget: float | None
+    keep: bool
+    export: Path | None
+    replies: Path | None
+
+    @property
+    def by_file(self) -> bool:
+        return self.export is not None or self.replies is not None
+
+
+def model_options(command: Command) -> Command:
+    """Add the options of model authors; the command gets `by_model`, None without --model."""
+    return _with_options(command, tuple(_OPTIONS))
+
+
+def few_model_options(command: Command) -> Command:
+    """Add those that say who is asked, how, and for how much."""
+    return _with_options(command, _FEW)
+
+
+def _with_options(command: Command, names: Sequence[str]) -> Command:
+    absent = dict.fromkeys(_OPTIONS)
+
+    @functools.wraps(command)
+    def with_options(**given: Any) -> Any:
+        return command(by_model=_options(absent | {name: given.pop(name) for name in names}), **given)
+
+    decorated: Any = with_options
+    for name in reversed(names):
+        decorated = _OPTIONS[name](decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+def _options(given: dict[str, Any]) -> ModelOptions | None:
+    if given["model"] is None:
+        if alone := [name for name, value in given.items() if value]:
+            raise UsageError(f"--{alone[0].replace('_', '-')} goes with --model.")
+        return None
+    effort = given["reasoning_effort"]
+    settings = Settings(effort, given["temperature"], given["seed"], given["max_reply_tokens"] or reply_tokens(effort))
+    prompts = Prompts(given["suite"] or "app_tool", load_focus(given["focus"]), given["prompts"])
+    packet_tokens = given["prompt_tokens"] or PACKET_BUDGET_TOKENS
+    model = str(given["model"])
+    if model.startswith("recorded:"):
+        model = RecordedModel(Path(model.partition(":")[2])).name
+    given_price = read_price(given["price"]) if given["price"] else None
+    price = given_price or price_of(model)
+    if given["batch"]:
+        _check_batch(given)
+        price, given_price = price and price.in_batch, given_price and given_price.in_batch
+    if given["budget"] is not None and price is None:
+        raise UsageError(f"--budget: the price of {model} is not known. Say it with --price IN,OUT.")
+    if given["dry_run"] and (given["export_requests"] or given["import_replies"]):
+        raise UsageError("--dry-run changes nothing, so it goes with neither --export-requests nor --import-replies.")
+    return ModelOptions(
+        model=str(given["model"]),
+        base_url=given["base_url"],
+        choice=ModelChoice(model, settings, prompts, packet_tokens, min(packet_tokens, FUNCTION_BUDGET_TOKENS)),
+        window=given["window"] or DEFAULT_WINDOW,
+        parallel=given["parallel"] or PARALLEL,
+        timeout_s=given["timeout"] or TIMEOUT_S,
+        price=price,
+        given_price=given_price,
+        batch=bool(given["batch"]),
+        dry_run=given["dry_run"],
+        budget=given["budget"],
+        keep=not given["no_keep_replies"],
+        export=given["export_requests"],
+        replies=given["import_replies"],
+    )
+
+
+def _check_batch(given: dict[str, Any]) -> None:
+    if given["export_requests"] or given["import_replies"]:
+        raise UsageError("--batch hands requests to the provider; by file you hand them over yourself. Choose one.")
+    if given["no_keep_replies"]:
+        raise UsageError("--no-keep-replies: a build in batches goes on from the replies that it keeps.")
+    if str(given["model"]).startswith("recorded:"):
+        raise UsageError("--batch: recorded exchanges have no batch service. Leave --batch away.")
+    check_batches(str(given["model"]), given["base_url"])
