@@ -10,6 +10,7 @@ import pytest
 from tests.made_runs import call, run
 from tests.shipped import shipped
 
+from contramem.counting import count_tokens
 from contramem.errors import UsageError
 from contramem.evaluate.baselines import Neighbours
 from contramem.evaluate.conditions import (
@@ -22,7 +23,6 @@ from contramem.evaluate.conditions import (
     median_source,
 )
 from contramem.evaluate.contest import contests, ordered
-from contramem.inject.budget import count_tokens
 from contramem.retrieve.hit import Query
 from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory

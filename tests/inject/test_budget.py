@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.bank.card import FunctionCard, Skill, SkillCard
-from contramem.inject.budget import CardText, Size, _encoding, count_tokens, fit, text_of
+from contramem.counting import _encoding, count_tokens
+from contramem.inject.budget import CardText, Size, fit, text_of
 
 lines = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=40)
 

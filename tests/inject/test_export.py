@@ -7,8 +7,8 @@ from contramem.bank.bank import Bank, Holding
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import load_frozen, write_frozen
 from contramem.cli.export import export
+from contramem.counting import count_tokens
 from contramem.errors import BankFileError, UsageError
-from contramem.inject.budget import count_tokens
 from contramem.inject.export import BEGIN, END, as_agents_md, exportable, skill_folders, write_skills
 
 skills_ref = pytest.importorskip("skills_ref", reason="the standard's own validator: pip install skills-ref")

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
+from contramem.counting import count_tokens
 from contramem.errors import BankFileError, UsageError
-from contramem.inject.budget import count_tokens
 from contramem.inject.run import Memory
 from contramem.retrieve.profiles import PROFILES
 from contramem.traces.trajectory import Event, Result, Tool

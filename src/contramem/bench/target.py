@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from contramem.inject.budget import count_tokens
+from contramem.counting import count_tokens
 from contramem.traces.trajectory import Tool, Usage
 
 ONE_CALL = Usage(model_calls=1)

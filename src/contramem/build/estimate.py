@@ -20,7 +20,7 @@ from contramem.build.model import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
 from contramem.build.related import FOR_CURATOR, FOR_REFLECTOR
 from contramem.build.rounds import Plan, Rounds
 from contramem.contrast.packet import Packet
-from contramem.inject.budget import count_tokens
+from contramem.counting import count_tokens
 from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
 from contramem.llm.request import STAGES, Request, Stage

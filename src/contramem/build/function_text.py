@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from contramem.contrast.observation import Observation
-from contramem.inject.budget import count_tokens
+from contramem.counting import count_tokens
 from contramem.traces.trajectory import Tool
 
 FUNCTION_BUDGET_TOKENS = 2_500

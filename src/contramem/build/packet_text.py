@@ -16,7 +16,7 @@ import msgspec
 from contramem.build.mining import mine
 from contramem.contrast.align import Row, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
-from contramem.inject.budget import count_tokens
+from contramem.counting import count_tokens
 
 PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (

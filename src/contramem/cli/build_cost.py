@@ -13,8 +13,8 @@ from rich.table import Table
 
 from contramem.bank.calls import Call
 from contramem.build.estimate import Range, StageEstimate
+from contramem.counting import ENCODING
 from contramem.errors import UsageError
-from contramem.inject.budget import ENCODING
 from contramem.llm.exchange import Exchange
 from contramem.llm.request import STAGES
 from contramem.pipeline import ModelBuild

@@ -53,6 +53,6 @@ def export(where: str, form: str, dest: Path) -> None:
 
 
 def _tell(dest: Path, cards: int, text: str) -> None:
-    from contramem.inject.budget import ENCODING, count_tokens
+    from contramem.counting import ENCODING, count_tokens
 
     click.echo(f"{dest}: {cards} cards, {count_tokens(text)} tokens ({ENCODING}) that every session reads")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from contramem.inject.budget import ENCODING, count_tokens
+from contramem.counting import ENCODING, count_tokens
 from contramem.inject.guidance import Guidance
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Event, Outcome

@@ -1,24 +1,18 @@
-"""Card texts and what fits: tokens are counted offline, and a card is cut only between fields."""
+"""Card texts and what fits of them. A card is cut only between fields."""
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from sys import maxsize
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Card, FunctionCard
+from contramem.counting import count_tokens
 from contramem.prompts import render
 
-ENCODING = "o200k_base"
-"""What tokens are counted with. Other models' counts differ by some percent."""
-
-_JOINED = " \t\r\n/"  # what the tokenizer may join to a line break before it
 _GONE = -maxsize  # lines to spare of a card that was left out
-_PIECE = 500_000  # characters; the tokenizer refuses a million at once
 # Control characters, and those that reorder or hide what is displayed: one field stays one visible line.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
 
@@ -47,38 +41,6 @@ class CardText:
 
     def first(self, lines: int) -> str:
         return "\n".join(self.lines[:lines])
-
-
-def count_tokens(text: str) -> int:
-    """Tokens of `text` in `ENCODING`. The first call loads the tokenizer (about 0.2 s).
-
-    Paragraph by paragraph: the tokenizer never joins a line break to a letter or `#` that follows, so the parts add
-    up, and a card that is shown again need not be counted again.
-    """
-    paragraphs = text.split("\n\n")
-    if any(not part or part[0] in _JOINED for part in paragraphs[1:]):
-        return _count(text)
-    return count_paragraphs(paragraphs)
-
-
-def count_paragraphs(paragraphs: Sequence[str]) -> int:
-    """Tokens of a text of these paragraphs, each of which begins with a letter or a sign."""
-    return sum([_count(part + "\n\n") for part in paragraphs[:-1]]) + _count(paragraphs[-1])
-
-
-@lru_cache(maxsize=8192)
-def _count(text: str) -> int:
-    encode = _encoding().encode_ordinary
-    return sum(len(encode(text[start : start + _PIECE])) for start in range(0, len(text), _PIECE))
-
-
-@cache
-def _encoding() -> Any:
-    # It reads its data with functions that Python 3.11 and 3.12 call deprecated: nothing a user of ours can mend.
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        import bpe_openai  # type: ignore[import-untyped]
-
-        return bpe_openai.get_encoding(ENCODING)
 
 
 def size(text: str) -> Size:

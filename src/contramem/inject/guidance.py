@@ -8,18 +8,8 @@ from functools import cache
 from sys import maxsize
 
 from contramem.bank.card import Card, FunctionCard
-from contramem.inject.budget import (
-    ENCODING,
-    CardText,
-    Size,
-    count_paragraphs,
-    count_tokens,
-    fit,
-    name_and_purpose,
-    one_line_of,
-    size,
-    text_of,
-)
+from contramem.counting import ENCODING, count_paragraphs, count_tokens
+from contramem.inject.budget import CardText, Size, fit, name_and_purpose, one_line_of, size, text_of
 from contramem.prompts import Prompt, render
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import Profile

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from contramem.inject.budget import count_tokens
+from contramem.counting import count_tokens
 
 Stage: TypeAlias = Literal["builder", "reflector", "curator"]
 STAGES: tuple[Stage, ...] = ("builder", "reflector", "curator")

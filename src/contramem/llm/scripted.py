@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any, TypeAlias
 
-from contramem.inject.budget import count_tokens
+from contramem.counting import count_tokens
 from contramem.llm.price import Price
 from contramem.llm.request import Reply, Request, Trouble
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from contramem.counting import count_tokens
 from contramem.evaluate.conditions.shown import shown_text
-from contramem.inject.budget import count_tokens
 from contramem.retrieve.hit import Query
 
 

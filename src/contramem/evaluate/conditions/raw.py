@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contramem.counting import count_tokens
 from contramem.evaluate.baselines import Neighbours, names, workflow
 from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, Construction, Making
 from contramem.evaluate.conditions.masked import MaskedRun, RunKey, key_of, masked_runs
 from contramem.evaluate.conditions.shown import shown_text
 from contramem.inject.aid import TextAid
-from contramem.inject.budget import count_tokens
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 

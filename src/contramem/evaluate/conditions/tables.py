@@ -8,6 +8,7 @@ from random import Random
 from statistics import mean
 from typing import Any
 
+from contramem.counting import ENCODING
 from contramem.evaluate.baselines import CONTROL
 from contramem.evaluate.conditions.condition import Construction
 from contramem.evaluate.conditions.measure import EXPECTED, Table
@@ -29,7 +30,6 @@ from contramem.evaluate.report import (
 from contramem.evaluate.report import Table as Written
 from contramem.evaluate.report.table import Row
 from contramem.evaluate.stats import Interval
-from contramem.inject.budget import ENCODING
 
 OURS = "contramem"
 
