@@ -94,7 +94,7 @@ def build_by_model(
 ) -> ModelBuild:
     """The same with a model as author, in rounds that `answer` has answered. Called again, it goes on where it stopped.
 
-    What a model claims is checked when it claims it; its cards are not settled by rules afterwards (Algorithm 1).
+    What a model claims is checked when it claims it, and its guards are held against all runs when an ability is done.
     """
     with store.writing("build"):
         author = ModelAuthor(choice, exchange, checks, plan.packets)

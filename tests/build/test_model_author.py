@@ -65,7 +65,7 @@ def test_the_three_jobs_make_a_bank_and_the_ledger_knows_what_each_decision_cost
         assert rounds.finished
         assert [card.tool for card in store.bank().functions] == ["Mail.delete"]
         assert [card.title for card in store.bank().skills] == ["Delete before reporting"]
-        function, skill = (entry.decision for entry in store.ledger())
+        function, skill, settled = (entry.decision for entry in store.ledger())
         assert function.by.kind == "model"
         assert function.by.name == "scripted"
         assert function.usage.model_calls == 1
@@ -73,6 +73,7 @@ def test_the_three_jobs_make_a_bank_and_the_ledger_knows_what_each_decision_cost
         assert skill.usage.tokens_in == sum(asked.tokens for asked in model.asked if asked.stage != "builder")
         assert exchange.spent_usd == pytest.approx(sum(one.cost_usd or 0 for one in store.calls()))
         assert [entry.runs[0].source for entry in [skill]] == ["a"]
+        assert (settled.by.kind, settled.usage.model_calls) == ("rules", 0)
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,11 @@ class Decision(Strict):
         return self
 
     @property
+    def writes(self) -> bool:
+        """Did whoever decided say what a card says? Settling (build/) decides as well, and only counts and limits."""
+        return bool(self.changes) and (self.candidate is not None or self.operation in ("EDIT", "IMPORT"))
+
+    @property
     def card_ids(self) -> tuple[str, ...]:
         """The cards it changes or names."""
         named = self.patch.target_card_ids if self.patch else ()

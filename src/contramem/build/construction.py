@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import msgspec
@@ -15,14 +15,16 @@ import msgspec
 from contramem.bank.bank import Bank, Change, Holding
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.footing import Footing
-from contramem.bank.ledger import Act, Attribution, Decision, Operation, RunRef
+from contramem.bank.ledger import Attribution, Decision, Operation, RunRef
 from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
 from contramem.build.author import Author, Candidate, Unusable
 from contramem.build.curation import Known, known, same_rule
+from contramem.build.fitting import Fitted, fitted
 from contramem.build.generalizing import asks_for
 from contramem.build.mining import accepted_chance
-from contramem.build.settling import stand, uncounted
+from contramem.build.rules import RuleAuthor
+from contramem.build.settling import Evidence, Standing
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -149,9 +151,9 @@ class Construction:
         for index, candidate in enumerate(candidates):
             if index >= first:
                 last = index + 1 == len(candidates)
-                decision = self._skill_decision(index, candidate, packet)
+                decisions = self._skill_decisions(index, candidate, packet)
                 self.report.deltas += 1
-                self._record(decision, progress={step: f"{state} {'done' if last else index + 1}"})
+                self._record(*decisions, progress={step: f"{state} {'done' if last else index + 1}"})
         self.report.packets += 1
         if not candidates:
             self._record(progress={step: f"{state} done"})
@@ -167,27 +169,42 @@ class Construction:
         """Who decides, on what: another author, or other runs, make it another packet."""
         return f"{self._who} {packet_digest(packet)}"
 
-    def _skill_decision(self, index: int, candidate: Candidate, packet: Packet) -> Decision:
-        refusals = self._checks.candidate(candidate, packet, self._functions)
+    def fitted(self, candidate: Candidate, packet: Packet) -> Fitted:
+        """The lesson without guards that cannot be read or that the packet does not bear out."""
+        return fitted(candidate.delta, self._checks.candidate(candidate, packet, self._functions))
+
+    def _skill_decisions(self, index: int, proposed: Candidate, packet: Packet) -> list[Decision]:
+        """What becomes of a delta, after a refusal for each guard that it or its patch has to go without."""
+        delta, refusals, unfit = self.fitted(proposed, packet)
+        candidate, cites = replace(proposed, delta=delta), proposed.cites
         if refusals:
-            return self._refused(packet, candidate.delta, refusals, cites=candidate.cites)
+            return [self._refused(packet, proposed.delta, [*refusals, *unfit], cites=cites)]
         try:
             patch = self._patch(index, candidate, packet)
         except Unusable as unusable:
             refusals = [Refusal(unusable.check, unusable.reason)]
-            return self._refused(packet, candidate.delta, refusals, cites=candidate.cites)
-        refusals = self._refusals(patch, candidate, packet)
+            return [self._refused(packet, delta, refusals, cites=cites)]
+        if patch.new_or_updated_card is not None:
+            text, refusals, more = fitted(patch.new_or_updated_card, self._refusals(patch, candidate, packet))
+            patch, unfit = patch.model_copy(update={"new_or_updated_card": text}), [*unfit, *more]
+        else:
+            refusals = self._refusals(patch, candidate, packet)
         if refusals:
-            return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
+            return [self._refused(packet, delta, refusals, patch=patch, cites=cites)]
         try:
-            changes = self._changes(patch, packet, candidate.cites)
+            changes = self._changes(patch, packet, cites)
         except PatchError as error:  # a person has pinned or rejected the card
             refusals = [Refusal("bank", str(error))]
-            return self._refused(packet, candidate.delta, refusals, patch=patch, cites=candidate.cites)
-        return self._decision(
-            patch.operation, candidate.delta, patch.reason, packet=packet, patch=patch, changes=changes,
-            cites=candidate.cites,
-        )  # fmt: skip
+            return [self._refused(packet, delta, refusals, patch=patch, cites=cites)]
+        decision = self._decision(
+            patch.operation, delta, patch.reason, packet=packet, patch=patch, changes=changes, cites=cites
+        )
+        return [decision, *(self._without(refusal, candidate, packet) for refusal in unfit)]
+
+    def _without(self, refusal: Refusal, candidate: Candidate, packet: Packet) -> Decision:
+        """One guard is refused, and its lesson goes on without it."""
+        said = Refusal(refusal.check, f"{refusal.reason} “{candidate.delta.title}” goes on without it.")
+        return self._refused(packet, None, [said], cites=candidate.cites)
 
     def _patch(self, index: int, candidate: Candidate, packet: Packet) -> Patch:
         if self._append_only:
@@ -244,48 +261,48 @@ class Construction:
             for one in known(self._bank, ability)
             if self._progress.get(f"card {one.card.card_id}") != state and one.card.guards
         ]
-        accepted = accepted_chance(packets) if waiting else 0.0
+        ruled = {one.card.card_id for one in waiting if self._is_ruled(one)}
+        accepted = accepted_chance(packets) if ruled else 0.0
         for one in waiting:
-            step = f"card {one.card.card_id}"
-            self._record(*self._settled(one, packets, fresh, accepted), progress={step: state})
+            evidence = Evidence(packets, fresh, accepted if one.card.card_id in ruled else None)
+            standing = evidence.standing(one)
+            decisions = [self._about(one, standing)] if standing.changes(one) else []
+            self._record(*decisions, progress={f"card {one.card.card_id}": state})
         self._retire_said_twice(ability)
         if fresh:
             self._record(progress=settled)
+
+    def _is_ruled(self, one: Known) -> bool:
+        """Did the rules write what the card says, or somebody in words of their own?"""
+        decisions = [entry.decision for entry in self._store.ledger(one.card.card_id)]
+        writing = [decision.by.kind for decision in decisions if decision.writes]
+        return not writing or writing[-1] == "rules"
 
     def _retire_said_twice(self, ability: str) -> None:
         """A way past an error that a card asks for before the call has become superfluous."""
         cards = known(self._bank, ability)
         for one in cards:
-            if one.status != "pinned" and any(asks_for(other.card, one.card) for other in cards):
+            if one.status == "pinned" or not any(asks_for(other.card, one.card) for other in cards):
+                continue
+            if self._is_ruled(one):  # what is said in other words is not known to say the same
                 reason = "Another card asks beforehand for what this does after the error."
-                self._record(self._about(one, "RETIRE", reason, one.footing), progress={})
+                standing = Standing("RETIRE", reason, one.footing, one.card)
+                self._record(self._about(one, standing), progress={})
 
-    def _settled(
-        self, one: Known, packets: Sequence[Packet], fresh: Sequence[Packet], accepted: float
-    ) -> list[Decision]:
-        # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
-        complete = {*one.footing.tasks, *one.footing.contradicted_by} <= {packet.task_key for packet in packets}
-        standing = stand(uncounted(one), packets, accepted) if complete else stand(one, fresh)
-        if standing.retired and one.status != "pinned":
-            return [self._about(one, "RETIRE", standing.retired, standing.footing)]
-        if standing.narrowed is not None and one.status != "pinned":
-            reason = f"Passing runs of {len(standing.footing.contradicted_by)} tasks contradict its wider reach."
-            return [self._about(one, "NARROW", reason, standing.footing, standing.narrowed)]
-        if standing.footing != one.footing:
-            reason = f"Held against all runs: {standing.footing}."
-            stated = standing.stated if one.status != "pinned" else None
-            return [self._about(one, "PATCH", reason, standing.footing, stated)]
-        return []
-
-    def _about(
-        self, one: Known, operation: Operation | Act, reason: str, footing: Footing, text: SkillDelta | None = None
-    ) -> Decision:
+    def _about(self, one: Known, standing: Standing) -> Decision:
+        """What evidence says about a card, whoever wrote it, is said by the rules."""
         held = self._bank.holdings[one.card.card_id]
-        after = held.rewritten(text, footing) if text else held.model_copy(update={"footing": footing})
-        if operation == "RETIRE":
-            after = after.model_copy(update={"status": "retired"})
-        change = Change(before=held, after=after)
-        return Decision(operation=operation, reason=reason, by=self._by, ability=one.card.ability, changes=(change,))
+        if standing.operation == "RETIRE":
+            after = held.model_copy(update={"footing": standing.footing, "status": "retired"})
+        else:
+            after = held.rewritten(standing.text, standing.footing)
+        return Decision(
+            operation=standing.operation,
+            reason=standing.reason,
+            by=RuleAuthor.attribution,
+            ability=one.card.ability,
+            changes=(Change(before=held, after=after),),
+        )
 
     # Recording
 
@@ -323,7 +340,7 @@ class Construction:
     def _refused(
         self,
         packet: Packet | None,
-        candidate: SkillDelta | FunctionCard,
+        candidate: SkillDelta | FunctionCard | None,
         refusals: Sequence[Refusal],
         *,
         patch: Patch | None = None,

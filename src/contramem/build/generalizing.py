@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contramem.bank.card import SkillDelta
-from contramem.build.mining import replay
 from contramem.build.phrases import bare, listed, plain, quoted
 from contramem.build.wordings import worded
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
+from contramem.monitor.packet_replay import replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.traces.effects import effect_of
 from contramem.traces.trajectory import Effect

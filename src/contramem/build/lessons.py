@@ -12,12 +12,13 @@ from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.build.candidates import calls
 from contramem.build.enforcing import is_enforced
 from contramem.build.every_item import every_item, wrote
-from contramem.build.mining import Replay, mine
+from contramem.build.mining import mine
 from contramem.build.phrases import bare, calls_of, counted, listed, path, plain, tags_of
 from contramem.build.recoveries import diagnoses, recoveries
 from contramem.build.wordings import worded
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Cite
+from contramem.monitor.packet_replay import Replay
 
 
 def lessons(packet: Packet) -> list[Candidate]:

@@ -8,7 +8,6 @@ guard separates over all tasks, and whether chance would do as well, is asked wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from contramem.build.candidates import calls, candidates, worked
 from contramem.build.chance import Table, bar, chance
@@ -18,6 +17,7 @@ from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import same_call
 from contramem.monitor.deed import deeds_of_steps
 from contramem.monitor.guard import Guard, Template
+from contramem.monitor.packet_replay import Replay, replay
 from contramem.monitor.pattern import Pattern, parse_pattern
 
 # What says more is preferred where the evidence is the same: where a value comes from over what comes first, that over
@@ -34,52 +34,6 @@ MIN_HELD = 0.3
 
 MIN_BROKEN = 0.2
 """The share of failing runs that must have broken it: what one of many did wrong is an anecdote."""
-
-MAX_CONTRADICTING = 0.25
-"""The share of the passing runs that a guard speaks about which may do otherwise before a task speaks against it."""
-
-
-class Replay(NamedTuple):
-    """How the runs of one packet fared under a guard, by letter."""
-
-    guard: Guard
-    held: tuple[str, ...]
-    """Passing runs that met it and kept it."""
-    broken: tuple[str, ...]
-    """Failing runs that broke it."""
-    contradicted: tuple[str, ...]
-    """Passing runs that broke it."""
-    kept_in_vain: tuple[str, ...] = ()
-    """Failing runs that met it and kept it."""
-
-    @property
-    def supports(self) -> bool:
-        """Passing runs keep it, but for a few, and failing runs break it more often than they do."""
-        if not (self.held and self.broken) or self.speaks_against:
-            return False
-        failing = len(self.broken) + len(self.kept_in_vain)
-        return len(self.broken) / failing > len(self.contradicted) / self._passing
-
-    @property
-    def speaks_against(self) -> bool:
-        return bool(self.contradicted) and len(self.contradicted) >= MAX_CONTRADICTING * self._passing
-
-    @property
-    def _passing(self) -> int:
-        return len(self.held) + len(self.contradicted)
-
-
-def replay(guard: Guard, packet: Packet) -> Replay:
-    """Check the guard on every run that is evidence."""
-    passing = {run.letter: guard.check(run.actions) for run in packet.passing}
-    failing = {run.letter: guard.check(run.actions) for run in packet.failing}
-    return Replay(
-        guard,
-        held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
-        broken=tuple(letter for letter, verdict in failing.items() if verdict == "broken"),
-        contradicted=tuple(letter for letter, verdict in passing.items() if verdict == "broken"),
-        kept_in_vain=tuple(letter for letter, verdict in failing.items() if verdict == "holds"),
-    )
 
 
 def mine(packet: Packet) -> list[Replay]:

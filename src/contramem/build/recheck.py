@@ -12,12 +12,11 @@ from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
 from contramem.build.author import Candidate
 from contramem.build.construction import packet_digest
-from contramem.build.mining import replay
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
-from contramem.errors import GuardError
-from contramem.monitor.guard import parse_guard
+from contramem.monitor.guard import guards_of
+from contramem.monitor.packet_replay import replay
 from contramem.validate.case import Case, Text, functions_of
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
@@ -147,12 +146,7 @@ def _cites(runs: Sequence[RunRef], packet: Packet) -> Iterator[Cite]:
 def _guards(card: SkillCard, shown_by: Sequence[Packet | None]) -> Iterator[Refusal]:
     """A guard has to be kept by passing runs and broken by failing ones of a task that shows it. None is a task whose
     runs are not there: it may be the one."""
-    for text in card.guards:
-        try:
-            guard = parse_guard(text)
-        except GuardError as error:
-            yield Refusal("evidence", str(error))
-            continue
+    for guard in guards_of(card.guards):
         if shown_by and not any(packet is None or replay(guard, packet).supports for packet in shown_by):
-            reason = f"In no task that it rests on do runs pass by keeping {text} and fail by breaking it."
-            yield Refusal("evidence", reason)
+            reason = f"In no task that it rests on do runs pass by keeping {guard} and fail by breaking it."
+            yield Refusal("guard", reason, str(guard))

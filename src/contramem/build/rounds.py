@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
@@ -52,11 +52,8 @@ class Rounds:
         self._plan = plan
         self._store = store
         self._author = author
-        self._checks = checks
         self._construction = Construction(store, author, checks, append_only=plan.append_only)
-        observed = by_function(plan.packets)
-        self._functions: dict[str, list[Observation]] = observed if plan.only != "skills" else {}
-        self._known_functions = set(observed)
+        self._functions: dict[str, list[Observation]] = by_function(plan.packets) if plan.only != "skills" else {}
         self._abilities = {
             ability: _Ability(packets)
             for ability, packets in sorted(_by_ability(plan.packets).items())
@@ -70,7 +67,7 @@ class Rounds:
 
     @property
     def finished(self) -> bool:
-        return not self._functions and all(ability.done for ability in self._abilities.values())
+        return not self._functions and all(ability.settled for ability in self._abilities.values())
 
     @property
     def opened(self) -> set[str]:
@@ -111,6 +108,9 @@ class Rounds:
             if waiting or ability.window:
                 yield from waiting
                 return
+        if not ability.settled:
+            self._construction.settle(ability.name, ability.packets)
+            ability.settled = True
 
     def _go_on(self, ability: _Ability) -> Iterator[Request]:
         """Learn the packets of the window in order. From the first that has to wait on, only look ahead."""
@@ -134,8 +134,9 @@ class Rounds:
                 ahead = None  # what it will say is not known: nothing behind it can be foreseen
             elif ahead is not None:
                 for candidate in candidates[self._construction.decided(packet) or 0 :]:
-                    if not self._checks.candidate(candidate, packet, self._known_functions):
-                        yield from ahead.request(candidate, packet)
+                    delta, refusals, _ = self._construction.fitted(candidate, packet)
+                    if not refusals:
+                        yield from ahead.request(replace(candidate, delta=delta), packet)
         self._author.forget()
 
     def _reflected(self, packet: Packet, seen: Bank) -> Sequence[Candidate] | Request:
@@ -151,6 +152,9 @@ class _Ability:
     """The packets of one ability that are still to learn, and the window that is open."""
 
     def __init__(self, packets: Sequence[Packet]) -> None:
+        self.name, self.packets = packets[0].ability, sorted(packets, key=lambda packet: packet.task_key)
+        self.settled = False
+        """Were its cards held against all its packets, when all were learned from?"""
         self._left = curriculum(packets)
         self.window: list[Packet] = []
         self.seen = Bank()

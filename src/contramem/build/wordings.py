@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
-from contramem.build.mining import Replay, guarded, matches
+from contramem.build.mining import guarded, matches
 from contramem.build.phrases import bare, calls_of, counted, listed, path, plain, quotation, tags_of
 from contramem.build.sources import named, places, sources_in
 from contramem.contrast.enabling import enablings
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard
+from contramem.monitor.packet_replay import Replay
 from contramem.monitor.pattern import parse_pattern
 
 

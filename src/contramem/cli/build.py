@@ -197,7 +197,10 @@ def _show(report: Report, bank: Bank, packets: list[Packet], where: str) -> None
     else:
         console.print(_decisions(report))
     for check, count in sorted(report.refused.items()):
-        console.print(f"[yellow]{count:,} refused[/] by {check}; `contramem bank history {where}` says why.")
+        what = f"{count:,} refused[/] by {check}"
+        if check == "guard":
+            what = f"{count:,} {'guard' if count == 1 else 'guards'} refused[/], the cards kept without"
+        console.print(f"[yellow]{what}; `contramem bank history {where}` says why.")
     skills = ", ".join(f"{ability} {len(bank.skills_of(ability))}" for ability in bank.abilities)
     console.print(f"The bank holds [blue]{len(bank.functions)} Function Cards[/] and "
                   f"[green]{len(bank.skills)} Skill Cards[/]{f' ({skills})' if skills else ''}.")  # fmt: skip

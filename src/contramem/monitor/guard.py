@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from contramem.errors import GuardError
@@ -133,7 +135,7 @@ def parse_guard(text: str) -> Guard:
     """The guard that `text` writes. Raises GuardError with what is wrong."""
     template, inside, rest = _taken_apart(text)
     if template not in get_args(Template):
-        raise GuardError(f"{text!r}: there is no template {template!r}. Templates are {', '.join(get_args(Template))}.")
+        raise GuardError(f"{text!r}: there is no template {template!r}. {_templates_like(template)}")
     parts = _split(inside)
     if len(parts) != (2 if template in _TWO else 1) or not all(parts):
         raise GuardError(f"{text!r}: {template} takes {'two functions' if template in _TWO else 'one function'}.")
@@ -153,8 +155,18 @@ def parse_guard(text: str) -> Guard:
 
 
 def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
-    """The guards that a card writes."""
-    return tuple(parse_guard(text) for text in texts)
+    """The guards that a card writes. One that cannot be read, which a person may have written, is passed over: the card
+    still guides, and nobody's build or run may fail over it."""
+    found = []
+    for text in texts:
+        with suppress(GuardError):
+            found.append(parse_guard(text))
+    return tuple(found)
+
+
+def _templates_like(name: str) -> str:
+    near = get_close_matches(name.lower(), get_args(Template), n=1)
+    return f"Did you mean {near[0]}?" if near else f"Templates are {', '.join(get_args(Template))}."
 
 
 def _taken_apart(text: str) -> tuple[str, str, str]:

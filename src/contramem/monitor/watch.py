@@ -15,10 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from contramem.bank.card import SkillCard
-from contramem.errors import GuardError
 from contramem.monitor.automaton import Automaton, State, automaton
 from contramem.monitor.deed import Account, Deed, EventDeed
-from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
 from contramem.traces.trajectory import Event
 
@@ -57,8 +56,7 @@ class Watch:
 
     @classmethod
     def of_cards(cls, cards: Iterable[SkillCard], task: str) -> Watch:
-        """Every guard of `cards` that can be read. A hand-written one that cannot is passed over: the card still
-        guides, and nobody's run may fail over it."""
+        """Every guard of `cards` that can be read."""
         return cls([found for card in cards for found in guards_of_card(card)], task)
 
     def observe(self, event: Event) -> tuple[Obligation, ...]:
@@ -92,11 +90,7 @@ class Watch:
 
 def guards_of_card(card: SkillCard) -> Iterable[tuple[Guard, str, str]]:
     """Every guard of a card that can be read, with the id and title of the card."""
-    for text in card.guards:
-        try:
-            yield parse_guard(text), card.card_id, card.title
-        except GuardError:
-            continue
+    return [(guard, card.card_id, card.title) for guard in guards_of(card.guards)]
 
 
 def _owed(guard: Guard) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.contrast.packet import Packet
-from contramem.errors import GuardError
-from contramem.monitor.guard import Verdict, parse_guard
+from contramem.monitor.guard import guards_of
 from contramem.validate.case import Case
-from contramem.validate.known import Replay, counts_in, known_of
+from contramem.validate.guards import replayed
+from contramem.validate.known import counts_in
 
 
 def evidence(case: Case) -> Iterator[str]:
@@ -24,7 +22,6 @@ def evidence(case: Case) -> Iterator[str]:
     if case.cites is not None and case.packets:
         yield from _cites(case)
         yield from _functions(case, case.text)
-        yield from _guards(case, case.text)
         yield from _run_counts(case, case.text)
 
 
@@ -69,36 +66,6 @@ def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
             yield f"The lesson names {function}, which none of the runs it cites calls."
 
 
-def _guards(case: Case, delta: SkillDelta) -> Iterator[str]:
-    """A guard is replayed on the runs that are said to show it."""
-    for text in delta.guards:
-        try:
-            parse_guard(text)
-        except GuardError as error:
-            yield str(error)
-    for packet in case.packets:
-        for text, (passing, failing) in _replayed(packet, delta.guards).items():
-            if packet.is_contrastive and _share_broken(passing) >= _share_broken(failing):
-                yield f"The guard {text} is broken by passing runs as often as by failing ones."
-
-
-def _share_broken(verdicts: Counter[Verdict]) -> float:
-    return verdicts["broken"] / verdicts.total() if verdicts else 0.0
-
-
-def _replayed(packet: Packet, guards: Sequence[str]) -> dict[str, Replay]:
-    """How passing and failing runs fare with each guard. Replayed once per packet, however often it is asked."""
-    replays = known_of(packet).replays
-    for text in guards:
-        if text not in replays:
-            with suppress(GuardError):
-                guard = parse_guard(text)
-                sides = packet.passing, packet.failing
-                passing, failing = (Counter(guard.check(run.actions) for run in side) for side in sides)
-                replays[text] = passing, failing
-    return {text: replays[text] for text in guards if text in replays}
-
-
 def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
     written = [(field.name, pair) for field in case.fields for pair in counts_in(field.text)]
     if not written:
@@ -114,12 +81,13 @@ def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
 
 def _guard_counts(packet: Packet, guards: Sequence[str]) -> Iterator[tuple[int, int]]:
     """How many runs of each side keep and break each guard; of all, and of those that it speaks about."""
-    for sides in _replayed(packet, guards).values():
-        for verdicts in sides:
-            held, broken, vacuous = verdicts["holds"], verdicts["broken"], verdicts["vacuous"]
-            for number in (held, broken, held + vacuous):
-                yield number, verdicts.total()
-                yield number, held + broken
+    for guard in guards_of(guards):
+        found = replayed(guard, packet)
+        sides = (found.held, found.contradicted, packet.passing), (found.kept_in_vain, found.broken, packet.failing)
+        for held, broken, all_runs in sides:
+            for number in (len(held), len(broken), len(all_runs) - len(broken)):
+                yield number, len(all_runs)
+                yield number, len(held) + len(broken)
 
 
 def _call_counts(case: Case) -> Iterator[str]:

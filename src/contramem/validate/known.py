@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
@@ -16,7 +15,8 @@ from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet, Step
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.vocabulary import scalars
-from contramem.monitor.guard import Verdict
+from contramem.monitor.guard import Guard
+from contramem.monitor.packet_replay import Replay, replay
 from contramem.traces.effects import words
 
 MIN_VALUE_CHARS = 3
@@ -30,10 +30,6 @@ QUOTED_WORDS = 6
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 # A source is told by more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word.
 _TELLING_SOURCE = re.compile(r"\w[\-_./]+\w|\d")
-
-
-Replay: TypeAlias = tuple[Counter[Verdict], Counter[Verdict]]
-"""How passing and how failing runs fared with a guard."""
 
 
 class Names(NamedTuple):
@@ -63,8 +59,7 @@ class Known:
         """What each run calls, on its agent's or its user's side; not what planted text made it call."""
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
-        self.replays: dict[str, Replay] = {}
-        """Guards that were tried on this packet."""
+        self._replays: dict[Guard, Replay] = {}
         self._sides = tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing)
         self._signals = packet.signals
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
@@ -83,6 +78,16 @@ class Known:
                 number = sum(function in self.called[letter] for letter in side)
                 found |= {(number, len(side)), (len(side) - number, len(side))}
         return frozenset(found)
+
+    def replayed(self, guard: Guard, packet: Packet) -> Replay:
+        """How the runs of `packet`, which this is about, fare with a guard. Replayed once."""
+        if guard not in self._replays:
+            self._replays[guard] = replay(guard, packet)
+        return self._replays[guard]
+
+    def arguments_of(self, function: str) -> set[str]:
+        """Those that some call gives."""
+        return {name for step in self.steps.values() if step.function == function for name in step.arguments}
 
     @cached_property
     def functions(self) -> frozenset[str]:

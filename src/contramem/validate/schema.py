@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.errors import GuardError
-from contramem.monitor.guard import parse_guard
 from contramem.validate.case import Case
 
 MAX_FIELD_CHARS = 600
@@ -58,19 +56,6 @@ def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
     for function in delta.functions_used:
         if function not in existing:
             yield f"{function} is no function that was observed."
-    for guard in delta.guards:
-        for function in _guarded(guard):
-            if function not in existing:
-                yield f"The guard {guard} names {function}, which is no function that was observed."
-
-
-def _guarded(guard: str) -> tuple[str, ...]:
-    """The functions that a guard names, also as the place a value comes from. One that cannot be read names none: that
-    is for the check of evidence to say."""
-    try:
-        return parse_guard(guard).functions
-    except GuardError:
-        return ()
 
 
 def _without_success(case: Case, delta: SkillDelta) -> Iterator[str]:

@@ -12,6 +12,7 @@ from contramem.contrast.packet import Packet
 from contramem.validate.case import Case, Check
 from contramem.validate.closure import closure
 from contramem.validate.evidence import evidence
+from contramem.validate.guards import unfit
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
@@ -26,6 +27,7 @@ class Validator:
 
     def __init__(self, closed: Collection[str] = (), **checks: Check) -> None:
         """`closed` are the words of closed vocabularies, which may stand in a card though they stand in traces."""
+        self._judges_guards = not checks
         self._checks: dict[str, Check] = checks or {
             "schema": schema,
             "evidence": evidence,
@@ -71,4 +73,7 @@ class Validator:
 
     def judge(self, case: Case) -> list[Refusal]:
         """Whatever is put together as a case."""
-        return [Refusal(name, reason) for name, check in self._checks.items() for reason in check(case)]
+        refusals = [Refusal(name, reason) for name, check in self._checks.items() for reason in check(case)]
+        if self._judges_guards:
+            refusals += [Refusal("guard", reason, guard) for guard, reason in unfit(case).items()]
+        return refusals

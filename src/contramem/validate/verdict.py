@@ -14,6 +14,8 @@ class Refusal(NamedTuple):
     """Which check refused: the word that refusals are counted under."""
     reason: str
     """A sentence, for the ledger and for a model that is asked again. It never repeats the value it complains about."""
+    guard: str = ""
+    """The one guard that it is about: the text may enter without it. Empty: it is about the text."""
 
     def __str__(self) -> str:
         return f"{self.check}: {self.reason}"

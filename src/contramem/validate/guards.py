@@ -1,0 +1,96 @@
+"""Guards: can each be read, is it about what exists, and do the runs of its packet bear it out?
+
+A guard that fails costs a text this guard and nothing else: what the author says in words may be right all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
+
+from contramem.bank.card import SkillDelta
+from contramem.contrast.packet import Packet
+from contramem.errors import GuardError
+from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.packet_replay import Replay
+from contramem.validate.case import Case
+from contramem.validate.known import known_of
+
+
+def unfit(case: Case) -> dict[str, str]:
+    """The guards of a text that must not enter a bank, each with the reason, in one sentence."""
+    if not isinstance(case.text, SkillDelta):
+        return {}
+    found = {text: _wrong_with(text, case) for text in case.text.guards}
+    return {text: reason for text, reason in found.items() if reason}
+
+
+def _wrong_with(text: str, case: Case) -> str:
+    functions = case.functions.union(*(known.functions for known in case.known))
+    try:
+        guard = parse_guard(text)
+    except GuardError as error:
+        return f"{error}{_meant_function(text, functions)}"
+    if reason := _unknown(guard, functions, case):
+        return f"{text}: {reason}"
+    # What a patch takes over from its delta or its targets has been shown by the runs that those rest on.
+    if case.sources is not None and any(
+        text in source.guards for source in case.sources if isinstance(source, SkillDelta)
+    ):
+        return ""
+    if case.cites is None and case.sources is None:
+        return ""
+    reasons = (not_borne_out(replayed(guard, packet), packet) for packet in case.packets)
+    return next((f"{text}: {reason}" for reason in reasons if reason), "")
+
+
+def replayed(guard: Guard, packet: Packet) -> Replay:
+    """How the runs of a packet fare with a guard. Replayed once per packet, however often it is asked."""
+    return known_of(packet).replayed(guard, packet)
+
+
+def not_borne_out(found: Replay, packet: Packet) -> str:
+    """Why the runs of a packet do not show that keeping the guard matters. Empty: they do."""
+    if not packet.is_contrastive:
+        ended = "passed" if packet.passing else "failed" if packet.failing else "ended without a known outcome"
+        return f"every run of this task {ended}, so that nothing shows what keeping it is good for."
+    if found.speaks_against:
+        against, all_passing = len(found.contradicted), len(found.contradicted) + len(found.held)
+        return f"it is broken by passing runs too, by {against} of the {all_passing} that it speaks about."
+    if not found.broken:
+        return "no failing run breaks it, so that it does not tell failing runs from passing ones."
+    if not found.held:
+        return "no passing run shows that it can be kept."
+    return "" if found.supports else "it is broken by passing runs as often as by failing ones."
+
+
+def _unknown(guard: Guard, functions: Collection[str], case: Case) -> str:
+    for function in guard.functions if functions else ():
+        if function not in functions:
+            return f"no run calls {function}.{_perhaps(function, functions)}"
+    for function, argument in _arguments(guard):
+        given = {name for known in case.known for name in known.arguments_of(function)}
+        if given and argument not in given:
+            return f"no call of {function} has an argument {argument}.{_perhaps(argument, given)}"
+    return ""
+
+
+def _arguments(guard: Guard) -> Iterator[tuple[str, str]]:
+    """The arguments that a guard asks about, each with its function."""
+    for pattern in guard.patterns:
+        yield from ((pattern.function, one.argument) for one in pattern.conditions if pattern.function)
+    if guard.argument and (target := guard.patterns[1 if guard.template == "covers" else 0].function):
+        yield target, guard.argument
+
+
+def _meant_function(text: str, functions: Iterable[str]) -> str:
+    """Names without their app are what is most often wrong with a guard: say which functions there are of that name."""
+    by_name = {function.rpartition(".")[2]: function for function in sorted(functions)}
+    inside = text.partition("(")[2].replace("(", " ").replace(")", " ").replace(",", " ").replace("[", " ").split()
+    meant = [by_name[word] for word in inside if word in by_name]
+    return f" Write {' and '.join(dict.fromkeys(meant))}." if meant else ""
+
+
+def _perhaps(name: str, names: Iterable[str]) -> str:
+    near = get_close_matches(name, sorted(names), n=1)
+    return f" Perhaps {near[0]}?" if near else ""
