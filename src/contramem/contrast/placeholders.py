@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from contramem.contrast.form import is_field, parse
+from contramem.contrast.form import is_field
 from contramem.contrast.ordinary import ORDINARY_WORDS
-from contramem.contrast.spans import spans
+from contramem.contrast.sightings import Sightings, Span
 from contramem.contrast.value_keys import (
     Key,
     classified,
@@ -26,56 +26,29 @@ from contramem.contrast.value_keys import (
     plain_number,
     searchable,
     short_key,
-    span_key,
     stands_alone,
 )
-from contramem.contrast.values import PRIORITY, ValueKind
-from contramem.contrast.vocabulary import Vocabulary, scalars
-from contramem.traces.effects import words
+from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TEXT_CHARS = 3
 """Shorter values are replaced where they stand alone (an argument), not inside prose: `a` is also a word. Only codes in
 capitals (`TX`) are."""
-MAX_SCANNED_CHARS = 20_000
-"""Of a text without fields. What is longer is described by its form and never shown."""
 
 _PLAIN_WORD = re.compile(r"[a-z]+")
-_PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
-_WORDED = frozenset({"TEXT", "NAME", "ADDRESS", "FILE"})
-_RANK = {kind: rank for rank, kind in enumerate(PRIORITY)}
-
-_Found: TypeAlias = tuple[int, int, str, Key | None]
-"""A span of a text with its key; None for dates and for what opens a sentence."""
+_MARKS = frozenset("'\"`‘’“”*#«»")
+_IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
+_IDENTIFIER_AFTER = re.compile(r"\w{0,80}")
+_WITH_DIGITS = frozenset({"ID", "AMOUNT", "NUMBER", "PHONE", "ACCOUNT"})
 
 
 class Placeholders:
-    """The placeholders of one task. Made from all its runs at once, in a fixed order, so numbers are reproducible."""
+    """The placeholders of one task. Made from all its runs at once."""
 
     def __init__(self, runs: Iterable[Trajectory], vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._kinds: dict[Key, ValueKind] = {}
-        self._originals: dict[Key, str] = {}
-        self._fields: set[Key] = set()
-        """Values that filled an argument or a field, and so are surely values."""
-        self._openings: dict[str, None] = {}
-        """Capitalised words that open a sentence; which of them are names is known when everything has been seen."""
-        self._tokens: set[str] = set()
-        """The words of all texts. Proper nouns are not written in lower case; a capitalised word that is, is none."""
-        self._interface: set[str] = set()
-        """Names of functions, arguments and fields."""
-        self._scanned: set[tuple[str, ...]] = set()
-        self._found: dict[str, list[_Found]] = {}
+        self._seen = Sightings(runs, vocabulary)
         self._redacted: dict[str, str] = {}
-        for run in runs:
-            self._see_text(run.task)
-            for event in run.events:
-                self._see_event(event)
-            self._see_text(run.outcome.feedback)
-        self._interface_words = {word for name in self._interface for word in words(name)}
-        for name in self._openings:
-            self._see_opening(name)
-        self._names = self._numbered()
 
     def value(self, function: str, role: str, value: Any) -> Any:
         """An argument with its values replaced; its shape stays."""
@@ -86,7 +59,7 @@ class Placeholders:
         if self._vocabulary.keeps(function, role, value):
             return value
         key, kind = classified(value, role)
-        return value if key is None else self._names.get(key, f"<{kind}>")
+        return value if key is None else self._seen.names.get(key, f"<{kind}>")
 
     def _entry(self, function: str, role: str, key: str, value: Any) -> tuple[str, Any]:
         if is_field(key):
@@ -107,138 +80,15 @@ class Placeholders:
 
     def originals(self) -> dict[str, str]:
         """Placeholder -> value. For validators that must prove a value absent; never for anything that is kept."""
-        return {name: self._originals[key] for key, name in self._names.items()}
-
-    # Seeing: what values are there?
-
-    def _see_event(self, event: Event) -> None:
-        function = event.function
-        if function:
-            self._interface.add(function)
-            self._interface.update(event.arguments)
-            for name, argument in event.arguments.items():
-                for role, value in scalars(argument, name):
-                    self._see_value(function, role, value)
-        if event.text:
-            self._see_text(event.text)
-        if event.result is not None:
-            self._see_result(event)
-
-    def _see_result(self, event: Event) -> None:
-        assert event.result is not None
-        content, error = event.result.content, event.result.error
-        if error:
-            # A complaint is the tool's own wording, not a value of the task: only what it names is replaced.
-            self._see_text(error)
-            return
-        if isinstance(content, str):
-            if (event.function, content) in self._scanned:
-                return
-            self._scanned.add((event.function, content))
-        parsed = parse(content)
-        self._interface.update(parsed.form.fields)
-        for field, value in parsed.leaves:
-            self._see_value(event.function, field, value, returned=True)
-        if not parsed.leaves and len(parsed.prose) <= MAX_SCANNED_CHARS:
-            self._see_text(parsed.prose)
-
-    def _see_value(self, function: str, role: str, value: object, returned: bool = False) -> None:
-        if type(value) is str:  # runs of one task mostly see the same values; each is looked at once
-            if (function, role, value) in self._scanned:
-                return
-            self._scanned.add((function, role, value))
-        if self._vocabulary.keeps(function, role, value):
-            return
-        key, kind = classified(value, role)
-        if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
-            return  # plain words in a result tell on nobody, and are too common in prose to replace
-        if role:
-            self._fields.add(key)
-        self._note(key, kind, str(value))
-
-    def _see_text(self, text: str) -> None:
-        text = composed(text)
-        if not text or text in self._found:
-            return
-        self._tokens.update(text.split())
-        for start, end, kind, key in self._found_in(text):
-            if key is not None:
-                self._note(key, kind, text[start:end])  # type: ignore[arg-type]
-            elif kind == "OPENING":
-                self._openings[text[start:end]] = None
-
-    def _see_opening(self, name: str) -> None:
-        rest = name[self._name_start(name) :]
-        self._note(span_key(rest, "NAME"), "NAME", rest)
-
-    def _name_start(self, opening: str) -> int:
-        """`Invite Dora` is about Dora: where the first word only opens the sentence, the name begins after it."""
-        first, _, rest = opening.partition(" ")
-        follows = self._is_common(first.lower()) or span_key(rest, "NAME") in self._kinds
-        return len(first) + 1 if follows else 0
-
-    def _is_common(self, word: str) -> bool:
-        tokens = self._tokens
-        return (
-            word in tokens
-            or word in ORDINARY_WORDS
-            or word in self._interface_words
-            or f"{word}." in tokens
-            or f"{word}," in tokens
-        )
-
-    def _found_in(self, text: str) -> list[_Found]:
-        known = self._found.get(text)
-        if known is None:
-            known = self._found[text] = [
-                (start, end, kind, None if kind in _KEYLESS else short_key(text[start:end], kind))
-                for start, end, kind in spans(text)
-            ]
-        return known
-
-    def _note(self, key: Key, kind: ValueKind, original: str) -> None:
-        known = self._kinds.get(key)
-        if known is None:
-            self._originals[key] = original
-            self._kinds[key] = kind
-        elif _RANK[kind] < _RANK[known]:
-            self._kinds[key] = kind
-
-    def _numbered(self) -> dict[Key, str]:
-        counts: dict[str, int] = {}
-        names = {}
-        for key, kind in self._kinds.items():  # in the order in which they were first seen
-            if key not in self._fields and not self._is_surely_a_value(key, kind):
-                continue
-            kind = self._sharpened(key, kind)
-            counts[kind] = counts.get(kind, 0) + 1
-            names[key] = f"<{kind}_{counts[kind]}>"
-        return names
-
-    def _is_surely_a_value(self, key: Key, kind: ValueKind) -> bool:
-        """Of what was only found in prose: not capitalised common words, nor a number that is known as more."""
-        if kind == "NAME":
-            return not all(map(self._is_common, key.text.split()))
-        return kind != "NUMBER" or not any(
-            sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
-        )
-
-    def _sharpened(self, key: Key, kind: ValueKind) -> ValueKind:
-        """A name made of the names of persons is a person's."""
-        parts = key.text.split()
-        if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(Key(part, None)) == "PERSON" for part in parts):
-            return "PERSON"
-        return kind
-
-    # Redacting: where do they stand?
+        return {name: self._seen.originals[key] for key, name in self._seen.names.items()}
 
     @cached_property
     def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:
         # Numbers are not searched for: the pattern finds them, with their borders and their role.
         found = [
             (key, name)
-            for key, name in self._names.items()
-            if key.numeric is None and (len(key.text) >= MIN_TEXT_CHARS or _is_code(self._originals[key]))
+            for key, name in self._seen.names.items()
+            if key.numeric is None and (len(key.text) >= MIN_TEXT_CHARS or _is_code(self._seen.originals[key]))
         ]
         # Searched a few hundred times at most, so the kind that is quickest to build is the quickest.
         matcher = AhoCorasick(
@@ -251,7 +101,7 @@ class Placeholders:
     def _redact(self, text: str) -> str:
         """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself."""
         found = dict(self._known_values(text))
-        for span in self._found_in(text):
+        for span in self._seen.found_in(text):
             if (replaced := self._replacement(text, span)) is not None:
                 found[replaced[:2]] = replaced[2]
         taken = bytearray(len(text))
@@ -292,9 +142,11 @@ class Placeholders:
         after = _IDENTIFIER_AFTER.match(text, end)
         assert before is not None and after is not None, "both patterns match the empty text"
         identifier = text[before.start() : after.end()]
-        return identifier in self._interface or any(name.endswith(f".{identifier}") for name in self._interface)
+        return identifier in self._seen.interface or any(
+            name.endswith(f".{identifier}") for name in self._seen.interface
+        )
 
-    def _replacement(self, text: str, span: _Found) -> tuple[int, int, str] | None:
+    def _replacement(self, text: str, span: Span) -> tuple[int, int, str] | None:
         """What stands for a span. None: it is no value of this task, only capitalised."""
         start, end, kind, key = span
         if kind == "TIME":
@@ -302,9 +154,9 @@ class Placeholders:
         if kind in _WITH_DIGITS and (digits := digits_of(text[start:end])):
             return start, end, self._name_of_number(text[start:end], kind, digits)
         if kind == "OPENING":
-            start += self._name_start(text[start:end])
+            start += self._seen.name_start(text[start:end])
             kind, key = "NAME", short_key(text[start:end], "NAME")
-        named = self._names.get(key)  # type: ignore[arg-type]
+        named = self._seen.names.get(key)  # type: ignore[arg-type]
         if named is None:
             return None if kind == "NAME" else (start, end, f"<{kind}>")
         return start, end, named
@@ -312,21 +164,14 @@ class Placeholders:
     def _name_of_number(self, found: str, kind: str, digits: str) -> str:
         if len(digits.strip("-")) < 2 and kind != "AMOUNT":
             return found
-        if kind == "AMOUNT" and (named := self._names.get(Key(plain_number(digits), "AMOUNT"))):
+        if kind == "AMOUNT" and (named := self._seen.names.get(Key(plain_number(digits), "AMOUNT"))):
             return named  # a currency stands beside it
         # The structured roles say more than "a number in prose" does; two of them cannot be told apart in prose.
-        known = [name for key in keys_of_number(digits) if (name := self._names.get(key))]
+        known = [name for key in keys_of_number(digits) if (name := self._seen.names.get(key))]
         known = [name for name in known if not name.startswith("<NUMBER")] or known
         if not known:
             return f"<{kind}>"
         return known[0] if len(known) == 1 else "<" + "|".join(name.strip("<>") for name in known) + ">"
-
-
-_MARKS = frozenset("'\"`‘’“”*#«»")
-_IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
-_IDENTIFIER_AFTER = re.compile(r"\w{0,80}")
-_KEYLESS = frozenset({"TIME", "OPENING"})
-_WITH_DIGITS = frozenset({"ID", "AMOUNT", "NUMBER", "PHONE", "ACCOUNT"})
 
 
 def _is_code(text: str) -> bool:

@@ -1,0 +1,181 @@
+"""The values of one task, as all its runs show them, and the placeholder that each gets.
+
+What fills an argument or a field is a value. What is only found in prose may be a common word with a capital letter:
+that is decided when everything has been seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from contramem.contrast.form import parse
+from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.spans import spans
+from contramem.contrast.value_keys import Key, classified, composed, keys_of_number, short_key, span_key
+from contramem.contrast.values import PRIORITY, ValueKind
+from contramem.contrast.vocabulary import Vocabulary, scalars
+from contramem.traces.effects import words
+from contramem.traces.trajectory import Event, Trajectory
+
+MAX_SCANNED_CHARS = 20_000
+"""Of a text without fields. What is longer is described by its form and never shown."""
+
+_PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
+_WORDED = frozenset({"TEXT", "NAME", "ADDRESS", "FILE"})
+_RANK = {kind: rank for rank, kind in enumerate(PRIORITY)}
+_KEYLESS = frozenset({"TIME", "OPENING"})
+
+Span: TypeAlias = tuple[int, int, str, Key | None]
+"""A stretch of a text with its kind and key; None for dates and for what opens a sentence."""
+
+
+class Sightings:
+    """What the runs of one task show, seen in a fixed order, so that numbers are reproducible."""
+
+    def __init__(self, runs: Iterable[Trajectory], vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._kinds: dict[Key, ValueKind] = {}
+        self.originals: dict[Key, str] = {}
+        """Each value as it was first written."""
+        self._fields: set[Key] = set()
+        """Values that filled an argument or a field, and so are surely values."""
+        self._openings: dict[str, None] = {}
+        """Capitalised words that open a sentence; which of them are names is known when everything has been seen."""
+        self._tokens: set[str] = set()
+        """The words of all texts. Proper nouns are not written in lower case; a capitalised word that is, is none."""
+        self.interface: set[str] = set()
+        """Names of functions, arguments and fields."""
+        self._scanned: set[tuple[str, ...]] = set()
+        self._found: dict[str, list[Span]] = {}
+        for run in runs:
+            self._see_text(run.task)
+            for event in run.events:
+                self._see_event(event)
+            self._see_text(run.outcome.feedback)
+        self._interface_words = {word for name in self.interface for word in words(name)}
+        for name in self._openings:
+            self._see_opening(name)
+        self.names: dict[Key, str] = self._numbered()
+        """The placeholder of each value."""
+
+    def found_in(self, text: str) -> list[Span]:
+        """What looks like a value in a text, whether it is one or not."""
+        known = self._found.get(text)
+        if known is None:
+            known = self._found[text] = [
+                (start, end, kind, None if kind in _KEYLESS else short_key(text[start:end], kind))
+                for start, end, kind in spans(text)
+            ]
+        return known
+
+    def name_start(self, opening: str) -> int:
+        """`Invite Dora` is about Dora: where the first word only opens the sentence, the name begins after it."""
+        first, _, rest = opening.partition(" ")
+        follows = self._is_common(first.lower()) or span_key(rest, "NAME") in self._kinds
+        return len(first) + 1 if follows else 0
+
+    def _see_event(self, event: Event) -> None:
+        function = event.function
+        if function:
+            self.interface.add(function)
+            self.interface.update(event.arguments)
+            for name, argument in event.arguments.items():
+                for role, value in scalars(argument, name):
+                    self._see_value(function, role, value)
+        if event.text:
+            self._see_text(event.text)
+        if event.result is not None:
+            self._see_result(event)
+
+    def _see_result(self, event: Event) -> None:
+        assert event.result is not None
+        content, error = event.result.content, event.result.error
+        if error:
+            # A complaint is the tool's own wording, not a value of the task: only what it names is replaced.
+            self._see_text(error)
+            return
+        if isinstance(content, str):
+            if (event.function, content) in self._scanned:
+                return
+            self._scanned.add((event.function, content))
+        parsed = parse(content)
+        self.interface.update(parsed.form.fields)
+        for field, value in parsed.leaves:
+            self._see_value(event.function, field, value, returned=True)
+        if not parsed.leaves and len(parsed.prose) <= MAX_SCANNED_CHARS:
+            self._see_text(parsed.prose)
+
+    def _see_value(self, function: str, role: str, value: object, returned: bool = False) -> None:
+        if type(value) is str:  # runs of one task mostly see the same values; each is looked at once
+            if (function, role, value) in self._scanned:
+                return
+            self._scanned.add((function, role, value))
+        if self._vocabulary.keeps(function, role, value):
+            return
+        key, kind = classified(value, role)
+        if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
+            return  # plain words in a result tell on nobody, and are too common in prose to replace
+        if role:
+            self._fields.add(key)
+        self._note(key, kind, str(value))
+
+    def _see_text(self, text: str) -> None:
+        text = composed(text)
+        if not text or text in self._found:
+            return
+        self._tokens.update(text.split())
+        for start, end, kind, key in self.found_in(text):
+            if key is not None:
+                self._note(key, kind, text[start:end])  # type: ignore[arg-type]
+            elif kind == "OPENING":
+                self._openings[text[start:end]] = None
+
+    def _see_opening(self, name: str) -> None:
+        rest = name[self.name_start(name) :]
+        self._note(span_key(rest, "NAME"), "NAME", rest)
+
+    def _is_common(self, word: str) -> bool:
+        tokens = self._tokens
+        return (
+            word in tokens
+            or word in ORDINARY_WORDS
+            or word in self._interface_words
+            or f"{word}." in tokens
+            or f"{word}," in tokens
+        )
+
+    def _note(self, key: Key, kind: ValueKind, original: str) -> None:
+        known = self._kinds.get(key)
+        if known is None:
+            self.originals[key] = original
+            self._kinds[key] = kind
+        elif _RANK[kind] < _RANK[known]:
+            self._kinds[key] = kind
+
+    def _numbered(self) -> dict[Key, str]:
+        counts: dict[str, int] = {}
+        names = {}
+        for key, kind in self._kinds.items():  # in the order in which they were first seen
+            if key not in self._fields and not self._is_surely_a_value(key, kind):
+                continue
+            kind = self._sharpened(key, kind)
+            counts[kind] = counts.get(kind, 0) + 1
+            names[key] = f"<{kind}_{counts[kind]}>"
+        return names
+
+    def _is_surely_a_value(self, key: Key, kind: ValueKind) -> bool:
+        """Of what was only found in prose: not capitalised common words, nor a number that is known as more."""
+        if kind == "NAME":
+            return not all(map(self._is_common, key.text.split()))
+        return kind != "NUMBER" or not any(
+            sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
+        )
+
+    def _sharpened(self, key: Key, kind: ValueKind) -> ValueKind:
+        """A name made of the names of persons is a person's."""
+        parts = key.text.split()
+        if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(Key(part, None)) == "PERSON" for part in parts):
+            return "PERSON"
+        return kind
