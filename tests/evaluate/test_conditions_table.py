@@ -9,8 +9,9 @@ import pytest
 from tests.shipped import complaint, contramem, shipped, written
 
 from contramem.evaluate.conditions import CONDITIONS, conditions_named
+from contramem.evaluate.conditions.foreseen import foreseen
 from contramem.evaluate.conditions.measure import CONTROLS, Plan, Table, measure
-from contramem.evaluate.conditions.tables import as_json, foreseen
+from contramem.evaluate.conditions.page import as_json
 from contramem.evaluate.conditions.tables import written as tables_of
 from contramem.evaluate.contest import share
 from contramem.traces.pool import Pool

@@ -19,7 +19,8 @@ from contramem.cli.reading import pooled, reading_options
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import CONDITIONS, ByModel, conditions_named
 from contramem.evaluate.conditions.measure import Plan, measure
-from contramem.evaluate.conditions.tables import as_json, page, written
+from contramem.evaluate.conditions.page import as_json, page
+from contramem.evaluate.conditions.tables import written
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
 from contramem.traces.read import ReadOptions
 

@@ -1,98 +1,19 @@
-"""What was measured, as tables, a page and JSON. Runtime and construction are the paper's tables (a) and (b) of A.7."""
+"""What was measured, as tables. Runtime and construction are the paper's tables (a) and (b) of A.7."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from random import Random
+from collections.abc import Sequence
 from statistics import mean
-from typing import Any
 
 from contramem.counting import ENCODING
 from contramem.evaluate.baselines import CONTROL
 from contramem.evaluate.conditions.condition import Construction
+from contramem.evaluate.conditions.foreseen import OURS, Foreseen, foreseen
 from contramem.evaluate.conditions.measure import EXPECTED, Table
-from contramem.evaluate.contest import MIN_PAIRS, Ordered, difference, difference_interval, share, share_interval
-from contramem.evaluate.report import (
-    Bar,
-    Estimate,
-    IntervalRow,
-    Manifest,
-    Page,
-    Section,
-    bar_chart,
-    between,
-    interval_chart,
-    number,
-    signed,
-    unknown,
-)
+from contramem.evaluate.contest import MIN_PAIRS
 from contramem.evaluate.report import Table as Written
+from contramem.evaluate.report import between, number, signed, unknown
 from contramem.evaluate.report.table import Row
-from contramem.evaluate.stats import Interval
-
-OURS = "contramem"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A row minus another over the same pairs."""
-
-    to: str
-    value: float
-    interval: tuple[float, float] | None
-
-
-@dataclass(frozen=True)
-class Foreseen:
-    """How well one row ordered runs."""
-
-    name: str
-    score: float | None
-    interval: tuple[float, float] | None
-    difference: Difference | None
-    part: str | None = None
-    """It is no memory of its own, but this part of the row above."""
-
-
-def foreseen(table: Table) -> list[Foreseen]:
-    """Every row: contramem against the best other memory, all others against contramem, over the same tasks."""
-    rng = Random(table.seed)
-    orders, parts = dict(_orders(table)), {f"{row.name}: {part}": part for row in table.rows for part in row.parts}
-    others = {row.name: row.orders for row in table.rows if row.orders and row.orders != orders.get(OURS)}
-    best = max(others, key=lambda name: (share(list(others[name].values())) or 0.0, name), default=None)
-    found = []
-    for name, by_task in orders.items():
-        to = best if name == OURS else OURS
-        against = None
-        if by_task and to and orders.get(to) and to != name:
-            against = _difference(by_task, orders[to], to, rng)
-        of_tasks = list(by_task.values())
-        found.append(Foreseen(name, share(of_tasks), _pair(share_interval(of_tasks, rng)), against, parts.get(name)))
-    return found
-
-
-def _orders(table: Table) -> Iterator[tuple[str, Mapping[str, Ordered]]]:
-    for row in table.rows:
-        yield row.name, row.orders
-        for part, orders in row.parts.items():
-            yield f"{row.name}: {part}", orders
-    for row in table.controls:
-        yield row.name, row.orders
-
-
-def _difference(mine: Mapping[str, Ordered], theirs: Mapping[str, Ordered], to: str, rng: Random) -> Difference | None:
-    pairs = [(mine[key], theirs[key]) for key in mine if key in theirs]
-    ours, others = [one for one, _ in pairs], [other for _, other in pairs]
-    value = difference(ours, others)
-    return None if value is None else Difference(to, value, _pair(difference_interval(ours, others, rng)))
-
-
-def _pair(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
-
-
-# Tables
 
 
 def written(table: Table) -> list[Written]:
@@ -125,7 +46,7 @@ def foresight_table(table: Table) -> Written:
         ("Condition", "Rightly", "95 %", "Difference", "95 % of it"),
         rows,
         notes=(
-            f"{table.tasks} unseen tasks, {table.pairs:,} pairs{_few(table)}; {_splits(table)}. 0.5 is chance.",
+            f"{table.tasks} unseen tasks, {table.pairs:,} pairs{_few(table)}; {splits(table)}. 0.5 is chance.",
             f"Difference: {_compared(found)}, over the same pairs; intervals resample tasks.",
             f"Made by {table.by}. The target of self and multi-rollout is {table.target}. none and function-only order "
             "nothing.",
@@ -152,9 +73,9 @@ def runtime_table(table: Table) -> Written:
             number(row.median_tokens),
             number(row.mean_tokens),
             number(row.mean_run_tokens),
-            number(_average([items for items, _ in row.sizes]), 1),
+            number(average([items for items, _ in row.sizes]), 1),
             row.unit,
-            number(_average([tokens for _, tokens in row.sizes])),
+            number(average([tokens for _, tokens in row.sizes])),
         ]
         for row in table.rows
     ]
@@ -197,7 +118,7 @@ def construction_table(table: Table) -> Written:
         ("Condition", "Made by", "Runs read", "Calls", "Tokens", "Cost (USD)", "Seconds"),
         rows,
         align="llrrrrr",
-        notes=(f"{_splits(table).capitalize()}. Rules call no model.",),
+        notes=(f"{splits(table).capitalize()}. Rules call no model.",),
         strong=frozenset(number for number, row in enumerate(table.rows) if row.name == OURS),
         label="construction",
     )
@@ -219,7 +140,8 @@ def averaged(found: Sequence[Construction]) -> Construction | None:
     )
 
 
-def _average(values: Sequence[int]) -> float | None:
+def average(values: Sequence[int]) -> float | None:
+    """None without any."""
     return mean(values) if values else None
 
 
@@ -227,96 +149,7 @@ def _few(table: Table) -> str:
     return f" (fewer than {MIN_PAIRS}: they describe these runs and prove nothing)" if table.pairs < MIN_PAIRS else ""
 
 
-def _splits(table: Table) -> str:
+def splits(table: Table) -> str:
+    """Which splits it was, and how large, in words."""
     split = f"split {table.seed}" if table.splits == 1 else f"splits {table.seed} to {table.seed + table.splits - 1}"
     return f"{split}, {table.reference_tasks:g} reference and {table.held_out_tasks:g} held-out tasks each"
-
-
-# The page
-
-
-def page(table: Table, manifest: Manifest) -> Page:
-    """The report."""
-    found = foreseen(table)
-    ours = next((one for one in found if one.name == OURS), None)
-    rows = [
-        IntervalRow(one.name, [Estimate(one.score, *(one.interval or (None, None)))])
-        for one in found
-        if one.score is not None
-    ]
-    bars = [
-        Bar(row.name, row.mean_tokens, kind="memory" if row.name == OURS else "base") for row in table.rows
-    ]  # fmt: skip
-    foresight, runtime, construction = written(table)
-    return Page(
-        title="Conditions on recorded runs",
-        verdict=_verdict(ours),
-        subtitle=f"{len(table.rows)} ways to remember the same runs; {_splits(table)}.",
-        sections=[
-            Section(
-                "Which memory tells passing runs from failing ones?",
-                figures=[
-                    interval_chart(
-                        "Pairs ordered rightly",
-                        rows,
-                        kinds=("memory",),
-                        measure="share of pairs ordered rightly",
-                        span=(0.4, 1.0),
-                        reference=0.5,
-                        digits=3,
-                    )
-                ],
-                tables=[foresight],
-            ),
-            Section(
-                "What does a task get?",
-                figures=[bar_chart("Memory tokens at task start", bars, measure="tokens, mean over held-out tasks")],
-                tables=[runtime],
-            ),
-            Section("What did it take to build?", tables=[construction]),
-        ],
-        manifest=manifest,
-        not_known=[f"{row.name}: {row.not_applicable}." for row in table.rows if row.not_applicable],
-    )
-
-
-def _verdict(ours: Foreseen | None) -> str:
-    if ours is None or ours.score is None or ours.difference is None:
-        return "contramem was not compared."
-    against = ours.difference
-    told = f"contramem orders {ours.score:.3f} of the pairs rightly, {against.value:+.3f} against {against.to}"
-    if against.interval is None or against.interval[0] <= 0 <= against.interval[1]:
-        return f"{told}: these tasks do not tell which is better."
-    return f"{told}, the {'best' if against.value > 0 else 'better'} other memory."
-
-
-def as_json(table: Table) -> dict[str, Any]:
-    """Every figure."""
-    rows = {}
-    for row in table.rows:
-        spent = averaged(row.constructions)
-        rows[row.name] = {
-            "about": row.about,
-            "not_applicable": row.not_applicable or None,
-            "memory_tokens": {
-                "median": row.median_tokens,
-                "mean": row.mean_tokens,
-                "mean_with_calls": row.mean_run_tokens,
-                "whole": _average([tokens for _, tokens in row.sizes]),
-                "items": _average([items for items, _ in row.sizes]),
-                "unit": row.unit,
-            },
-            "construction": asdict(spent) if spent else None,
-        }
-    return {
-        "tasks": table.tasks,
-        "pairs": table.pairs,
-        "descriptive_only": table.pairs < MIN_PAIRS,
-        "target": table.target,
-        "seed": table.seed,
-        "splits": table.splits,
-        "by": table.by,
-        "encoding": ENCODING,
-        "conditions": rows,
-        "foresight": {one.name: {k: v for k, v in asdict(one).items() if k != "name"} for one in foreseen(table)},
-    }

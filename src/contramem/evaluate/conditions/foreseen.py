@@ -1,0 +1,71 @@
+"""How well each condition ordered runs, and how far it is from the others over the same pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+
+from contramem.evaluate.conditions.measure import Table
+from contramem.evaluate.contest import Ordered, difference, difference_interval, share, share_interval
+from contramem.evaluate.stats import Interval
+
+OURS = "contramem"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A row minus another over the same pairs."""
+
+    to: str
+    value: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """How well one row ordered runs."""
+
+    name: str
+    score: float | None
+    interval: tuple[float, float] | None
+    difference: Difference | None
+    part: str | None = None
+    """It is no memory of its own, but this part of the row above."""
+
+
+def foreseen(table: Table) -> list[Foreseen]:
+    """Every row: contramem against the best other memory, all others against contramem, over the same tasks."""
+    rng = Random(table.seed)
+    orders, parts = dict(_orders(table)), {f"{row.name}: {part}": part for row in table.rows for part in row.parts}
+    others = {row.name: row.orders for row in table.rows if row.orders and row.orders != orders.get(OURS)}
+    best = max(others, key=lambda name: (share(list(others[name].values())) or 0.0, name), default=None)
+    found = []
+    for name, by_task in orders.items():
+        to = best if name == OURS else OURS
+        against = None
+        if by_task and to and orders.get(to) and to != name:
+            against = _difference(by_task, orders[to], to, rng)
+        of_tasks = list(by_task.values())
+        found.append(Foreseen(name, share(of_tasks), _pair(share_interval(of_tasks, rng)), against, parts.get(name)))
+    return found
+
+
+def _orders(table: Table) -> Iterator[tuple[str, Mapping[str, Ordered]]]:
+    for row in table.rows:
+        yield row.name, row.orders
+        for part, orders in row.parts.items():
+            yield f"{row.name}: {part}", orders
+    for row in table.controls:
+        yield row.name, row.orders
+
+
+def _difference(mine: Mapping[str, Ordered], theirs: Mapping[str, Ordered], to: str, rng: Random) -> Difference | None:
+    pairs = [(mine[key], theirs[key]) for key in mine if key in theirs]
+    ours, others = [one for one, _ in pairs], [other for _, other in pairs]
+    value = difference(ours, others)
+    return None if value is None else Difference(to, value, _pair(difference_interval(ours, others, rng)))
+
+
+def _pair(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)

@@ -1,0 +1,100 @@
+"""What was measured, as a page and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from contramem.counting import ENCODING
+from contramem.evaluate.conditions.foreseen import OURS, Foreseen, foreseen
+from contramem.evaluate.conditions.measure import Table
+from contramem.evaluate.conditions.tables import average, averaged, splits, written
+from contramem.evaluate.contest import MIN_PAIRS
+from contramem.evaluate.report import Bar, Estimate, IntervalRow, Manifest, Page, Section, bar_chart, interval_chart
+
+
+def page(table: Table, manifest: Manifest) -> Page:
+    """The report."""
+    found = foreseen(table)
+    ours = next((one for one in found if one.name == OURS), None)
+    rows = [
+        IntervalRow(one.name, [Estimate(one.score, *(one.interval or (None, None)))])
+        for one in found
+        if one.score is not None
+    ]
+    bars = [
+        Bar(row.name, row.mean_tokens, kind="memory" if row.name == OURS else "base") for row in table.rows
+    ]  # fmt: skip
+    foresight, runtime, construction = written(table)
+    return Page(
+        title="Conditions on recorded runs",
+        verdict=_verdict(ours),
+        subtitle=f"{len(table.rows)} ways to remember the same runs; {splits(table)}.",
+        sections=[
+            Section(
+                "Which memory tells passing runs from failing ones?",
+                figures=[
+                    interval_chart(
+                        "Pairs ordered rightly",
+                        rows,
+                        kinds=("memory",),
+                        measure="share of pairs ordered rightly",
+                        span=(0.4, 1.0),
+                        reference=0.5,
+                        digits=3,
+                    )
+                ],
+                tables=[foresight],
+            ),
+            Section(
+                "What does a task get?",
+                figures=[bar_chart("Memory tokens at task start", bars, measure="tokens, mean over held-out tasks")],
+                tables=[runtime],
+            ),
+            Section("What did it take to build?", tables=[construction]),
+        ],
+        manifest=manifest,
+        not_known=[f"{row.name}: {row.not_applicable}." for row in table.rows if row.not_applicable],
+    )
+
+
+def _verdict(ours: Foreseen | None) -> str:
+    if ours is None or ours.score is None or ours.difference is None:
+        return "contramem was not compared."
+    against = ours.difference
+    told = f"contramem orders {ours.score:.3f} of the pairs rightly, {against.value:+.3f} against {against.to}"
+    if against.interval is None or against.interval[0] <= 0 <= against.interval[1]:
+        return f"{told}: these tasks do not tell which is better."
+    return f"{told}, the {'best' if against.value > 0 else 'better'} other memory."
+
+
+def as_json(table: Table) -> dict[str, Any]:
+    """Every figure."""
+    rows = {}
+    for row in table.rows:
+        spent = averaged(row.constructions)
+        rows[row.name] = {
+            "about": row.about,
+            "not_applicable": row.not_applicable or None,
+            "memory_tokens": {
+                "median": row.median_tokens,
+                "mean": row.mean_tokens,
+                "mean_with_calls": row.mean_run_tokens,
+                "whole": average([tokens for _, tokens in row.sizes]),
+                "items": average([items for items, _ in row.sizes]),
+                "unit": row.unit,
+            },
+            "construction": asdict(spent) if spent else None,
+        }
+    return {
+        "tasks": table.tasks,
+        "pairs": table.pairs,
+        "descriptive_only": table.pairs < MIN_PAIRS,
+        "target": table.target,
+        "seed": table.seed,
+        "splits": table.splits,
+        "by": table.by,
+        "encoding": ENCODING,
+        "conditions": rows,
+        "foresight": {one.name: {k: v for k, v in asdict(one).items() if k != "name"} for one in foreseen(table)},
+    }
