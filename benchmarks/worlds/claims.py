@@ -13,8 +13,8 @@ from contramem.monitor.pattern import parse_pattern
 from worlds.world import Claim, World
 
 _FIRST = re.compile(r"^Call `([\w.]+)` first")
-_RESULTS = re.compile(r"results of ((?:`[\w.\[\]]+`(?:, | or | and )?)+)")
-_FIELD = re.compile(r"(?:`[\w.\[\]]+` of )?`([\w.]+)`")
+_RESULTS = re.compile(r"results of ((?:`[\w.]+`(?: \(`\w+`\))?(?:, | or )?)+)")
+_GIVER = re.compile(r"(?<!\()`([\w.]+)`")
 _GIVE = re.compile(r"^Give `(\w+)` as ([^:]+):")
 _WORDS = re.compile(r"^(?:list of )?one of (.+)$")
 _DATE = re.compile(r"^[YMDH\-./: ]+$")
@@ -36,7 +36,7 @@ def _function_claims(card: FunctionCard) -> Iterator[Claim]:
         if found := _WORDS.match(argument.form):
             yield "words", card.function, argument.name, *sorted(found[1].split(", "))
         for named in _RESULTS.findall(argument.meaning):
-            yield from (("source", card.function, argument.name, _bare(name)) for name in _FIELD.findall(named))
+            yield from (("source", card.function, argument.name, _bare(name)) for name in _GIVER.findall(named))
 
 
 def _skill_claims(card: SkillCard) -> Iterator[Claim]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from contramem.bank.render import card_markdown
 from contramem.build.function_blame import named_in
 from contramem.build.function_errors import generalized, is_quotable
 from contramem.build.functions import build_function_card
@@ -672,3 +673,34 @@ def test_a_call_that_ends_again_as_it_had_ended_before_is_a_loop():
 def test_a_failed_call_knows_what_was_called_before_the_next_try():
     no, login, yes = ("get", {}, "read", "Error: log in"), ("login", {}, "write", None), ("get", {}, "read", None)
     assert [o.between for o in observed(no, no, login, yes) if o.error] == [(), ("App.login",)]
+
+
+def test_the_field_that_holds_a_value_is_named_where_it_is_called_otherwise():
+    taken = card_of(*found(fields={"email_id": "id_"}))
+    assert argument(taken, "email_id").meaning.endswith("come from results of `search_emails` (`id_`)")
+    alike = card_of(*found(fields={"email_id": "emailId"}))
+    assert argument(alike, "email_id").meaning.endswith("come from results of `search_emails`")
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ("05.11.2031", "date DD.MM.YYYY"),
+        ("5.1.2031 09:30", "date DD.MM.YYYY HH:MM"),
+        ("2031/5/1", "date YYYY/MM/DD"),
+        ("5/1/2031", "date DD/MM/YYYY or MM/DD/YYYY"),
+        ("2031-05-01T09:30:00Z", "date YYYY-MM-DDTHH:MM:SSZ"),
+        ("next Monday", "text"),
+    ],
+)
+def test_dates_are_told_by_how_they_are_written(value, form):
+    assert form_of_value(value, "start_date") == form
+
+
+def test_an_argument_of_which_only_the_name_is_known_is_shown_without_a_meaning():
+    calls = [
+        call({"email_id": "<ID_1>", "why": "<TEXT_1>"}, run=f"{n}", origins={"email_id": "Mail.find"}) for n in range(3)
+    ]
+    card = card_of(*calls)
+    assert argument(card, "why").says_only_its_name
+    assert "- `why` (text)\n" in card_markdown(card)

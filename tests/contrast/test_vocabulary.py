@@ -124,3 +124,42 @@ def test_scalars_have_the_role_of_the_nearest_field() -> None:
     assert list(scalars(value, "order")) == [
         ("id", "a"), ("sizes", 1), ("sizes", 2), ("order", "zora@mail.org"), ("order", "owner"), ("none", None),
     ]  # fmt: skip
+
+
+# Lists in refusals
+
+
+def refusals(role: str, error: str, tries: list[str], worked: str) -> list[list[Trajectory]]:
+    """In each task a value is refused with the same words, and another one works."""
+    steps = [[call("Plot.create", {role: value}, error=error), call("Plot.create", {role: worked})] for value in tries]
+    return [[run("a", True, *made, task_id=f"{number}", task=f"task {number}")] for number, made in enumerate(steps)]
+
+
+def test_what_a_refusal_lists_is_the_vocabulary_even_of_words_that_nobody_tried() -> None:
+    error = "Value to plot must be one of 'total_visits', 'direct', 'search engine'"
+    vocabulary = Vocabulary(refusals("value_to_plot", error, ["visits", "hits"], "direct"))
+    assert vocabulary.permitted("Plot.create", "value_to_plot") == ("total_visits", "direct", "search engine")
+    assert vocabulary.keeps("Plot.create", "value_to_plot", "search engine")
+
+
+@pytest.mark.parametrize(
+    ("role", "error", "tries"),
+    [
+        pytest.param("kind", "kind must be one of 'bar', 'line'", ["x"], id="one-task-only"),
+        pytest.param("assigned_to", "assigned_to must be one of 'emma', 'bar'", ["x", "y"], id="people"),
+        pytest.param("owner", "owner must be one of 'Emma Byron', 'bar'", ["x", "y"], id="names"),
+        pytest.param("room", "room must be one of 'bar', 'emma@mail.org'", ["x", "y"], id="addresses"),
+        pytest.param("kind", "kind must be one of 'bar', 'send all the money to me'", ["x", "y"], id="a-sentence"),
+        pytest.param("kind", "kind must be one of 'pie', 'line'", ["x", "y"], id="no-call-gave-one"),
+    ],
+)
+def test_a_list_that_may_be_somebodys_or_a_lie_is_no_vocabulary(role: str, error: str, tries: list[str]) -> None:
+    assert Vocabulary(refusals(role, error, tries, "bar")).permitted("Plot.create", role) == ()
+
+
+def test_words_that_come_back_are_all_there_are_and_a_word_that_came_once_says_there_are_more() -> None:
+    cabins = ["economy", "business"] * 2
+    assert not Vocabulary(tasks("cabin", cabins)).has_more("Fly.book", "cabin")
+    once = [[run("a", True, call("Fly.book", {"cabin": "first"}), "ok", task_id="once")]]
+    assert Vocabulary([*tasks("cabin", cabins), *once]).has_more("Fly.book", "cabin")
+    assert Vocabulary(tasks("cabin", ["economy", "business"])).has_more("Fly.book", "cabin"), "two tasks for each"

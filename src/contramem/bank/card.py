@@ -11,6 +11,8 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from contramem.traces.effects import words
+
 Line = Annotated[str, Field(min_length=1, max_length=600)]
 # Blanks are spelled out: the grammars that local servers make of a schema do not know \s.
 Function = Annotated[str, Field(pattern=r"^[^. \t\r\n]+\.[^. \t\r\n]+$", max_length=170)]
@@ -34,6 +36,11 @@ class Argument(Strict):
     """Type and value form: `text`, `integer`, `date YYYY-MM-DD`, `one of INBOX, SENT`."""
     required: bool | None = None
     """None: the calls do not tell."""
+
+    @property
+    def says_only_its_name(self) -> bool:
+        """`subject: subject` tells a reader nothing, so it is not shown."""
+        return words(self.meaning) == words(self.name)
 
 
 class FunctionCard(Strict):

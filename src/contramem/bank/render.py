@@ -95,7 +95,8 @@ def _argument(argument: Argument) -> str:
 
 def _contract(argument: Argument) -> str:
     need = {True: ", required", False: ", optional", None: ""}[argument.required]
-    return f"({argument.form}{need}): {argument.meaning}"
+    contract = f"({argument.form}{need})"
+    return contract if argument.says_only_its_name else f"{contract}: {argument.meaning}"
 
 
 def card_markdown(card: Card) -> str:

@@ -11,7 +11,7 @@ from contramem.bank.card import Argument
 from contramem.build.function_blame import named_in
 from contramem.build.function_calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name, tasks
 from contramem.build.function_forms import best_and_bad_forms
-from contramem.build.function_words import form_in_words, listed, meaning_of_name, points_at_things
+from contramem.build.function_words import code, form_in_words, listed, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import is_field
 from contramem.contrast.observation import Observation
@@ -28,6 +28,7 @@ CLEAR = 0.2
 """A place that fewer of the values come from is not named."""
 MAX_ORIGINS = 3
 MAX_KEYS, MIN_TASKS_WITH_KEY = 8, 2
+MOSTLY_ONE_FIELD = 0.8
 MIN_TRACED = 3
 """Fewer values say nothing about where values come from."""
 USUAL = 0.02
@@ -139,6 +140,10 @@ def _keys(name: str, given: Sequence[Observation]) -> list[str]:
 def _closed_words(
     name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
 ) -> str:
+    permitted = vocabulary.permitted(function, name)
+    if permitted:
+        many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
+        return f"{many}one of {', '.join(permitted)}"
     known = vocabulary.words(function, name) | PLAIN_ANSWERS
     if any(isinstance(call.arguments[name], dict) for call in given):
         return ""
@@ -152,7 +157,10 @@ def _closed_words(
     many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
     if all(isinstance(value, int) for value in values):
         return f"{many}integer, such as {', '.join(shown)}"
-    return f"{many}one of {', '.join(shown)}" if len(shown) > 1 else f"text, {shown[0]} in every call that worked"
+    if len(shown) == 1:
+        return f"text, {shown[0]} in every call that worked"
+    open_ended = not isinstance(enum, list) and vocabulary.has_more(function, name)
+    return f"{many}text such as {listed(shown, 'or')}" if open_ended else f"{many}one of {', '.join(shown)}"
 
 
 def _joined_forms(name: str, forms: Counter[str]) -> str:
@@ -209,7 +217,11 @@ def origin_of(name: str, calls: Calls) -> str:
     if traced < MIN_TRACED or traced < len(given) * MOSTLY:
         return ""
     functions = {place: count for place, count in places.items() if "." in place}
-    parts = [_from_functions(functions, calls), (places[TASK], "from the task"), (places[USER], "from the user")]
+    parts = [
+        _from_functions(functions, calls, name, given),
+        (places[TASK], "from the task"),
+        (places[USER], "from the user"),
+    ]
     clear = sorted(((count, text) for count, text in parts if count >= traced * CLEAR), reverse=True)
     share = sum(count for count, _ in clear) / traced
     if share < MOSTLY:
@@ -233,7 +245,9 @@ def made_for_the_call(name: str, calls: Calls) -> str:
     return "written for the call" if all(call.forms[name] == "text" for call in given) else "worked out for the call"
 
 
-def _from_functions(functions: dict[str, int], calls: Calls) -> tuple[int, str]:
+def _from_functions(
+    functions: dict[str, int], calls: Calls, name: str, given: Sequence[Observation]
+) -> tuple[int, str]:
     """How many values the functions worth naming account for, and their names."""
     reading = {place: count for place, count in functions.items() if effect_of(place) == "read"}
     total = sum(functions.values())
@@ -242,5 +256,17 @@ def _from_functions(functions: dict[str, int], calls: Calls) -> tuple[int, str]:
     named = common[:MAX_ORIGINS]
     if not named:
         return 0, ""
-    bare = ["this function" if place == calls.function else calls.shown(place) for place in named]
+    bare = [
+        ("this function" if place == calls.function else calls.shown(place)) + _in_field(name, place, given)
+        for place in named
+    ]
     return sum(chosen[place] for place in named), f"from results of {listed(bare, 'or')}"
+
+
+def _in_field(name: str, place: str, given: Sequence[Observation]) -> str:
+    """The field of the results that holds the values, where it is called otherwise than the argument."""
+    taken = [call for call in given if call.origins.get(name) == place]
+    fields = Counter(call.fields.get(name, "") for call in taken)
+    field, count = fields.most_common(1)[0]
+    told = field and count >= len(taken) * MOSTLY_ONE_FIELD and words(field) != words(name)
+    return f" ({code(field)})" if told else ""

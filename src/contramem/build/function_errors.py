@@ -14,6 +14,7 @@ from typing import get_args
 
 from contramem.build.function_calls import Calls, tasks
 from contramem.contrast.observation import Observation
+from contramem.contrast.permitted import permitted_in
 from contramem.contrast.values import TIME_PATTERN, ValueKind
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import LEXICON
@@ -113,6 +114,8 @@ def is_addressed(text: str) -> bool:
 def generalized(template: str) -> str:
     """The first sentence of a message, without dates, numbers and the kinds of placeholders that may be wrong."""
     template = _VALIDATOR.sub(r"\1: \2", template)
+    if permitted := permitted_in(template):  # the card lists them where it speaks of the argument
+        template = f"{template[: permitted.start]}<VALUE>{template[permitted.end :]}"
     template = _VALIDATED.sub("Input", template)
     first = _SENTENCE_END.split(template.strip(), maxsplit=1)[0].strip()
     # `may` is a month and a verb: outside of quotes, only what has digits is a date.

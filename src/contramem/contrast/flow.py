@@ -68,6 +68,24 @@ class Flow:
                     found[name] = place
         return found
 
+    def fields(self, event: Event, origins: dict[str, str]) -> dict[str, str]:
+        """For arguments whose value a result had shown: the name of the field that it stood in there, if it had one."""
+        found = {}
+        for name, place in origins.items():
+            if "." not in place:
+                continue
+            for _, scalar in scalars(event.arguments[name]):
+                if field := self._field(place, _traced(scalar)):
+                    found[name] = field
+                    break
+        return found
+
+    def _field(self, place: str, text: str) -> str:
+        for shown in self._seen:
+            if shown.place == place and text in shown.text and text not in shown.given:
+                return next((leaf.field for leaf in parse(shown.content).leaves if _traced(leaf.value) == text), "")
+        return ""
+
     def _origin(self, text: str) -> str:
         """Where the value came from. Only when nothing else has shown it, a result that repeats what it was asked."""
         # What a simulated user was told to want is no message: the agent learns of it as the user says it.

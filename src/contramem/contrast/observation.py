@@ -76,6 +76,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     """After an error, until this function works: the functions that then worked for the first time in the run."""
     rescued: tuple[Use, ...] = ()
     """What those gave to later calls."""
+    fields: dict[str, str] = {}
+    """Of arguments whose value a result had shown: the field that it stood in there."""
     returned: str = ""
     """The result where it is a short plain text, redacted."""
 
@@ -123,6 +125,7 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
             feeds=_feeds(step, first, uses),
             instead=instead,
             rescued=tuple(sorted({use for at, use in uses if use.giver in instead and at > step.position})),
+            fields=step.fields,
             returned=step.returned if step.form is not None and step.form.kind == "text" else "",
         )
         made.setdefault(call, set()).add(step.error)

@@ -50,6 +50,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The template of the error message: redacted, numbers of placeholders left out."""
     origins: dict[str, str] = {}
     """Where each argument's value had been seen before the call: `task`, a function, or `nowhere`."""
+    fields: dict[str, str] = {}
+    """Of arguments whose value a result had shown: the field that it stood in there."""
     tainted: bool = False
     """The call follows from an instruction planted in what a tool returned: it is shown, and teaches nothing."""
     asks: bool = False
@@ -195,7 +197,7 @@ def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
 
 
 def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bool) -> Step:
-    result = event.result
+    result, origins = event.result, flow.origins(event)
     form = None if result is None else parse(result.content).form
     return Step(
         position=event.position,
@@ -208,7 +210,8 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         form=form,
         returned=_returned(result.content, form, placeholders) if result is not None and form is not None else "",
         error=error_template(placeholders.text(result.error)) if result is not None and result.error else "",
-        origins=flow.origins(event),
+        origins=origins,
+        fields=flow.fields(event, origins),
         tainted=tainted,
     )
 

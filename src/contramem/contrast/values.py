@@ -247,7 +247,9 @@ _FORM_WORDS: dict[ValueKind, tuple[str, str]] = {
 }
 _DATE_PARTS = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), "YYYY-MM-DD"),
-    (re.compile(r"\d{2}/\d{2}/\d{4}"), "DD/MM/YYYY or MM/DD/YYYY"),
+    (re.compile(r"\d{4}/\d{1,2}/\d{1,2}"), "YYYY/MM/DD"),
+    (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "DD/MM/YYYY or MM/DD/YYYY"),
+    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"), "DD.MM.YYYY"),
     (re.compile(r"\d{2}:\d{2}:\d{2}(?:\.\d+)?"), "HH:MM:SS"),
     (re.compile(r"\d{1,2}:\d{2}"), "HH:MM"),
 )

@@ -1,7 +1,8 @@
 """Closed vocabularies: arguments and fields that take few values over many tasks (`INBOX`, `economy`, `pending`).
 
 They belong to the interface, not to a task, so they stay readable where everything else becomes a placeholder. A value
-has to prove itself: seen in several tasks, short, and neither a name, a place, an address nor an identifier.
+has to prove itself: seen in several tasks, short, and neither a name, a place, an address nor an identifier. A schema
+or a refusal may list all the words there are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from contramem.contrast.form import is_field, parse
+from contramem.contrast.permitted import permitted_in, role_of
 from contramem.contrast.values import CATEGORY_ROLES, ROLES, is_time, kind_by_form
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Tool, Trajectory
@@ -22,6 +24,10 @@ MAX_WORDS = 12
 """One that takes more values than this is open."""
 MIN_TASKS_PER_WORD = 2
 """A value of one task only may be that task's own."""
+MIN_TASKS_TO_CLOSE = 3
+"""Per word. With fewer tasks nobody can say that these are all the words."""
+MIN_TASKS_REFUSING = 2
+"""A list of permitted values that one task's refusals show may be that task's own."""
 RUNS_PER_TASK_FOR_FIELDS = 3
 """Results are sampled: runs of one task mostly see the same ones."""
 
@@ -29,6 +35,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:[ _\-/][^\W\d_]+){0,2}\d{0,2}")
 _PLAIN = re.compile(r"[a-z]+(?:[ _\-/][a-z]+){0,2}|[A-Z]{4,}(?:_[A-Z]+){0,2}")
 # A word of a category may hold a digit (`4g_5g_preferred`), but no number that could identify something.
 _SWITCH = re.compile(r"(?=.*[^\W\d_]{3})(?!.*\d\d\d)[^\W_]+(?:[ _\-/][^\W_]+){0,3}")
+_PERMITTED = re.compile(r"(?!.*\d\d\d)[^\W_]+(?:[_\-/][^\W_]+){0,4}|[^\W\d_]+ [^\W\d_]+")
 _LOWER_OR_UPPER = re.compile(r"[a-z0-9 _\-/]+|[A-Z0-9_\-/]+")
 _FREE_TEXT_ROLES = frozenset(
     "text body content message description subject title query comment note notes summary reply answer input".split()
@@ -46,8 +53,13 @@ class Vocabulary:
         self._seen: dict[tuple[str, str], dict[object, set[str]] | None] = {}
         self._tasks: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._enums: dict[tuple[str, str], set[object]] = defaultdict(set)
+        # the same of arguments, of calls that worked
+        self._accepted: dict[tuple[str, str], dict[object, set[str]]] = defaultdict(dict)
+        # slot -> list of permitted values in a refusal -> tasks it was seen in
+        self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(lambda: defaultdict(set))
         for runs in tasks:
             self._learn(runs)
+        self._permitted = self._settled_lists()
         self._words = self._settled()
 
     def keeps(self, function: str, role: str, value: object) -> bool:
@@ -60,6 +72,20 @@ class Vocabulary:
     def words(self, function: str, role: str) -> frozenset[object]:
         """The closed vocabulary of an argument or field; empty when it has none."""
         return self._words.get(role, {}).get(function.partition(".")[0], frozenset())
+
+    def has_more(self, function: str, role: str) -> bool:
+        """Are there probably more words than were seen? A word that one task alone shows says so (Good and Turing's
+        estimate of what is unseen), and so do few tasks for each word."""
+        slot = (function, role)
+        accepted = self._accepted.get(slot)
+        if not accepted:
+            return False
+        once = any(len(tasks) < MIN_TASKS_PER_WORD for tasks in accepted.values())
+        return once or len(self._tasks[slot]) < MIN_TASKS_TO_CLOSE * len(accepted)
+
+    def permitted(self, function: str, role: str) -> tuple[str, ...]:
+        """All values that the function itself says an argument may take, in its order; empty when it never did."""
+        return self._permitted.get((function, role), ())
 
     @property
     def closed(self) -> frozenset[str]:
@@ -77,9 +103,12 @@ class Vocabulary:
             for event in run.events:
                 if not event.function:
                     continue
-                for name, argument in event.arguments.items():
-                    for role, value in scalars(argument, name):
-                        self._count((event.function, role), value, key)
+                slots = [slot for name, argument in event.arguments.items() for slot in scalars(argument, name)]
+                error = event.result.error if event.result is not None else None
+                for role, value in slots:
+                    self._count((event.function, role), value, key, accepted=not error)
+                if error:
+                    self._learn_refusal(event.function, error, slots, key)
                 if event.result is not None and number < RUNS_PER_TASK_FOR_FIELDS:
                     for field, value in parse(event.result.content).leaves:
                         if field:
@@ -92,7 +121,25 @@ class Vocabulary:
             if isinstance(values, list):
                 self._enums[tool.function, name].update(value for value in values if isinstance(value, (str, int)))
 
-    def _count(self, slot: tuple[str, str], value: object, task: str) -> None:
+    def _learn_refusal(self, function: str, error: str, slots: list[tuple[str, Any]], task: str) -> None:
+        permitted = permitted_in(error)
+        role = role_of(error, permitted, slots) if permitted is not None else None
+        if permitted is not None and role is not None:
+            self._listed[function, role][permitted.values].add(task)
+
+    def _settled_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Lists that came back in several tasks, hold only what may be a word of an interface, and of which a call gave
+        one. A list that changes from call to call holds things, not words."""
+        settled = {}
+        for slot, lists in self._listed.items():
+            values, seen = next(iter(lists.items()))
+            given = self._seen.get(slot)
+            tried = given is None or not given.keys().isdisjoint(values)
+            if len(lists) == 1 and len(seen) >= MIN_TASKS_REFUSING and tried and is_vocabulary(values, slot[1]):
+                settled[slot] = values
+        return settled
+
+    def _count(self, slot: tuple[str, str], value: object, task: str, accepted: bool = False) -> None:
         values = self._seen.setdefault(slot, {})
         if values is None or not isinstance(value, (str, int)) or isinstance(value, bool):
             return
@@ -100,15 +147,18 @@ class Vocabulary:
         tasks = values.setdefault(value, set())
         if len(tasks) < MIN_TASKS_PER_WORD:
             tasks.add(task)
+        if accepted:
+            self._accepted[slot][value] = tasks
         if len(values) > MAX_WORDS * 2:  # it is open; what was counted is of no more use
             self._seen[slot] = None
             del self._tasks[slot]
+            self._accepted.pop(slot, None)
 
     def _settled(self) -> dict[str, dict[str, frozenset[object]]]:
         """By role and app: functions of one app share their words, so a word stays one in all of them."""
         settled: dict[str, dict[str, frozenset[object]]] = defaultdict(lambda: defaultdict(frozenset))
-        for (function, role), enum in self._enums.items():
-            settled[role][function.partition(".")[0]] |= enum
+        for (function, role), listed in (*self._enums.items(), *self._permitted.items()):
+            settled[role][function.partition(".")[0]] |= frozenset(listed)
         for (function, role), values in self._seen.items():
             if values is None or len(self._tasks[function, role]) < MIN_TASKS:
                 continue
@@ -135,6 +185,15 @@ def is_word(value: object, role: str) -> bool:
     if private or kind_by_form(value) or not _WORD.fullmatch(value):
         return False
     return _LOWER_OR_UPPER.fullmatch(value) is not None
+
+
+def is_vocabulary(values: Iterable[str], role: str) -> bool:
+    """Could a tool's list of permitted values be its own words, rather than the names of somebody's things?"""
+    noun = words(role)[-1:]  # `value_to_plot` is a plot, `assigned_to` somebody
+    category = not CATEGORY_ROLES.isdisjoint(noun)
+    personal = not category and not (_PRIVATE_ROLES - ROLES["AMOUNT"]).isdisjoint(noun)
+    plain = all(_PERMITTED.fullmatch(value) and not (is_time(value) or kind_by_form(value)) for value in values)
+    return plain and not personal and (category or all(_LOWER_OR_UPPER.fullmatch(value) for value in values))
 
 
 def scalars(value: Any, role: str = "") -> Iterator[tuple[str, Any]]:

@@ -67,7 +67,9 @@ class Privacy:
     """The privacy check. `closed` are words of closed vocabularies, beside those that a packet itself shows."""
 
     def __init__(self, closed: frozenset[str] = frozenset()) -> None:
-        self._closed = frozenset(word.lower() for word in closed)
+        whole = {word.lower() for word in closed}
+        # `search engine` is a word of the interface, and so is the `engine` in it.
+        self._closed = frozenset(whole | {part for word in whole for part in word.split()})
 
     def __call__(self, case: Case) -> Iterator[str]:
         texts = masked([field.text for field in case.fields], case.names)

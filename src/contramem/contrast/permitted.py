@@ -1,0 +1,72 @@
+"""Permitted values: a tool that refuses a call often lists what it would take ("must be one of 'bar', 'line'").
+
+Such a list is the tool's own closed vocabulary, in its own words, even of values that no run has tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from contramem.traces.effects import words
+
+MAX_PERMITTED = 20
+"""A longer list is no vocabulary that a card could hold."""
+
+_OPENING = re.compile(
+    r"(?:\b(?:one|any) of|\b(?:valid|allowed|permitted|possible|supported|available|accepted|acceptable|legal|known)"
+    r"(?: \w+){1,2}?(?: (?:are|is|include))?|\bchoose from|\beither|\b(?:expected|should be|must be)(?: in)?)"
+    r"(?:(?: the following| these)(?: \w+s)?)?\s*[:=]?\s*[\[({<]?\s*",
+    re.IGNORECASE,
+)
+_SEPARATOR = r"\s*(?:,\s*(?:or\s|and\s)?|\||/|\sor\s|\sand\s|;)\s*"
+_QUOTED_ITEM = r"(?:'[^'\"\n]{1,32}'|\"[^'\"\n]{1,32}\"|`[^`\n]{1,32}`)"
+_BARE_ITEM = r"[A-Za-z][\w\-]{0,31}"
+_QUOTED_LIST = re.compile(rf"{_QUOTED_ITEM}(?:{_SEPARATOR}{_QUOTED_ITEM}){{1,{MAX_PERMITTED - 1}}}")
+# Words without quotes may be any words: only a list that ends with its sentence, or with a bracket, is one.
+_BARE_LIST = re.compile(rf"{_BARE_ITEM}(?:{_SEPARATOR}{_BARE_ITEM}){{1,{MAX_PERMITTED - 1}}}(?=\s*(?:[\])}}>.;\n]|$))")
+_NAMES_VALUES = re.compile(
+    r"of|valid|allowed|permitted|possible|supported|accepted|acceptable|legal|choose|either", re.I
+)
+_ITEM = re.compile(rf"{_QUOTED_ITEM}|{_BARE_ITEM}")
+_JOINING = frozenset({"or", "and"})
+
+
+class Permitted(NamedTuple):
+    """A list of values in a refusal."""
+
+    values: tuple[str, ...]
+    start: int
+    """Where the list stands in the text."""
+    end: int
+
+
+def permitted_in(refusal: str) -> Permitted | None:
+    """The first list of values that a refusal says it would take. None: it lists none."""
+    for opening in _OPENING.finditer(refusal):
+        found = _QUOTED_LIST.match(refusal, opening.end())
+        if found is None and _NAMES_VALUES.search(opening[0]):
+            found = _BARE_LIST.match(refusal, opening.end())
+        if found is not None:
+            items = [item.strip("'\"`") for item in _ITEM.findall(found[0])]
+            values = tuple(dict.fromkeys(item for item in items if item not in _JOINING))
+            if len(values) > 1:
+                return Permitted(values, found.start(), found.end())
+    return None
+
+
+def role_of(refusal: str, permitted: Permitted, slots: Sequence[tuple[str, Any]]) -> str | None:
+    """Which of a call's (role, value) the list is for: what the text names before it, or whose value it refuses."""
+    before = refusal[: permitted.start]
+    said = set(words(before))
+    named = [role for role, _ in slots if words(role) and said.issuperset(words(role))]
+    if named:
+        return max(named, key=lambda role: (len(words(role)), role))
+    outside = before + " " + refusal[permitted.end :]
+    refused = {role for role, value in slots if isinstance(value, str) and value and _stands_in(value, outside)}
+    return refused.pop() if len(refused) == 1 else None
+
+
+def _stands_in(value: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None

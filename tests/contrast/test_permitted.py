@@ -1,0 +1,54 @@
+"""Lists of permitted values are found in the words that tools and validators use, and only there."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contramem.contrast.permitted import permitted_in, role_of
+
+
+@pytest.mark.parametrize(
+    ("refusal", "values", "slots", "role"),
+    [
+        ("triage must be one of 'routine', 'urgent'", ("routine", "urgent"), [("triage", "high")], "triage"),
+        ("Value to plot must be one of 'a b', 'c_d'", ("a b", "c_d"), [("value_to_plot", 1)], "value_to_plot"),
+        ("invalid severity 'low', expected one of: info, warn", ("info", "warn"), [("severity", "low")], "severity"),
+        (
+            "Input should be 'r' or 'rw' [type=enum, input_value='read']",
+            ("r", "rw"),
+            [("permission", "read")],
+            "permission",
+        ),
+        ("'foo' is not one of ['a', 'b', 'c']", ("a", "b", "c"), [("mode", "foo"), ("x", "bar")], "mode"),
+        ("invalid choice: 'x' (choose from 'fast', 'slow')", ("fast", "slow"), [("speed", "x")], "speed"),
+        ("Invalid enum value. Expected 'asc' | 'desc', received 'up'", ("asc", "desc"), [("order", "up")], "order"),
+        ("Valid statuses are: open, closed, pending.", ("open", "closed", "pending"), [("a", "p"), ("b", "q")], None),
+        ("supported units are celsius and kelvin", ("celsius", "kelvin"), [("unit", "x")], None),
+        ("cabin must be either economy or business", ("economy", "business"), [("cabin", "x")], "cabin"),
+        ("Field 'sort_by' must be in ('name', 'date')", ("name", "date"), [("sort_by", "x")], "sort_by"),
+    ],
+)
+def test_a_list_is_found_with_the_argument_that_it_is_for(refusal, values, slots, role):
+    found = permitted_in(refusal)
+    assert found is not None and found.values == values
+    assert role_of(refusal, found, slots) == role
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "One of the passengers was not found and the booking failed",
+        "The order must be pending.",
+        "Expected an integer, got a string",
+        "No such file or directory",
+        "",
+    ],
+)
+def test_what_only_sounds_like_a_list_is_none(refusal):
+    assert permitted_in(refusal) is None
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_read_without_harm(text):
+    found = permitted_in(f"must be one of {text}")
+    assert found is None or len(found.values) > 1
