@@ -1,5 +1,6 @@
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,6 +175,21 @@ def test_the_verdict_claims_no_more_than_the_numbers(kinds, found, words):
     comparison = compared(*sides(**kinds))
     assert finding(comparison) == found
     assert words in verdict(comparison)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ({"gained": 30, "lost": 3, "passed": 30}, "so that side is better here"),
+        ({"gained": 3, "lost": 30, "passed": 30}, "so that side is worse here"),
+        ({"gained": 5, "lost": 4, "passed": 30}, "open which side is better"),
+    ],
+)
+def test_memory_gets_no_credit_for_what_another_model_did(kinds, words):
+    base, memory = sides(**kinds)
+    said = verdict(compared(base, [msgspec.structs.replace(one, source="a stronger model") for one in memory]))
+    assert words in said and "The two sides are not runs of one source" in said
+    assert "memory helps" not in said and "With memory" not in said
 
 
 def test_an_interval_off_zero_is_not_enough_when_the_exact_test_disagrees():

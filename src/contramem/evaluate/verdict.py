@@ -26,30 +26,37 @@ def finding(part: Part) -> Finding:
 
 
 def verdict(comparison: Comparison) -> str:
-    """One sentence on what changed and how far it can be trusted."""
+    """What changed and how far it can be trusted, in a sentence; in two where more than memory may be the reason."""
     found = finding(comparison)
     if found == "unchanged":
         return f"No outcome changed on {_tasks(comparison)}: these runs show neither help nor harm."
-    return f"{_what_changed(comparison)}; {_how_sure(comparison, found)}."
+    said = f"{_what_changed(comparison)}; {_how_sure(comparison, found)}."
+    return said if comparison.by_source else f"{said} {NOT_ONE_SOURCE}"
 
 
-def _what_changed(part: Part) -> str:
+NOT_ONE_SOURCE = "The two sides are not runs of one source: the model or agent may be the reason, not memory."
+
+
+def _what_changed(part: Comparison) -> str:
     base, memory = (round(share * part.pairs) for share in (part.success.base, part.success.memory))
     of = _tasks(part) if part.pairs == part.tasks else f"{part.pairs} runs ({_tasks(part)})"
     instead = "as many as without" if base == memory else f"instead of {base}"
     flips = f"{part.gained} gained, {part.lost} lost, {points(part.difference)} points"
-    return f"With memory {memory} of {of} pass, {instead} ({flips})"
+    side = "With memory" if part.by_source else "On the second side"
+    return f"{side} {memory} of {of} pass, {instead} ({flips})"
 
 
-def _how_sure(part: Part, found: Finding) -> str:
+def _how_sure(part: Comparison, found: Finding) -> str:
     if found == "too little data":
         few = f"with fewer than {MIN_TASKS} tasks" if part.tasks < MIN_TASKS else "as every task changed the same way"
         return f"{few} there is no interval, so take it as an anecdote"
     assert part.interval is not None, "finding() asks for one"
     where = f"95 % interval {in_points(part.interval)} points, exact p {p_value(part.mcnemar.exact_p)}"
     if found == "unclear":
-        return f"that is within what chance gives, so it is open whether memory helps or harms ({where})"
-    return f"that is more than chance gives, so memory {found} here ({where})"
+        open_ = "whether memory helps or harms" if part.by_source else "which side is better"
+        return f"that is within what chance gives, so it is open {open_} ({where})"
+    so = f"memory {found} here" if part.by_source else f"that side is {'better' if found == 'helps' else 'worse'} here"
+    return f"that is more than chance gives, so {so} ({where})"
 
 
 def _tasks(part: Part) -> str:
