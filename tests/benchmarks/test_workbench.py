@@ -271,6 +271,7 @@ def test_the_command_gives_the_same_bytes_from_folder_and_archive_and_contramem_
     assert len(list(read_traces(outs[:1]))) == 2
 
 
+@pytest.mark.slow
 def test_every_real_row_is_converted(shared_data):
     archive = shared_data / "workbench" / "results.tar.xz"
     if not archive.exists():

@@ -46,9 +46,10 @@ def test_traces_prints_a_table_for_people() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (
+        pytest.param(
             "agentdojo/runs_no_attack.tar.xz",
             {"runs": 1408, "sources": 22, "passed": 791, "contrastive_tasks": 71, "calls": 4610, "skipped": {}},
+            marks=pytest.mark.slow,
         ),
         (
             "tau_bench/retail.tar.xz",
@@ -63,6 +64,7 @@ def test_real_collections_have_the_counts_that_are_known(shared_data: Path, name
     assert {key: found[key] for key in expected} == expected
 
 
+@pytest.mark.slow  # importing inspect-ai takes longer than the fast suite has for it
 def test_every_sample_format_is_read(shared_data: Path) -> None:
     pytest.importorskip("inspect_ai", reason="contramem[inspect] is not installed")
     formats = shared_data / "formats"

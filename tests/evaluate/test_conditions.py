@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -29,6 +30,7 @@ from contramem.traces.trajectory import Trajectory
 
 KNOWN, NEW = ("drive", "desk", "posts", "messages"), ("trip", "trade")
 TARGET = "scripted-guesser"
+MemoryOf = Callable[[str], BuiltMemory]
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,12 @@ def making(tmp_path_factory: pytest.TempPathFactory) -> Making:
 
 def built(name: str, making: Making) -> BuiltMemory:
     return CONDITIONS[name].build(making)
+
+
+@pytest.fixture(scope="module")
+def memory_of(making: Making) -> MemoryOf:
+    """The memory that a condition makes of `making`, made once."""
+    return cache(lambda name: built(name, making))
 
 
 def text(memory: BuiltMemory, of: Trajectory) -> str:
@@ -56,8 +64,8 @@ APPLICABLE = [name for name in CONDITIONS if name != "multi-rollout"]
 
 
 @pytest.mark.parametrize("name", APPLICABLE)
-def test_tokens_are_those_of_the_text_that_is_given(name: str, making: Making) -> None:
-    memory = built(name, making)
+def test_tokens_are_those_of_the_text_that_is_given(name: str, memory_of: MemoryOf) -> None:
+    memory = memory_of(name)
     for runs in tasks(*NEW):
         guidance = memory.aid.begin(Query(runs[0].task, ability=runs[0].ability)).guidance
         assert guidance.tokens == count_tokens(guidance.text)
@@ -65,42 +73,44 @@ def test_tokens_are_those_of_the_text_that_is_given(name: str, making: Making) -
 
 
 @pytest.mark.parametrize("name", APPLICABLE)
-def test_without_a_model_nothing_is_paid_for_and_the_account_says_who_made_it(name: str, making: Making) -> None:
-    construction = built(name, making).construction
+def test_without_a_model_nothing_is_paid_for_and_the_account_says_who_made_it(name: str, memory_of: MemoryOf) -> None:
+    construction = memory_of(name).construction
     assert construction.by in ("rules", "nothing to build")
     assert (construction.calls, construction.tokens_in, construction.tokens_out, construction.cost_usd) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("name", APPLICABLE)
-def test_the_order_in_which_runs_are_read_changes_nothing(name: str, making: Making, tmp_path: Path) -> None:
+def test_the_order_in_which_runs_are_read_changes_nothing(name: str, memory_of: MemoryOf, tmp_path: Path) -> None:
     shuffled = list(shipped(*KNOWN))
     Random(1).shuffle(shuffled)
-    one, other = built(name, making), built(name, Making(Reference(shuffled), tmp_path, target=TARGET))
+    one, other = memory_of(name), built(name, Making(Reference(shuffled), tmp_path, target=TARGET))
     assert (one.items, one.tokens) == (other.items, other.tokens)
     assert [text(one, runs[0]) for runs in tasks()] == [text(other, runs[0]) for runs in tasks()]
 
 
-def test_no_memory_shows_nothing_and_orders_nothing(making: Making) -> None:
-    memory = built("none", making)
+def test_no_memory_shows_nothing_and_orders_nothing(memory_of: MemoryOf) -> None:
+    memory = memory_of("none")
     assert not memory.aid.begin(Query("Start the car.")).guidance
     assert memory.judge is None
 
 
-def test_contramem_learns_from_all_sources_and_self_from_one_run_of_the_target(making: Making) -> None:
+def test_contramem_learns_from_all_sources_and_self_from_one_run_of_the_target(
+    making: Making, memory_of: MemoryOf
+) -> None:
     reference = making.reference
-    assert built("contramem", making).construction.trajectories == len(reference) == 6 * len(reference.tasks)
-    assert built("self", making).construction.trajectories == len(reference.tasks)
+    assert memory_of("contramem").construction.trajectories == len(reference) == 6 * len(reference.tasks)
+    assert memory_of("self").construction.trajectories == len(reference.tasks)
 
 
-def test_the_cards_of_one_kind_are_those_of_the_shared_bank(making: Making) -> None:
-    whole, functions, skills = (built(name, making) for name in ("contramem", "function-only", "skill-only"))
+def test_the_cards_of_one_kind_are_those_of_the_shared_bank(memory_of: MemoryOf) -> None:
+    whole, functions, skills = (memory_of(name) for name in ("contramem", "function-only", "skill-only"))
     assert functions.items + skills.items == whole.items
     assert functions.judge is None
     assert functions.items > 0 < skills.items
 
 
-def test_append_only_keeps_more_cards_of_the_same_lessons(making: Making) -> None:
-    assert built("append-only", making).items > built("contramem", making).items
+def test_append_only_keeps_more_cards_of_the_same_lessons(memory_of: MemoryOf) -> None:
+    assert memory_of("append-only").items > memory_of("contramem").items
 
 
 def test_multi_rollout_takes_several_runs_of_the_target_and_says_so_where_there_is_one(tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 from click.testing import CliRunner
 
 from contramem.bank.bank import Bank
 from contramem.bank.frozen import write_frozen
+from contramem.cli import main
 from contramem.cli.hook import hook
 from contramem.errors import UsageError
 from contramem.inject.hook import Hook, answer
@@ -200,16 +202,21 @@ def test_the_command_speaks_the_dialect_of_both_clients(bank_path, tmp_path):
         pytest.param(("--bank", "BANK", "--state", "FILE"), json.dumps(call()), "FILE", id="no-state"),
     ],
 )
-def test_whatever_is_wrong_the_agent_goes_on(arguments, given, complaint, bank_path, tmp_path, monkeypatch):
+def test_whatever_is_wrong_the_agent_goes_on(arguments, given, complaint, bank_path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "FILE").write_text("")
     words = ["--state", "state", *(str(bank_path) if word == "BANK" else word for word in arguments)]
-    by_command, by_module = (
-        subprocess.run([sys.executable, *program, *words], input=given, capture_output=True, text=True, check=False)
-        for program in (["-c", "from contramem.cli import main; main()", "hook"], ["-m", "contramem.inject.hook"])
-    )
-    assert (by_command.returncode, by_command.stdout) == (by_module.returncode, by_module.stdout) == (0, "")
-    for said in (by_command.stderr, by_module.stderr):
+    by_module = subprocess.run(
+        [sys.executable, "-m", "contramem.inject.hook", *words],
+        input=given, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    monkeypatch.setattr(sys, "stdin", StringIO(given))
+    with pytest.raises(SystemExit) as ended:
+        main(["hook", *words])
+    by_command = capsys.readouterr()
+    assert (by_module.returncode, by_module.stdout) == (0, "")
+    assert (ended.value.code, by_command.out) == (0, "")
+    for said in (by_command.err, by_module.stderr):
         assert complaint in said
         assert len(said.splitlines()) == 1
 

@@ -69,7 +69,7 @@ def guards(draw: st.DrawFn) -> str:
     return text + draw(st.just("") | WHATS.map(lambda what: f" when {what}"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(guards(), RUNS)
 def test_the_verdict_is_that_of_the_definition_after_every_deed(text: str, run: list[MadeDeed]) -> None:
     guard = parse_guard(text)
@@ -80,7 +80,7 @@ def test_the_verdict_is_that_of_the_definition_after_every_deed(text: str, run: 
         assert watching.verdict == verdict(guard, run[:length])
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(guards(), st.lists(st.sampled_from(ALPHABET), max_size=4))
 def test_the_state_is_true_of_every_way_in_which_a_run_can_go_on(text: str, run: list[MadeDeed]) -> None:
     guard = parse_guard(text)
@@ -119,7 +119,7 @@ def test_what_is_holding_so_far_can_still_be_broken_and_what_is_pending_can_stil
         assert watching.state not in ("holding", "pending") or futures == {True, False}
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(guards(), RUNS, st.sampled_from([deed for deed in ALPHABET if deed.worked]))
 def test_a_warning_comes_exactly_when_the_next_deed_breaks_the_guard_for_good(
     text: str, run: list[MadeDeed], deed: MadeDeed
@@ -132,7 +132,7 @@ def test_a_warning_comes_exactly_when_the_next_deed_breaks_the_guard_for_good(
     assert warned == (watching.state == "broken" and not was_broken)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(guards(), RUNS)
 def test_deeds_that_an_automaton_does_not_hear_change_nothing(text: str, run: list[MadeDeed]) -> None:
     whole, heard = automaton(parse_guard(text)), automaton(parse_guard(text))

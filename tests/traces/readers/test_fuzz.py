@@ -202,10 +202,12 @@ def survive(reader: Reader, file: TraceFile, options: ReadOptions) -> None:
         pass
 
 
-QUICK = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+# Importing inspect-ai takes longer than the fast suite has for it.
+BY_READER = [pytest.param(name, marks=[pytest.mark.slow] if name == "inspect" else []) for name in readers()]
+QUICK = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 
-@pytest.mark.parametrize("name", list(readers()))
+@pytest.mark.parametrize("name", BY_READER)
 @QUICK
 @given(seed=st.integers(0, 2**32))
 def test_damaged_documents_give_problems_not_exceptions(name: str, seed: int) -> None:
@@ -215,7 +217,7 @@ def test_damaged_documents_give_problems_not_exceptions(name: str, seed: int) ->
     survive(readers()[name], TraceFile.of_bytes(seed_name, content), ReadOptions())
 
 
-@pytest.mark.parametrize("name", readers())
+@pytest.mark.parametrize("name", BY_READER)
 @QUICK
 @given(seed=st.integers(0, 2**32))
 def test_damaged_bytes_give_problems_not_exceptions(name: str, seed: int) -> None:
