@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from contramem.errors import GuardError
@@ -131,6 +132,7 @@ _CLASS_ARGUMENT = re.compile(r"((?:reads|writes)(?:\([^\s().\[\]]+\))?)\.(\S+)")
 _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 
 
+@lru_cache(maxsize=1 << 12)  # a build parses the guards of its cards a thousand times
 def parse_guard(text: str) -> Guard:
     """The guard that `text` writes. Raises GuardError with what is wrong."""
     template, inside, rest = _taken_apart(text)
