@@ -13,16 +13,16 @@ from contramem.bank.ledger import fold
 from contramem.bank.store import open_store
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
-    return written(tmp_path / "runs.jsonl", shipped("desk", "drive"))
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("runs") / "runs.jsonl", shipped("desk", "drive"))
 
 
-@pytest.fixture
-def calm(runs: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def calm(runs: Path) -> Path:
     """The bank as it is when nothing comes in between."""
-    build(tmp_path / "calm.db", runs)
-    return tmp_path / "calm.db"
+    build(runs.with_name("calm.db"), runs)
+    return runs.with_name("calm.db")
 
 
 def test_a_second_build_on_a_store_is_told_who_is_building(
@@ -62,12 +62,15 @@ main(sys.argv[2:])
 """
 
 
+NO_BYTECODE = ("-B",)  # the limit would cut modules short that are compiled on the way, and break them for everybody
+
+
 @pytest.mark.parametrize("limit", [100_000, 300_000])
 def test_a_full_disk_ends_a_build_in_one_clear_line_and_it_goes_on_later(
     limit: int, runs: Path, calm: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "bank.db"
-    command = [sys.executable, "-c", ON_A_FULL_DISK, str(limit), "build", str(runs), "--bank", str(store)]
+    command = [sys.executable, *NO_BYTECODE, "-c", ON_A_FULL_DISK, str(limit), "build", str(runs), "--bank", str(store)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"contramem: {store}: ")
