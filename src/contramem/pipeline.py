@@ -8,7 +8,10 @@ from itertools import groupby
 
 from contramem.bank.store import Store
 from contramem.build.author import Author, Only
-from contramem.build.construction import Checks, Construction, Report, curriculum
+from contramem.build.books import Report
+from contramem.build.checks import Checks
+from contramem.build.construction import Construction
+from contramem.build.curriculum import curriculum
 from contramem.build.model import ModelAuthor, ModelChoice
 from contramem.build.rounds import Answer, Plan, Rounds
 from contramem.build.rules import RuleAuthor

@@ -10,7 +10,6 @@ from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.patch import Patch
 from contramem.build.author import Author, Candidate, Spent
-from contramem.build.construction import packet_digest
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -43,7 +42,7 @@ class DeltasFrom:
 
     def check(self, packets: Sequence[Packet]) -> None:
         """Complain unless the store has learned from some of these very runs."""
-        if not any(packet_digest(packet) in self._deltas for packet in packets):
+        if not any(packet.content_digest in self._deltas for packet in packets):
             raise UsageError(
                 f"--deltas-from {self._where}: holds no delta of any of these {len(packets)} tasks. Give the same runs "
                 "that it was built from, with the same --sources, --rollouts and --ability."
@@ -57,7 +56,7 @@ class DeltasFrom:
     def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
         letters = {(known.source, known.run): letter for letter, known in packet.provenance.items()}
         found = []
-        for decision in self._deltas.get(packet_digest(packet), ()):
+        for decision in self._deltas.get(packet.content_digest, ()):
             assert isinstance(decision.candidate, SkillDelta)
             places = ((letters[run.source, run.run], position) for run in decision.runs for position in run.events)
             found.append(Candidate(decision.candidate, tuple(Cite(*place) for place in places)))

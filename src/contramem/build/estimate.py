@@ -15,7 +15,8 @@ from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.build.batching import Held, held_batches
-from contramem.build.construction import Checks, Construction
+from contramem.build.checks import Checks
+from contramem.build.construction import Construction
 from contramem.build.model import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
 from contramem.build.related import FOR_CURATOR, FOR_REFLECTOR
 from contramem.build.rounds import Plan, Rounds

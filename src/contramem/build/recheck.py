@@ -11,7 +11,6 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
 from contramem.build.author import Candidate
-from contramem.build.construction import packet_digest
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -67,7 +66,7 @@ class _Evidence:
 
     @cached_property
     def by_digest(self) -> dict[str, Packet]:
-        return {packet_digest(packet): packet for packet in self.packets}
+        return {packet.content_digest: packet for packet in self.packets}
 
     @cached_property
     def observations(self) -> dict[str, list[Observation]]:

@@ -17,7 +17,10 @@ from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.bank.store import Store
 from contramem.build.author import Candidate, Only, Unusable
-from contramem.build.construction import Checks, Construction, Report, curriculum
+from contramem.build.books import Report
+from contramem.build.checks import Checks
+from contramem.build.construction import Construction
+from contramem.build.curriculum import curriculum
 from contramem.build.model import ModelAuthor
 from contramem.build.related import related_to_delta
 from contramem.contrast.observation import Observation, by_function

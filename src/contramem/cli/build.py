@@ -16,7 +16,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
 from contramem.bank.store import open_store
 from contramem.build.author import Author, Only
-from contramem.build.construction import Report
+from contramem.build.books import Report
 from contramem.build.deltas import DeltasFrom
 from contramem.build.rounds import Plan
 from contramem.build.rules import RuleAuthor

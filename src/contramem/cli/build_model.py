@@ -16,7 +16,7 @@ from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
 from contramem.build.answering import AskNow, FromFile
 from contramem.build.batching import AskInBatches, Desk, TakeInFirst, held_batches
-from contramem.build.construction import Checks
+from contramem.build.checks import Checks
 from contramem.build.estimate import StageEstimate, estimate
 from contramem.build.rounds import Answer, Plan
 from contramem.cli.build_cost import Account
