@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 from tests.made_runs import TASK, call, run
 
 from contramem.bank.bank import Bank, Holding
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import write_frozen
 from contramem.cli import cli
+from contramem.cli.monitor_view import show_run
 from contramem.errors import ContramemError
 from contramem.monitor.automaton import Automaton
 from contramem.monitor.deed import Deed
 from contramem.monitor.guard import Template, parse_guard
 from contramem.monitor.replay import replay_run
-from contramem.monitor.watch import Watch
+from contramem.monitor.watch import Watch, guards_of_card
 from contramem.traces.trajectory import Event, Trajectory
 from contramem.traces.write import write_traces
 
@@ -111,7 +116,7 @@ def test_an_agent_that_is_asked_back_has_asked() -> None:
 
 
 def test_a_replayed_run_shows_how_every_guard_stood_after_every_deed() -> None:
-    replayed = replay_run(run("a", False, SEARCH, "Done."), [FINISH])
+    replayed = replay_run(run("a", False, SEARCH, "Done."), guards_of_card(FINISH))
     assert [moment.states for moment in replayed.moments] == [("pending", "holding"), ("pending", "holding")]
     assert [str(one.guard) for one in replayed.pending] == ["response(Mail.search, Mail.delete)"]
 
@@ -157,10 +162,61 @@ def test_the_command_shows_what_was_open_when_a_run_stopped(watched: tuple[str, 
     )
 
 
-def test_several_runs_are_listed_those_that_left_something_undone_first(watched: tuple[str, str]) -> None:
+def test_of_several_runs_the_rules_that_were_not_kept_come_first_and_then_who_did_not_keep_them(
+    watched: tuple[str, str],
+) -> None:
     runs, bank = watched
     listed = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank]).output
-    assert listed.index("hasty") < listed.index("thorough")
+    assert "2 runs: 1 left something open or broke something." in listed
+    (rule,) = (line for line in listed.splitlines() if "is followed by" in line)
+    assert rule.split()[-6:] == ["1", "of", "1", "0", "of", "1"]
+    assert "· hasty · run 0" in listed
+    assert "thorough" not in listed
+    chosen = shlex.split(listed.splitlines()[-1])
+    alone = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, *chosen]).output
+    assert "when the run stopped" in alone
+
+
+def test_a_guard_can_be_tried_on_runs_without_a_bank(watched: tuple[str, str]) -> None:
+    runs, _ = watched
+    tried = CliRunner().invoke(cli, ["monitor", runs, "--guard", "existence(Mail.delete)", "--json"])
+    since = {one["source"]: [owed["since"] for owed in one["pending"]] for one in json.loads(tried.output)}
+    assert since == {"hasty": [None], "thorough": []}
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ((), "nothing to watch for. Give --bank BANK"),
+        (("--guard", "exists(Mail.delete)"), "there is no template 'exists'. Perhaps existence?"),
+        (("--guard", "existence(Mail.delet)"), "no run calls Mail.delet. Perhaps Mail.delete?"),
+        (("--guard", "existence(Post.delete)"), "no run calls Post.delete. Perhaps Mail.delete?"),
+        (("--guard", "existence(delete)"), "Write Mail.delete."),
+        (("--guard", "known_value(Mail.delete.ids)"), "no call of Mail.delete has an argument ids. Perhaps id?"),
+        (("--guard", "existence(Mail.delete)", "--run", "7"), "no run is left"),
+    ],
+)
+def test_what_cannot_be_watched_is_told_with_what_was_perhaps_meant(
+    watched: tuple[str, str], options: tuple[str, ...], complaint: str
+) -> None:
+    with pytest.raises(ContramemError, match=re.escape(complaint)):
+        CliRunner().invoke(cli, ["monitor", watched[0], *options], catch_exceptions=False)
+
+
+def test_what_was_broken_is_told_with_the_place_and_the_value() -> None:
+    guess = run("a", False, call("Mail.delete", {"id": "m-99"}), SEARCH, "Done.")
+    replayed = replay_run(guess, [(parse_guard("known_value(Mail.delete.id)"), "skill::x", "X")])
+    (broken,) = replayed.broken
+    assert broken.text == "`delete` got a value for `id` that had been seen nowhere before."
+    since = replayed.since(broken)
+    assert since is not None
+    assert since.event.arguments == {"id": "m-99"}
+    with Console(width=80, record=True, file=io.StringIO()) as console:
+        show_run(replayed, console)
+    picture = console.export_text()
+    assert "✗ broken at 1:" in picture
+    assert "'m-99'" in picture
+    assert max(map(len, picture.splitlines())) <= 80
 
 
 def test_the_command_speaks_json(watched: tuple[str, str]) -> None:

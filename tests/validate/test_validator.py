@@ -130,7 +130,7 @@ def test_counts_are_counted_again() -> None:
     ("guard", "complaint"),
     [
         ("search first", "is no guard. Write, for example, precedence(App.search, App.delete)."),
-        ("precedense(Mail.search_emails, Mail.delete_email)", "Did you mean precedence?"),
+        ("precedense(Mail.search_emails, Mail.delete_email)", "Perhaps precedence?"),
         ("existence(delete_email)", "Write Mail.delete_email."),
         ("existence(Mail.delete_emails)", "no run calls Mail.delete_emails. Perhaps Mail.delete_email?"),
         ("known_value(Mail.delete_email.emailid)", "has an argument emailid. Perhaps email_id?"),

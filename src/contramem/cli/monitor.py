@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
@@ -14,9 +14,11 @@ from contramem.bank.card import SkillCard
 from contramem.bank.locate import load_bank
 from contramem.cli.monitor_view import list_runs, show_run
 from contramem.cli.reading import complain, nothing_read, reading, reading_options
-from contramem.errors import UsageError
+from contramem.errors import GuardError, UsageError
+from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.names import in_full, perhaps
 from contramem.monitor.replay import Replayed, replay_run
-from contramem.monitor.watch import Obligation
+from contramem.monitor.watch import Obligation, Watched, guards_of_card
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever
@@ -24,21 +26,44 @@ from contramem.traces.read import ReadOptions
 from contramem.traces.trajectory import Trajectory
 
 
+class Wanted(NamedTuple):
+    """Which runs to watch; None and False leave all."""
+
+    task: str | None
+    source: str | None
+    run: str | None
+    failed: bool
+
+    def takes(self, run: Trajectory) -> bool:
+        key = run.task_key
+        names = (key, key.partition("#")[0])
+        return (
+            (self.task is None or any(f"/{name}".endswith(f"/{self.task}") for name in names))
+            and self.source in (None, run.source)
+            and self.run in (None, run.run)
+            and not (self.failed and run.outcome.passed is not False)
+        )
+
+
 @click.command()
 @reading_options
-@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store.")
-@click.option("--task", "task_id", metavar="ID", help="Only runs of this task.")
+@click.option("--bank", metavar="BANK", help="Frozen bank, or a store: watch under the guards of its cards.")
+@click.option("--guard", "written", multiple=True, metavar="GUARD", help="Watch under this guard. May be repeated.")
+@click.option("--task", metavar="ID", help="Only runs of this task: its id, or the end of its key.")
 @click.option("--source", metavar="S", help="Only runs of this model or agent.")
+@click.option("--run", metavar="N", help="Only this trial.")
 @click.option("--failed", is_flag=True, help="Only runs that failed.")
 @click.option("--all-cards", is_flag=True, help="Watch under every card of the ability, not only those that fit best.")
-@click.option("--limit", default=30, show_default=True, help="How many runs to list.")
+@click.option("--limit", default=10, show_default=True, help="How many runs to list.")
 @click.option("--json", "as_json", is_flag=True, help="Every run with what it owed and broke, for machines.")
 def monitor(
     paths: tuple[Path, ...],
     options: ReadOptions,
-    bank: str,
-    task_id: str | None,
+    bank: str | None,
+    written: tuple[str, ...],
+    task: str | None,
     source: str | None,
+    run: str | None,
     failed: bool,
     all_cards: bool,
     limit: int,
@@ -46,20 +71,20 @@ def monitor(
 ) -> None:
     """Replay the runs under PATH... and show which obligations were open when each stopped.
 
-    One run is shown deed by deed; several are listed, those that left something undone first.
+    One run is shown deed by deed; of several, which guards were not kept and by which runs.
     """
-    cards = [card for card in load_bank(bank)[0].skills if card.guards]
-    if not cards:
-        raise UsageError(f"{bank}: no card of this bank has a guard, so there is nothing to watch.")
+    cards = _cards(bank, written)
+    wanted = Wanted(task, source, run, failed)
     with reading(paths, options) as runs:
-        chosen = [run for run in runs if _wanted(run, task_id, source, failed)]
+        read = [(one, wanted.takes(one)) for one in runs]
     complain(runs.problems, runs.problem_count)
-    if not chosen:
-        if task_id or source or failed:
-            raise UsageError("no run is left; look at the ids and sources with `contramem traces`.")
+    if not read:
         raise nothing_read(runs.problems, runs.ignored)
-    find = _Finder(cards, all_cards)
-    replayed = [replay_run(run, find(run)) for run in chosen]
+    chosen = [one for one, is_wanted in read if is_wanted]
+    if not chosen:
+        raise UsageError("no run is left; look at the ids and sources with `contramem traces`.")
+    find = _Finder(cards, _guards(written, [one for one, _ in read]), all_cards)
+    replayed = [replay_run(one, find(one)) for one in chosen]
     if as_json:
         click.echo(msgspec.json.encode([_as_json(one) for one in replayed]))
     elif len(replayed) == 1:
@@ -68,24 +93,52 @@ def monitor(
         list_runs(replayed, limit, Console())
 
 
-def _wanted(run: Trajectory, task_id: str | None, source: str | None, failed: bool) -> bool:
-    if task_id is not None and task_id not in (run.task_id, run.task_key):
-        return False
-    if source is not None and source != run.source:
-        return False
-    return not failed or run.outcome.passed is False
+def _cards(bank: str | None, written: Sequence[str]) -> list[SkillCard]:
+    if bank is None:
+        if not written:
+            raise UsageError("nothing to watch for. Give --bank BANK, or --guard 'precedence(App.search, App.delete)'.")
+        return []
+    cards = [card for card in load_bank(bank)[0].skills if card.guards]
+    if not cards and not written:
+        raise UsageError(f"{bank}: no card of this bank has a guard, so there is nothing to watch.")
+    return cards
+
+
+def _guards(written: Sequence[str], runs: Sequence[Trajectory]) -> list[Guard]:
+    """What --guard says. One about a call or argument that no run has would hold everywhere; it is rather a slip."""
+    calls = [event for run in runs for event in run.events if event.function] if written else []
+    called, guards = {event.function for event in calls}, []
+    for text in written:
+        try:
+            guard = parse_guard(text)
+        except GuardError as error:
+            raise GuardError(f"--guard {error}{in_full(text, called)}") from None
+        for function in guard.functions:
+            if function not in called:
+                raise GuardError(f"--guard {guard}: no run calls {function}.{perhaps(function, called)}")
+        for function, argument in guard.arguments:
+            given = {name for event in calls if event.function == function for name in event.arguments}
+            if argument not in given:
+                near = perhaps(argument, given)
+                raise GuardError(f"--guard {guard}: no call of {function} has an argument {argument}.{near}")
+        guards.append(guard)
+    return guards
 
 
 class _Finder:
-    """The cards for a run: those that its agent would have been shown, or all of its ability."""
+    """The guards for a run: those of the cards that its agent would have been shown, or of all of its ability."""
 
-    def __init__(self, cards: Sequence[SkillCard], all_cards: bool) -> None:
+    def __init__(self, cards: Sequence[SkillCard], guards: Sequence[Guard], all_cards: bool) -> None:
         self._cards, self._all = cards, all_cards
+        self._written: list[Watched] = [(guard, "", "--guard") for guard in guards]
         self._retriever = Retriever(cards, ())
 
-    def __call__(self, run: Trajectory) -> list[SkillCard]:
+    def __call__(self, run: Trajectory) -> list[Watched]:
+        return [*self._written, *(found for card in self._fitting(run) for found in guards_of_card(card))]
+
+    def _fitting(self, run: Trajectory) -> list[SkillCard]:
         same = [card for card in self._cards if card.ability == run.ability]
-        if self._all:
+        if self._all or not self._cards:
             return same or list(self._cards)
         query = Query(run.task, ability=run.ability if same else None)
         hits = self._retriever.retrieve(query, profile_named("default")).skills
@@ -99,10 +152,17 @@ def _as_json(one: Replayed) -> dict[str, Any]:
         "run": one.run.run,
         "passed": one.run.outcome.passed,
         "guards": len(one.guards),
-        "pending": [_obligation(owed) for owed in one.pending],
-        "broken": [_obligation(broken) for broken in one.broken],
+        "pending": [_obligation(owed, one) for owed in one.pending],
+        "broken": [_obligation(broken, one) for broken in one.broken],
     }
 
 
-def _obligation(one: Obligation) -> dict[str, str]:
-    return {"guard": str(one.guard), "text": one.text, "card_id": one.card_id, "title": one.title}
+def _obligation(one: Obligation, run: Replayed) -> dict[str, Any]:
+    since = run.since(one)
+    return {
+        "guard": str(one.guard),
+        "text": one.text,
+        "since": since.event.position if since else None,
+        "card_id": one.card_id,
+        "title": one.title,
+    }

@@ -2,42 +2,100 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from contramem.monitor.automaton import State
+from contramem.monitor.guard import Guard
 from contramem.monitor.replay import Moment, Replayed
+from contramem.monitor.watch import Obligation
 
 MAX_ROWS = 60
+MAX_RULES = 12
 _MARKS: dict[State, tuple[str, str]] = {
     "satisfied": ("✓", "green"),
     "holding": ("·", "dim"),
     "pending": ("○", "yellow"),
     "broken": ("✗", "red"),
 }
+_LEGEND = "✓ kept for good   · kept so far   ○ something is owed   ✗ broken for good"
 _OUTCOMES = {True: ("passed", "green"), False: ("failed", "red"), None: ("outcome unknown", "yellow")}
 
 
+# Several runs
+
+
+@dataclass
+class _Rule:
+    """How the runs fared that were watched under one guard."""
+
+    title: str
+    unkept: dict[bool | None, int] = field(default_factory=lambda: defaultdict(int))
+    watched: dict[bool | None, int] = field(default_factory=lambda: defaultdict(int))
+
+
 def list_runs(runs: Sequence[Replayed], limit: int, console: Console) -> None:
-    """One line a run, those that left the most undone first."""
-    ranked = sorted(runs, key=lambda one: (-len(one.pending) - len(one.broken), one.run.task_key, one.run.source))
-    table = Table(box=None, pad_edge=False, header_style="dim", expand=True)
-    for heading, ratio in (("task", 3), ("source", 3), ("outcome", 1), ("open at the end, or broken", 6)):
-        table.add_column(heading, overflow="fold", ratio=ratio)
-    for one in ranked[:limit]:
-        word, style = _OUTCOMES[one.run.outcome.passed]
-        left = [f"○ {owed.text}" for owed in one.pending] + [f"✗ {broken.text}" for broken in one.broken]
-        told = escape("\n".join(left[:3])) if left else f"[dim]nothing ({len(one.guards)} guards)[/]"
-        table.add_row(escape(one.run.task_key), escape(one.run.source), Text(word, style), told)
-    console.print(table)
-    if len(ranked) > limit:
-        console.print(f"[dim]... and {len(ranked) - limit:,} more runs; --limit shows more.[/]")
-    console.print("[dim]See one run deed by deed with --task ID --source S.[/]")
+    """Which rules were not kept, and by which runs: those that left the most undone first."""
+    undone = [one for one in runs if one.unkept]
+    undone.sort(key=lambda one: (-len(one.unkept), one.run.task_key, one.run.source, one.run.run))
+    unwatched = sum(not one.guards for one in runs)
+    console.print(f"[bold]{len(runs):,} runs[/]: {len(undone):,} left something open or broke something.", end="")
+    console.print(f" [dim]No guard fits the task of {unwatched:,} of them.[/]" if unwatched else "")
+    if not undone:
+        return
+    console.print()
+    console.print(_rules(runs))
+    for one in undone[:limit]:
+        console.print()
+        console.print(_heading(one))
+        for owed in one.unkept:
+            console.print(_indented(_line(owed, one)))
+    console.print()
+    if len(undone) > limit:
+        console.print(f"[dim]... and {len(undone) - limit:,} more of these; --limit shows more.[/]")
+    first = undone[0].run
+    chosen = shlex.join(["--task", first.task_key, "--source", first.source, "--run", first.run])
+    console.print("[dim]One run deed by deed, the first of these for example:[/]")
+    console.print(f"  {chosen}", style="dim", highlight=False, soft_wrap=True, markup=False)
+
+
+def _rules(runs: Sequence[Replayed]) -> Table:
+    rules: dict[Guard, _Rule] = {}
+    for one in runs:
+        for watched in one.guards:
+            rule = rules.setdefault(watched.guard, _Rule(watched.title))
+            rule.watched[one.run.outcome.passed] += 1
+            rule.unkept[one.run.outcome.passed] += watched.state in ("pending", "broken")
+    unkept = [(guard, rule) for guard, rule in rules.items() if any(rule.unkept.values())]
+    unkept.sort(key=lambda found: (-found[1].unkept[False], -sum(found[1].unkept.values()), str(found[0])))
+    outcomes = [outcome for outcome in (False, True, None) if any(rule.watched[outcome] for _, rule in unkept)]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("rules that were not kept")
+    for outcome in outcomes:
+        table.add_column(f"by {_OUTCOMES[outcome][0].removeprefix('outcome ')}", justify="right", no_wrap=True)
+    for guard, rule in unkept[:MAX_RULES]:
+        counts = [f"{rule.unkept[outcome]:,} of {rule.watched[outcome]:,}" for outcome in outcomes]
+        table.add_row(Text(guard.sentence), *counts)
+    if len(unkept) > MAX_RULES:
+        table.add_row(Text(f"... and {len(unkept) - MAX_RULES} more", "dim"))
+    return table
+
+
+def _heading(one: Replayed) -> Text:
+    word, style = _OUTCOMES[one.run.outcome.passed]
+    run = one.run
+    return Text.assemble((word, style), f"  {run.task_key} · {run.source} · run {run.run}", no_wrap=False)
+
+
+# One run
 
 
 def show_run(one: Replayed, console: Console) -> None:
@@ -48,17 +106,19 @@ def show_run(one: Replayed, console: Console) -> None:
     if not one.guards:
         console.print("[dim]No guard of the bank fits this task. --all-cards watches under every card.[/]")
         return
-    console.print(_picture(one))
-    for number, guard in enumerate(one.guards, 1):
-        mark, style = _MARKS[guard.state]
-        console.print(Text.assemble((f"{number:>3} {mark} ", style), guard.guard.sentence, (f"  {guard.title}", "dim")))
+    console.print(_picture(one, console.width))
+    console.print(_LEGEND, style="dim", highlight=False)
+    console.print()
+    console.print(_guards(one))
+    console.print()
     console.print(_ending(one))
 
 
-def _picture(one: Replayed) -> Table:
+def _picture(one: Replayed, width: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", style="dim")
-    table.add_column("the agent did", overflow="ellipsis", no_wrap=True, max_width=60)
+    room = max(30, width - 8 - 3 * len(one.guards))
+    table.add_column("the agent did", overflow="ellipsis", no_wrap=True, max_width=room)
     for number, _ in enumerate(one.guards, 1):
         table.add_column(str(number), justify="center", no_wrap=True)
     shown = one.moments[:MAX_ROWS]
@@ -87,14 +147,51 @@ def _deed(moment: Moment) -> Text:
         return Text("final answer", "bold")
     failed = event.result is not None and event.result.error is not None
     given = ", ".join(f"{name}={str(value)[:24]!r}" for name, value in event.arguments.items())
-    return Text.assemble(event.function.rpartition(".")[2], (f"({given})", "dim"), (" failed", "red") if failed else "")
+    # The mark comes first: a long call is cut at its end.
+    return Text.assemble(("✗ " if failed else "", "red"), event.function.rpartition(".")[2], (f"({given})", "dim"))
+
+
+def _guards(one: Replayed) -> Table:
+    """The columns of the picture in words, each with the card that asks for it."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(justify="right", style="dim")
+    table.add_column()
+    table.add_column()
+    for number, guard in enumerate(one.guards, 1):
+        mark, style = _MARKS[guard.state]
+        card = f"  ({guard.title})" if guard.card_id else ""
+        table.add_row(str(number), Text(mark, style), Text.assemble(guard.guard.sentence, (card, "dim")))
+    return table
 
 
 def _ending(one: Replayed) -> Panel:
-    lines = [f"[yellow]○ still owed[/]  {escape(owed.text)}" for owed in one.pending]
-    lines += [f"[red]✗ broken[/]  {escape(broken.text)}" for broken in one.broken]
-    if not lines:
-        return Panel(
-            "[green]Nothing was owed, and nothing broken.[/]", title="when the run stopped", title_align="left"
-        )
-    return Panel("\n".join(lines), title="when the run stopped", title_align="left", border_style="yellow")
+    if not one.unkept:
+        kept = Text("Nothing was owed, and nothing broken.", "green")
+        return Panel(kept, title="when the run stopped", title_align="left")
+    lines = Group(*(_line(owed, one) for owed in one.unkept))
+    return Panel(lines, title="when the run stopped", title_align="left", border_style="yellow")
+
+
+def _line(owed: Obligation, one: Replayed) -> Table:
+    """`✗ broken at 2: ...`, continued below its text."""
+    mark, style = _MARKS[owed.state]
+    since = one.since(owed)
+    word = "still owed" if owed.state == "pending" else "broken"
+    place = f" {'since' if owed.state == 'pending' else 'at'} {since.event.position}" if since else ""
+    table = Table.grid(padding=(0, 1))
+    table.add_row(Text(mark, style), Text(f"{word}{place}:", style), Text(f"{owed.text}{_given(owed, since)}"))
+    return table
+
+
+def _given(owed: Obligation, since: Moment | None) -> str:
+    """The value that a guard about values is broken by: its call is often too long for the picture."""
+    argument = owed.guard.argument
+    if since is None or owed.guard.template != "known_value" or argument not in since.event.arguments:
+        return ""
+    return f" It was {str(since.event.arguments[argument])[:60]!r}."
+
+
+def _indented(line: Table) -> Table:
+    table = Table.grid()
+    table.add_row("   ", line)
+    return table

@@ -20,12 +20,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from contramem.errors import GuardError
 from contramem.monitor.deed import Deed, deeds_of_steps
+from contramem.monitor.names import perhaps
 from contramem.monitor.pattern import Pattern, parse_pattern
 
 if TYPE_CHECKING:
@@ -86,6 +86,13 @@ class Guard(NamedTuple):
         return tuple(dict.fromkeys(name for pattern in self.patterns for name in pattern.functions))
 
     @property
+    def arguments(self) -> tuple[tuple[str, str], ...]:
+        """The arguments that it asks about, each with its function. Those of classes are not told."""
+        asked = [(pattern.function, one.argument) for pattern in self.patterns for one in pattern.conditions]
+        asked.append((self.patterns[1 if self.template == "covers" else 0].function, self.argument))
+        return tuple((function, argument) for function, argument in asked if function and argument)
+
+    @property
     def patterns(self) -> tuple[Pattern, ...]:
         return tuple(parse_pattern(text) for text in (self.function, self.then, self.when) if text)
 
@@ -137,7 +144,8 @@ def parse_guard(text: str) -> Guard:
     """The guard that `text` writes. Raises GuardError with what is wrong."""
     template, inside, rest = _taken_apart(text)
     if template not in get_args(Template):
-        raise GuardError(f"{text!r}: there is no template {template!r}. {_templates_like(template)}")
+        near = perhaps(template.lower(), get_args(Template)) or f" Templates are {', '.join(get_args(Template))}."
+        raise GuardError(f"{text!r}: there is no template {template!r}.{near}")
     parts = _split(inside)
     if len(parts) != (2 if template in _TWO else 1) or not all(parts):
         raise GuardError(f"{text!r}: {template} takes {'two functions' if template in _TWO else 'one function'}.")
@@ -164,11 +172,6 @@ def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
         with suppress(GuardError):
             found.append(parse_guard(text))
     return tuple(found)
-
-
-def _templates_like(name: str) -> str:
-    near = get_close_matches(name.lower(), get_args(Template), n=1)
-    return f"Did you mean {near[0]}?" if near else f"Templates are {', '.join(get_args(Template))}."
 
 
 def _taken_apart(text: str) -> tuple[str, str, str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from contramem.bank.card import SkillCard
-from contramem.monitor.automaton import State
-from contramem.monitor.watch import Obligation, Watch
+from contramem.monitor.automaton import State, automaton
+from contramem.monitor.watch import Obligation, Watch, Watched
 from contramem.traces.trajectory import Event, Trajectory
 
 
@@ -39,10 +38,24 @@ class Replayed:
     def broken(self) -> tuple[Obligation, ...]:
         return tuple(one for one in self.guards if one.state == "broken")
 
+    @property
+    def unkept(self) -> tuple[Obligation, ...]:
+        """What was open or broken, in the order of `guards`."""
+        return tuple(one for one in self.guards if one.state in ("pending", "broken"))
 
-def replay_run(run: Trajectory, cards: Iterable[SkillCard]) -> Replayed:
+    def since(self, one: Obligation) -> Moment | None:
+        """The deed that broke it, or that it has been open since. None: it was open from the start."""
+        place, since = self.guards.index(one), None
+        for moment in reversed(self.moments):
+            if moment.states[place] != one.state:
+                return since
+            since = moment
+        return since if automaton(one.guard).state != one.state else None
+
+
+def replay_run(run: Trajectory, guards: Iterable[Watched]) -> Replayed:
     """Watch a recorded run from its first event to its last."""
-    watch = Watch.of_cards(cards, run.task)
+    watch = Watch(guards, run.task)
     moments = []
     for event in run.events:
         broken = watch.observe(event)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from contramem.bank.card import SkillCard
 from contramem.monitor.automaton import Automaton, State, automaton
@@ -20,6 +21,9 @@ from contramem.monitor.deed import Account, Deed, EventDeed
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
 from contramem.traces.trajectory import Event
+
+Watched: TypeAlias = tuple[Guard, str, str]
+"""A guard with the id and the title of the card that it is of."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +37,18 @@ class Obligation:
 
     @property
     def text(self) -> str:
-        """For the agent: what is owed, or what was broken, in one sentence."""
-        return f"{_owed(self.guard)}." if self.state == "pending" else self.guard.sentence
+        """For the agent: what is owed, what went wrong, or else what must hold, in one sentence."""
+        if self.state == "pending":
+            return f"{_owed(self.guard)}."
+        return f"{_broke(self.guard)}." if self.state == "broken" else self.guard.sentence
 
 
 class Watch:
     """One run under some guards. Not for several threads at once. Work per event grows with what the event concerns,
     not with the number of guards: a call is shown only to the automata that hear its function."""
 
-    def __init__(self, guards: Iterable[tuple[Guard, str, str]], task: str) -> None:
-        """`guards` with the id and the title of the card that each is of. The same guard of two cards is one."""
+    def __init__(self, guards: Iterable[Watched], task: str) -> None:
+        """The same guard of two cards is watched once."""
         self._account = Account(task)
         self._cards: dict[Guard, tuple[str, str]] = {}
         for guard, card_id, title in guards:
@@ -88,21 +94,42 @@ class Watch:
         return Obligation(one.guard, *self._cards[one.guard], one.state)
 
 
-def guards_of_card(card: SkillCard) -> Iterable[tuple[Guard, str, str]]:
-    """Every guard of a card that can be read, with the id and title of the card."""
+def guards_of_card(card: SkillCard) -> list[Watched]:
+    """Every guard of a card that can be read."""
     return [(guard, card.card_id, card.title) for guard in guards_of(card.guards)]
+
+
+def _broke(guard: Guard) -> str:
+    """What was done that cannot be made good any more. The templates that are not here can always still be met."""
+    first, then = _in_words(guard)
+    same = f"the same `{guard.argument}`" if guard.argument else "the same arguments"
+    said = {
+        "absence": f"{first} happened",
+        "at_most_once": f"{first} worked twice with {same}",
+        "precedence": f"{then} came before {first} had worked",
+        "not_succession": f"{then} came after {first} had worked",
+        "known_value": f"{first} got a value for `{guard.argument}` that had been seen nowhere before",
+    }[guard.template]
+    return _capital(said)
+
+
+def _in_words(guard: Guard) -> tuple[str, str]:
+    return parse_pattern(guard.function).in_words(), parse_pattern(guard.then).in_words() if guard.then else ""
+
+
+def _capital(said: str) -> str:
+    return said if said.startswith("`") else f"{said[0].upper()}{said[1:]}"
 
 
 def _owed(guard: Guard) -> str:
     """What to do about a pending guard."""
-    first = parse_pattern(guard.function).in_words()
-    then = parse_pattern(guard.then).in_words() if guard.then else ""
+    first, then = _in_words(guard)
     said = {
-        "existence": f"still to do: {first}",
+        "existence": f"{first} is still to come",
         "response": f"{first} has worked; {then} is still to come",
         "precedence": f"{then} was refused; first {first}, then {then} again",
         "last": f"{first} has to come last",
         "known_value": f"{first} was refused; give it a `{guard.argument}` that the task or a result has shown",
         "covers": f"not every `{guard.field}` of {first} has been given to {then} yet",
     }[guard.template]
-    return said if said.startswith("`") else f"{said[0].upper()}{said[1:]}"
+    return _capital(said)

@@ -5,13 +5,13 @@ A guard that fails costs a text this guard and nothing else: what the author say
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Collection
 
 from contramem.bank.card import SkillDelta
 from contramem.contrast.packet import Packet
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.names import in_full, perhaps
 from contramem.monitor.packet_replay import Replay
 from contramem.validate.case import Case
 from contramem.validate.known import known_of
@@ -30,7 +30,7 @@ def _wrong_with(text: str, case: Case) -> str:
     try:
         guard = parse_guard(text)
     except GuardError as error:
-        return f"{error}{_meant_function(text, functions)}"
+        return f"{error}{in_full(text, functions)}"
     if reason := _unknown(guard, functions, case):
         return f"{text}: {reason}"
     # What a patch takes over from its delta or its targets has been shown by the runs that those rest on.
@@ -67,30 +67,9 @@ def not_borne_out(found: Replay, packet: Packet) -> str:
 def _unknown(guard: Guard, functions: Collection[str], case: Case) -> str:
     for function in guard.functions if functions else ():
         if function not in functions:
-            return f"no run calls {function}.{_perhaps(function, functions)}"
-    for function, argument in _arguments(guard):
+            return f"no run calls {function}.{perhaps(function, functions)}"
+    for function, argument in guard.arguments:
         given = {name for known in case.known for name in known.arguments_of(function)}
         if given and argument not in given:
-            return f"no call of {function} has an argument {argument}.{_perhaps(argument, given)}"
+            return f"no call of {function} has an argument {argument}.{perhaps(argument, given)}"
     return ""
-
-
-def _arguments(guard: Guard) -> Iterator[tuple[str, str]]:
-    """The arguments that a guard asks about, each with its function."""
-    for pattern in guard.patterns:
-        yield from ((pattern.function, one.argument) for one in pattern.conditions if pattern.function)
-    if guard.argument and (target := guard.patterns[1 if guard.template == "covers" else 0].function):
-        yield target, guard.argument
-
-
-def _meant_function(text: str, functions: Iterable[str]) -> str:
-    """Names without their app are what is most often wrong with a guard: say which functions there are of that name."""
-    by_name = {function.rpartition(".")[2]: function for function in sorted(functions)}
-    inside = text.partition("(")[2].replace("(", " ").replace(")", " ").replace(",", " ").replace("[", " ").split()
-    meant = [by_name[word] for word in inside if word in by_name]
-    return f" Write {' and '.join(dict.fromkeys(meant))}." if meant else ""
-
-
-def _perhaps(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, sorted(names), n=1)
-    return f" Perhaps {near[0]}?" if near else ""
