@@ -20,6 +20,13 @@ def test_every_folder_is_on_the_map() -> None:
     assert folders == set(re.findall(r"^    (\w+)/", contramem.__doc__ or "", re.MULTILINE))
 
 
+def test_every_file_that_a_folder_says_it_has_is_there() -> None:
+    for folder in (path.parent for path in PACKAGE.rglob("__init__.py")):
+        said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+        for name in re.findall(r"\w+\.py\b", said):
+            assert (folder / name).exists() or name == "__init__.py", f"{folder.name} says it has {name}"
+
+
 def test_every_public_name_can_be_imported_and_they_are_sorted() -> None:
     assert sorted(contramem.__all__) == contramem.__all__
     for name in contramem.__all__:

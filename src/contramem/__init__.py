@@ -1,6 +1,7 @@
 """contramem: procedural memory for agents, learned from contrasting runs of several models at the same tasks.
 
-The folders are stages, in the order data flows through them; pipeline.py tells the story.
+The folders are stages, in the order data flows through them; pipeline.py tells the story, and each folder's own
+`__init__.py` says what is in it.
 
     traces/      files of any agent framework  -> Trajectory   one attempt at one task, with its outcome
     contrast/    trajectories of one task      -> Packet       all attempts side by side, and what separates them
@@ -9,7 +10,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     bank/        patch                         -> Bank, Ledger cards now, every decision ever
     retrieve/    task + frozen bank            -> Hit          ranked cards, with the score explained
     inject/      hits + running agent          -> Guidance     text at task start and before a call
-    monitor/     guards + events               -> Verdict      what a card says must hold, checked on a run
+    monitor/     guards + live events          -> Obligation   what is still owed, what was just broken
     evaluate/    runs with and without memory  -> Comparison   paired statistics, harmed tasks
     bench/       real environments             -> runs
     experiment/  one file that says it all     -> results      split, memories, runs, comparison; resumable

@@ -1,0 +1,12 @@
+"""From the trajectories of one task to a packet, and from calls to observations. Read in this order:
+
+    packet.py        Packet: all attempts side by side, values as placeholders, and the signals that separate them
+    placeholders.py  puts `<EMAIL_1>` in the place of values; sightings.py finds them, spans.py, values.py,
+                     value_keys.py, form.py and ordinary.py say what is one, vocabulary.py what stays readable
+    signals.py       all that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py has the noun
+    observation.py   Observation: one call of one function, without the task around it
+
+Beside them: flow.py knows where a value had been seen, enabling.py what made a refused call work, align.py sets runs
+side by side, permitted.py knows the values that a tool says it takes, taint.py and instructions.py keep planted text
+out.
+"""

@@ -1,4 +1,4 @@
-"""Retrieval preview: what a bank would give to tasks, and whether that is plausible (DESIGN 7, the paper's validation).
+"""Retrieval preview: what a bank would give to tasks, and whether that is plausible.
 
 Cards that were learned from a task or its scenario are left out, as they are in every measurement.
 """

@@ -1,1 +1,11 @@
-"""The checks that every card, delta and patch passes before it changes a bank, whoever wrote it."""
+"""The checks that every card, delta and patch passes before it changes a bank, whoever wrote it.
+
+    validator.py   all checks, one after the other; verdict.py has the Refusal, case.py what a text is held against
+    schema.py      fields, lengths, functions that exist
+    evidence.py    each claim maps to events or calls; guards.py replays the guards
+    closure.py     a patch adds nothing; lexicon.py has the words that carry no content
+    privacy.py     no person, account, secret or value of a trace
+    poison.py      no planted text becomes a rule
+
+known.py is what is known about one packet, made once; by_hand.py is for what a person wrote.
+"""
