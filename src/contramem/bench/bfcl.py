@@ -146,7 +146,7 @@ def render_call(call: Call) -> str:
 
 def _forget(name: str) -> None:
     worlds = vars(imported(_EXECUTOR))
-    for key in [key for key in worlds if key.startswith(name)]:
+    for key in [key for key in list(worlds) if key.startswith(name)]:  # a copy: other runs add their worlds meanwhile
         del worlds[key]
 
 
