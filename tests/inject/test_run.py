@@ -3,8 +3,10 @@ from dataclasses import replace
 
 import pytest
 
+from contramem.bank.card import Argument, FunctionCard
 from contramem.counting import count_tokens
 from contramem.errors import BankFileError, UsageError
+from contramem.inject.budget import brief_text_of
 from contramem.inject.run import Memory
 from contramem.retrieve.profiles import PROFILES
 from contramem.traces.trajectory import Event, Result, Tool
@@ -108,9 +110,32 @@ def test_a_cut_is_between_fields_and_reported(memory):
 def test_small_models_get_one_short_skill_and_a_line_a_function(memory):
     run = memory.start(TASK, ability="ambiguity", profile="small")
     assert run.guidance.card_ids == ("skill::ambiguous-keep", "function::EmailClient.delete_email")
-    assert run.guidance.text.endswith("- delete_email: Deletes one email from one folder.")
+    assert run.guidance.text.endswith(
+        "- delete_email: Do not call it when the email is to be moved, kept or only asked about."
+    )
     assert len(run.guidance.text.split()) <= 150
     assert "\n" not in run.before_call(DELETE, {"email_id": "1"}).text
+
+
+def test_small_models_are_not_told_what_the_description_of_a_tool_says(memory):
+    run = memory.start("Which events are there in the calendar?", tools=["Calendar.list_events"], profile="small")
+    assert not run.guidance
+    assert run.before_call("Calendar.list_events") is None
+
+
+def test_small_models_are_told_which_functions_give_the_values():
+    card = FunctionCard(
+        card_id="function::Mail.send", tool="Mail.send", app="Mail", function="send", what_it_does="Sends.",
+        returns="nothing",
+        arguments=(
+            Argument(name="to", form="text", meaning="values come from results of `find_contact`"),
+            Argument(name="body", form="text", meaning="values come from the task"),
+        ),
+        usage_rules=("Call it once.",),
+    )  # fmt: skip
+    text = brief_text_of(card)
+    assert text is not None
+    assert text.lines == ("- send: `to`: values come from results of `find_contact`.",)
 
 
 @pytest.mark.parametrize(("value", "off"), [("1", True), ("true", True), ("0", False), ("", False), ("off", False)])

@@ -58,16 +58,29 @@ def text_of(card: Card) -> CardText:
     return CardText(card.card_id, tuple(lines), tuple(upto), essential)
 
 
-def one_line_of(card: FunctionCard) -> CardText:
-    """The one thing to know before calling: a known mistake, else a rule, else what it changes or does."""
-    say = next(filter(None, (*card.common_mistakes, *card.usage_rules, card.side_effects, card.what_it_does)))
-    line = in_lines(say)
-    return CardText(card.card_id, (line,), (Size(0, 0), size(line)), essential=1)
+def lesson_of(card: FunctionCard) -> str:
+    """The first known mistake, or else the first rule. Empty: there is none."""
+    return next(iter(in_lines([*card.common_mistakes, *card.usage_rules])), "")
 
 
-def name_and_purpose(card: FunctionCard) -> CardText:
-    """A function in one line: what to call, and what for."""
-    line = f"- {in_lines(card.function)}: {in_lines(card.what_it_does)}"
+def sources_of(card: FunctionCard) -> str:
+    """Which other functions give the values of its arguments. Empty: none is known to."""
+    found = [f"`{argument.name}`: {argument.meaning}" for argument in card.arguments if "`" in argument.meaning]
+    return "; ".join(in_lines(found))
+
+
+def brief_text_of(card: FunctionCard) -> CardText | None:
+    """A function in one line for small models: what to call before it, or else a lesson. None: the agent knows all of
+    it from the tool's own description."""
+    say = sources_of(card) or lesson_of(card)
+    return _one_line(card, f"- {in_lines(card.function)}: {say}.") if say else None
+
+
+def bare_name(card: FunctionCard) -> CardText:
+    return _one_line(card, f"- {in_lines(card.function)}.")
+
+
+def _one_line(card: FunctionCard, line: str) -> CardText:
     return CardText(card.card_id, (line,), (Size(1, 0), Size(1, 0) + size(line + "\n")), essential=1)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.render import card_markdown
 from contramem.errors import BankFileError
-from contramem.inject.budget import in_lines, one_line_of
+from contramem.inject.budget import in_lines, lesson_of, sources_of
 from contramem.prompts import render
 from contramem.validate.case import Case
 from contramem.validate.privacy import Privacy
@@ -69,17 +69,15 @@ def as_agents_md(cards: Sequence[Card], around: str = "") -> str:
 
 
 def _agents_section(cards: Sequence[Card]) -> str:
-    functions = [
-        (card.tool, one_line_of(card).lines[0]) for card in cards if isinstance(card, FunctionCard) if _told(card)
-    ]
+    functions = [(card.tool, told) for card in cards if isinstance(card, FunctionCard) if (told := _told(card))]
     skills = [in_lines(card.model_dump()) for card in cards if isinstance(card, SkillCard)]
     text = render("inject/prompts/agents_md.jinja", skills=skills, functions=functions).text.strip()
     return text.replace("<!--", "").replace("-->", "")  # no card can end our section, or hide what follows
 
 
-def _told(card: FunctionCard) -> bool:
-    """Is there more to say than what the tool's own description says?"""
-    return bool(card.common_mistakes or card.usage_rules)
+def _told(card: FunctionCard) -> str:
+    """What the tool's own description does not say, in a line. Empty: nothing."""
+    return "; ".join(filter(None, (lesson_of(card), sources_of(card))))
 
 
 def write_agents_md(cards: Sequence[Card], path: Path) -> None:

@@ -9,7 +9,7 @@ from sys import maxsize
 
 from contramem.bank.card import Card, FunctionCard
 from contramem.counting import ENCODING, count_paragraphs, count_tokens
-from contramem.inject.budget import CardText, Size, fit, name_and_purpose, one_line_of, size, text_of
+from contramem.inject.budget import CardText, Size, bare_name, brief_text_of, fit, size, text_of
 from contramem.prompts import Prompt, render
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import Profile
@@ -56,17 +56,21 @@ class Writer:
     """Puts cards into words. Texts of cards are kept, so that each is filled and counted once; threads may share it."""
 
     def __init__(self) -> None:
-        self._texts: dict[tuple[str, bool], CardText] = {}
+        self._texts: dict[str, CardText] = {}
+        self._brief_texts: dict[str, CardText | None] = {}
         self._before_call: dict[tuple[str, Profile, bool], Guidance] = {}
 
     def at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
         """What memory has for a task, skills first."""
-        hits = retrieval.skills + retrieval.functions
-        if not hits:
+        if not (retrieval.skills or retrieval.functions):
             return nothing(retrieval.note or "no card is relevant enough to this task")
+        told = [(hit, text) for hit in retrieval.functions if (text := self._function_text(hit.card, profile.brief))]
+        hits = [*retrieval.skills, *(hit for hit, _ in told)]
+        if not hits:
+            return nothing("the functions that fit have cards that say no more than the tools' own descriptions")
+        texts = [*(self._text(hit.card) for hit in retrieval.skills), *(text for _, text in told)]
         frame = _start_frame(profile.brief)
-        texts = [self._text(hit.card, profile.brief) for hit in hits]
-        kept = fit(texts, frame.room(profile, bool(retrieval.functions)))
+        kept = fit(texts, frame.room(profile, bool(told)))
         if not any(kept):
             return nothing(f"no card fits into {profile.budget_tokens} tokens", [text.card_id for text in texts])
         shown = [text.first(lines) for text, lines in zip(texts, kept, strict=True)]
@@ -101,14 +105,23 @@ class Writer:
         self, card: FunctionCard, profile: Profile, failed: bool, missing: Sequence[str]
     ) -> Guidance:
         values = {"function": card.tool, "failed": failed, "missing": list(missing), "brief": profile.brief}
-        text = one_line_of(card) if profile.brief else self._text(card)
+        text = self._function_text(card, profile.brief) or (bare_name(card) if missing else None)
+        if text is None:
+            return nothing("the card says no more than the tool's own description")
         return _within(profile.call_budget_tokens, text, lambda lines: render(BEFORE_CALL, card=lines, **values))
 
-    def _text(self, card: Card, brief: bool = False) -> CardText:
-        known = self._texts.get((card.card_id, brief))
+    def _function_text(self, card: Card, brief: bool) -> CardText | None:
+        if not brief:
+            return self._text(card)
+        if card.card_id not in self._brief_texts:
+            assert isinstance(card, FunctionCard)
+            self._brief_texts[card.card_id] = brief_text_of(card)
+        return self._brief_texts[card.card_id]
+
+    def _text(self, card: Card) -> CardText:
+        known = self._texts.get(card.card_id)
         if known is None:
-            short = name_and_purpose(card) if brief and isinstance(card, FunctionCard) else None
-            known = self._texts[card.card_id, brief] = short or text_of(card)
+            known = self._texts[card.card_id] = text_of(card)
         return known
 
 
