@@ -14,6 +14,16 @@ ContramemError
 └── UsageError        a command or call that asks for something that cannot be done as asked
 """
 
+import collections.abc
+
+
+def nearest(name: str, known: collections.abc.Iterable[str]) -> str:
+    """The end of "there is no such name": `; did you mean 'seed'?` where a known name is close, else a full stop."""
+    import difflib  # only when something is wrong already
+
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else "."
+
 
 class ContramemError(Exception):
     """Base of everything contramem raises on purpose. A bug is never one of these."""

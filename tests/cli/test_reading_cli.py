@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,47 @@ def test_traces_prints_a_table_for_people() -> None:
     shown = contramem("traces", EXAMPLES / "runs").stdout
     assert "156 runs of 26 tasks by 6 sources" in shown
     assert "scripted-careful" in shown
+
+
+def test_pass_rates_can_be_told_apart_without_colour() -> None:
+    rows = contramem("traces", EXAMPLES / "runs").stdout.splitlines()
+    bars = {row.split()[0]: row.count("━") for row in rows if row.startswith("scripted-")}
+    assert bars["scripted-careful"] == 11 and bars["scripted-quitter"] == 5
+
+
+def test_runs_without_any_verdict_say_how_to_give_one(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text('{"messages": [{"role": "user", "content": "Hello"}]}')
+    shown = contramem("traces", tmp_path).stdout
+    assert "1 run of 1 task by 1 source:" in shown
+    assert "No outcome is known" in shown and "--outcomes" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("traces", EXAMPLES / "runs", "--format", "openai"), "did you mean 'openai-chat'?"),
+        (("contrast", EXAMPLES / "runs", "--task", "drive"), "Of this name are bfcl/drive/drive_all_doors_open"),
+        (("traces", EXAMPLES / "runs", "--outcomes", "nowhere.csv"), "nowhere.csv: cannot be read (No such file"),
+        (("traces", "{tmp_path}/empty.jsonl"), "is empty"),
+        (("traces", "{tmp_path}"), "name it with --format (contramem, "),
+        (("build", EXAMPLES / "runs", "--bank", "{tmp_path}/bank.jsonl"), "is a frozen bank; this needs a store"),
+    ],
+)
+def test_a_wrong_word_or_file_says_what_was_probably_meant(tmp_path: Path, arguments, said: str) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "bank.jsonl").write_text('{"contramem_bank":1}')
+    with pytest.raises(ContramemError, match=re.escape(said)):
+        contramem(*(str(argument).format(tmp_path=tmp_path) for argument in arguments))
+
+
+@pytest.mark.parametrize("wrong", [("trace",), ("bank", "revie"), ("evaluate", "condition")])
+def test_a_mistyped_command_names_the_one_that_is_like_it(wrong: tuple[str, ...]) -> None:
+    assert f"did you mean '{wrong[-1]}" in contramem(*wrong).output.lower()
+
+
+def test_groups_say_in_full_what_their_commands_do() -> None:
+    shown = " ".join(contramem("bank", "-h").output.split())
+    assert "its rule, the runs that taught it, the decisions that shaped it." in shown
 
 
 @pytest.mark.parametrize(
@@ -109,7 +151,7 @@ def test_contrast_as_json_is_one_packet_or_all() -> None:
         (["traces", EXAMPLES / "README.md"], "is of no format that contramem knows"),
         (
             ["traces", EXAMPLES / "runs", "--format", "tau3"],
-            "there is no reader 'tau3'. --format takes one of: contramem",
+            "there is no reader 'tau3'; did you mean 'tau2'? --format takes one of: contramem",
         ),
         (["traces", EXAMPLES / "runs", "--map", "outcome"], "--map takes field=path"),
         (["contrast", EXAMPLES / "runs", "--task", "nothing"], "there is no task 'nothing' here"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from contramem.errors import ContramemError
+from contramem.errors import ContramemError, nearest
 
 # Commands are imported when they are used: `contramem traces` must not pay for what `contramem guide` needs.
 COMMANDS = {
@@ -45,7 +45,24 @@ SUMMARIES = {
 }
 
 
-class Commands(click.Group):
+class Group(click.Group):
+    """A group that says which command was probably meant, and what each is for without cutting it short."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in names:
+            ctx.fail(f"No such command {args[0]!r}{nearest(args[0], names)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(limit=200)) for name, one in commands if one])
+
+
+class Commands(Group):
     """A group that imports a command only when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

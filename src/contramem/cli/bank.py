@@ -20,6 +20,7 @@ from contramem.bank.ledger import LedgerEntry
 from contramem.bank.locate import kind_of, load_bank, shown, store_only
 from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import Summary, summarize
+from contramem.cli import Group
 from contramem.cli.bank_checks import preview, validate
 from contramem.cli.export import export
 from contramem.cli.review import by_option, review, say_doubts
@@ -33,7 +34,7 @@ bank_argument = click.argument("where", metavar="BANK")
 store_argument = click.argument("where", metavar="STORE")
 
 
-@click.group()
+@click.group(cls=Group)
 def bank() -> None:
     """Look at a bank, review it, freeze it.
 

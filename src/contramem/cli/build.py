@@ -204,7 +204,8 @@ def _show(report: Report, bank: Bank, packets: list[Packet], where: str) -> None
     skills = ", ".join(f"{ability} {len(bank.skills_of(ability))}" for ability in bank.abilities)
     console.print(f"The bank holds [blue]{len(bank.functions)} Function Cards[/] and "
                   f"[green]{len(bank.skills)} Skill Cards[/]{f' ({skills})' if skills else ''}.")  # fmt: skip
-    console.print(f"[dim]Look: contramem bank cards {where}   Ship: contramem bank freeze {where} --out bank.jsonl[/]")
+    for what, command in (("Look:", f"cards {where}"), ("Ship:", f"freeze {where} --out bank.jsonl")):
+        console.print(f"[dim]{what} contramem bank {command}[/]", soft_wrap=True)  # to be copied as one line
 
 
 def _nothing_changed(report: Report, contrastive: int) -> str:

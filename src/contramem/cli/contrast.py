@@ -22,7 +22,7 @@ from contramem.traces.read import ReadOptions
 @click.command()
 @reading_options
 @click.option("--task", "task_id", metavar="ID", help="The task to look at: its id, or the end of its key.")
-@click.option("--limit", default=30, show_default=True, help="How many tasks to list.")
+@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many tasks to list.")
 @click.option("--json", "as_json", is_flag=True, help="All packets (or the one of --task), for machines.")
 def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None, limit: int, as_json: bool) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
@@ -45,8 +45,9 @@ def _matching(pool: Pool, task_id: str) -> list[str]:
     found = found or [key for key in keys if f"/{key.partition('#')[0]}".endswith(f"/{task_id}")]
     found = found or [key for key in keys if f"/{key}".endswith(f"/{task_id}")]
     if not found:
-        some = ", ".join(keys[:5])
-        raise UsageError(f"there is no task {task_id!r} here. Tasks are, for example: {some}.")
+        like = [key for key in keys if task_id.lower() in key.lower()]
+        some = f"Of this name are {', '.join(like[:8])}" if like else f"Tasks are, for example: {', '.join(keys[:5])}"
+        raise UsageError(f"there is no task {task_id!r} here. {some}.")
     if len(found) > 1:
         raise UsageError(f"{task_id!r} could be {', '.join(found[:8])}. Give the whole key.")
     return found

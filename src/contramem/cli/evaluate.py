@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
+from contramem.cli import Group
 from contramem.cli.output import print_json
 from contramem.cli.reading import complain, how_to_read, of_sources, reading
 from contramem.errors import HarmError, UsageError
@@ -33,7 +34,7 @@ SHOWN_HARMED = 20
 ARGUMENTS = "contramem.arguments"
 
 
-class _Lazy(click.Group):
+class _Lazy(Group):
     """`compare` must not pay for what `conditions` needs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

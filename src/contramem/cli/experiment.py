@@ -8,6 +8,7 @@ import click
 import msgspec
 from rich.console import Console
 
+from contramem.cli import Group
 from contramem.cli.output import print_json, progress
 from contramem.errors import UsageError
 from contramem.evaluate.report import Table, number
@@ -24,7 +25,7 @@ _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="DIR", hel
 _JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
 
 
-@click.group()
+@click.group(cls=Group)
 def experiment() -> None:
     """Split, build memories, run targets, compare, report: from one file, and resumable."""
 

@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
 @click.option("--run", metavar="N", help="Only this trial.")
 @click.option("--failed", is_flag=True, help="Only runs that failed.")
 @click.option("--all-cards", is_flag=True, help="Watch under every card of the ability, not only those that fit best.")
-@click.option("--limit", default=10, show_default=True, help="How many runs to list.")
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs to list.")
 @click.option("--json", "as_json", is_flag=True, help="Every run with what it owed and broke, for machines.")
 def monitor(
     paths: tuple[Path, ...],

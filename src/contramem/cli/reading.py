@@ -16,7 +16,7 @@ from contramem.errors import UsageError
 from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.pool import Pool
-from contramem.traces.read import Problem, Reading, ReadOptions, read_traces
+from contramem.traces.read import Problem, Reading, ReadOptions, read_traces, readers
 from contramem.traces.tools import take_in
 from contramem.traces.trajectory import Tool, Trajectory
 
@@ -26,11 +26,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option("--format", "format_", metavar="F", help="Read as this format instead of finding out."),
-    click.option("--map", "fields", metavar="FIELD=PATH", multiple=True, help="Where chat records keep a field."),
-    click.option("--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV with outcomes of runs."),
-    click.option("--app", metavar="A", help="App of all functions."),
-    click.option("--ability", metavar="A", help="Ability of all tasks."),
-    click.option("--effects", type=click.Path(path_type=Path), metavar="FILE", help="TOML with effects of functions."),
+    click.option(
+        "--map", "fields", metavar="FIELD=PATH", multiple=True, help="Where a field is kept: outcome=scores.final."
+    ),
+    click.option("--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV with verdicts: run, passed."),
+    click.option("--app", metavar="A", help="App of all functions, as in A.function."),
+    click.option("--ability", metavar="A", help="Ability (kind of task) of all tasks."),
+    click.option("--effects", type=click.Path(path_type=Path), metavar="FILE", help="TOML: what reads, what writes."),
 )
 
 
@@ -135,10 +137,18 @@ def complain(problems: list[Problem], count: int, *, nothing_read: bool = False)
         click.secho(f"... and {count - SHOWN_PROBLEMS} more; --json lists them.", err=True, fg="yellow")
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 run`, `1,408 runs`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def nothing_read(problems: list[Problem], ignored: int) -> UsageError:
     """The one line for when there was nothing to work on."""
     if problems:
         return UsageError(f"no run could be read. First problem: {problems[0]}")
     if ignored:
-        return UsageError(f"no traces among {ignored} files. Choose a reader with --format if they are traces.")
-    return UsageError("no files there.")
+        return UsageError(
+            f"no traces among {counted(ignored, 'file')}. If they are of a known format, name it with --format "
+            f"({', '.join(readers())}); docs/formats.md says how to read others."
+        )
+    return UsageError("there are no files in it.")

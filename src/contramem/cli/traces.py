@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contramem.cli.output import print_json
-from contramem.cli.reading import complain, nothing_read, reading, reading_options
+from contramem.cli.reading import complain, counted, nothing_read, reading, reading_options
 from contramem.traces.read import Reading, ReadOptions
 from contramem.traces.summary import Summary, Tally, summarize
 from contramem.traces.trajectory import Trajectory
@@ -63,24 +63,28 @@ def _show(summary: Summary) -> None:
     console = Console()
     total = summary.total
     console.print(
-        f"[bold]{total.runs:,}[/] runs of [bold]{len(summary.by_task):,}[/] tasks by "
-        f"[bold]{len(summary.by_source):,}[/] sources: [green]{total.passed:,} passed[/], "
+        f"{counted(total.runs, 'run')} of {counted(len(summary.by_task), 'task')} by "
+        f"{counted(len(summary.by_source), 'source')}: [green]{total.passed:,} passed[/], "
         f"[red]{total.failed:,} failed[/], {total.unknown:,} unknown."
     )
+    some = summary.contrastive_tasks
     console.print(
-        f"[bold]{summary.contrastive_tasks:,}[/] tasks are contrastive: some runs passed, others failed. "
-        f"{summary.calls:,} calls of {len(summary.functions):,} functions."
+        f"{counted(some, 'task')} {'is' if some == 1 else 'are'} contrastive: some runs passed, others failed. "
+        f"{counted(summary.calls, 'call')} of {counted(len(summary.functions), 'function')}."
     )
     for title, tallies in (("source", summary.by_source), ("ability", summary.by_ability)):
         console.print(_table(title, tallies))
     for reason, count in sorted(summary.skipped.items()):
-        console.print(f"{count:,} runs left out: {reason}.")
+        console.print(f"{counted(count, 'run')} left out: {reason}.")
     if summary.interrupted:
-        console.print(f"{summary.interrupted:,} runs were interrupted: they count as failed, but teach nothing.")
+        console.print(f"Interrupted: {counted(summary.interrupted, 'run')}. They count as failed, but teach nothing.")
     if summary.ignored:
-        console.print(f"{summary.ignored:,} files are no traces and were ignored.")
+        console.print(f"Ignored, being no traces: {counted(summary.ignored, 'file')}.")
     if summary.problem_count:
-        console.print(f"[yellow]{summary.problem_count:,} problems[/], named above.")
+        console.print(f"[yellow]{counted(summary.problem_count, 'problem')}[/], named above.")
+    if total.unknown == total.runs:
+        console.print("[yellow]No outcome is known, so no Skill Card can be learned.[/] Give outcomes with --outcomes "
+                      "FILE, a CSV with columns run and passed, or say where they are: --map outcome=P.")  # fmt: skip
 
 
 def _table(title: str, tallies: dict[str, Tally]) -> Table:
@@ -102,7 +106,7 @@ def _rate(tally: Tally) -> float:
 
 def _bar(share: float, width: int = 12) -> str:
     full = round(share * width)
-    return f"[green]{'━' * full}[/][red]{'━' * (width - full)}[/]"
+    return f"[green]{'━' * full}[/][red]{'─' * (width - full)}[/]"  # to be told apart without colour too
 
 
 @click.command()
@@ -112,7 +116,7 @@ def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
     """Write the runs under PATH... in contramem's own format. Reading it back gives the same runs."""
     written = 0
 
-    def counted(runs: Reading) -> Iterator[Trajectory]:
+    def counting(runs: Reading) -> Iterator[Trajectory]:
         nonlocal written
         for run in runs:
             written += 1
@@ -121,6 +125,6 @@ def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
             raise nothing_read(runs.problems, runs.ignored)
 
     with reading(paths, options) as runs:
-        write_traces(counted(runs), out)
+        write_traces(counting(runs), out)
     complain(runs.problems, runs.problem_count)
-    click.echo(f"{written:,} runs written to {out}.")
+    click.echo(f"{counted(written, 'run')} written to {out}.")

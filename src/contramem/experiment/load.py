@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 import tomllib
@@ -13,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.errors import UsageError
+from contramem.errors import UsageError, nearest
 from contramem.experiment.config import Config
 
 
@@ -88,12 +87,6 @@ def _place(keys: Keys) -> str:
 
 def _listed(names: Mapping[str, object]) -> str:
     return ", ".join(sorted(names))
-
-
-def nearest(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
-    """`; did you mean 'seed'?` where a known name is close, else a full stop."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def _in_words(what: str, keys: Keys) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from contramem.bench.environments import environment_named
-from contramem.errors import UsageError
+from contramem.errors import UsageError, nearest
 from contramem.evaluate.conditions import CONDITIONS
 from contramem.experiment.controls import CONTROLS
-from contramem.experiment.load import ExperimentFile, nearest
+from contramem.experiment.load import ExperimentFile
 from contramem.experiment.setting import found_by
 from contramem.retrieve.profiles import profile_named
 

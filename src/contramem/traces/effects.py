@@ -89,7 +89,8 @@ def read_effects(path: Path) -> dict[str, Effect]:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read as a TOML table of effects ({error}).") from None
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path}: cannot be read as a TOML table of effects ({why}).") from None
     for function, effect in table.items():
         if effect not in get_args(Effect):
             allowed = ", ".join(get_args(Effect))

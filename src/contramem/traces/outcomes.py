@@ -78,7 +78,7 @@ def read_outcomes(path: Path) -> Outcomes:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read ({error}).") from None
+        raise UsageError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
     table = csv.DictReader(text.splitlines())
     columns = table.fieldnames or []
     if "run" not in columns or not set(columns) <= set(COLUMNS):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from contramem.errors import TraceError, UsageError
+from contramem.errors import TraceError, UsageError, nearest
 from contramem.traces.files import TraceFile, is_archive, unpacked
 from contramem.traces.normalize import Naming
 from contramem.traces.outcomes import Outcomes
@@ -174,6 +174,8 @@ class Reading:
             if not named:
                 self.ignored += 1
                 return
+            if not file.path.stat().st_size:
+                raise TraceError("is empty")
             raise TraceError(
                 "is of no format that contramem knows", f"Choose a reader with --format ({', '.join(readers())})."
             )
@@ -210,7 +212,10 @@ def _reader_named(name: str) -> Reader:
     try:
         return readers()[name]
     except KeyError:
-        raise UsageError(f"there is no reader {name!r}. --format takes one of: {', '.join(readers())}.") from None
+        known = list(readers())
+        raise UsageError(
+            f"there is no reader {name!r}{nearest(name, known)} --format takes one of: {', '.join(known)}."
+        ) from None
 
 
 def read_traces(
