@@ -6,19 +6,24 @@ Outcomes are not looked at here, so that how many candidates there were says how
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from contramem.build.phrases import names_call
+from contramem.build.phrases import names_call, names_deed
 from contramem.contrast.enabling import enablings
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import same_call
-from contramem.monitor.guard import Guard
+from contramem.contrast.vocabulary import scalars
+from contramem.monitor.guard import Guard, Template
 
 Slot: TypeAlias = tuple[str, str]
 """A function and one of its arguments."""
+
+_THING = re.compile(r"<(?!AMOUNT|NUMBER)[A-Z]+_\d+>")
+"""Values that two calls do not share by chance."""
 
 
 def candidates(packet: Packet) -> set[Guard]:
@@ -35,6 +40,7 @@ def candidates(packet: Packet) -> set[Guard]:
     found |= set(_sources(slots))
     found |= set(_prepared(runs, found))
     found |= set(_followed(runs, packet.task))
+    found |= set(_companions(runs, packet.task))
     found |= {Guard("at_most_once", function) for run in runs for function in _repeated(run)}
     return found
 
@@ -131,6 +137,52 @@ def _followed(runs: Sequence[PacketRun], task: str) -> Iterator[Guard]:
                     yield Guard("response", first, f"reads({step.function.partition('.')[0]})")
                 elif first in step.origins.values() and not names_call(task, step.function):
                     yield Guard("response", first, step.function)
+
+
+def _companions(runs: Sequence[PacketRun], task: str) -> Iterator[Guard]:
+    """A change, and what some runs also do to the same thing, before or after it, while others do without.
+
+    No tool asks for it and no value tells of it: only outcomes can. What the request asks for in so many words is no
+    lesson.
+    """
+    pairs = [_pairs(run) for run in runs]
+    changed = [{step.function for step in worked(run) if _changes(step)} for run in runs]
+    for template, first, then in sorted(set().union(*pairs)):
+        change, other = (then, first) if template == "precedence" else (first, then)
+        without = any(
+            change in done and (template, first, then) not in seen for done, seen in zip(changed, pairs, strict=True)
+        )
+        if without and not names_deed(task, other):
+            yield Guard(template, first, then)
+
+
+def _pairs(run: PacketRun) -> set[tuple[Template, str, str]]:
+    """(precedence, A, B): the change B was made to something that A had been called for. (response, A, B): after the
+    change A, B was called for the same thing or for what A gave, and changed something too."""
+    found = set[tuple[Template, str, str]]()
+    steps = worked(run)
+    for index, step in enumerate(steps):
+        if not _changes(step):
+            continue
+        things = _things(step)
+        for earlier in steps[:index]:
+            if earlier.function == step.function:
+                continue
+            gives = earlier.function in step.origins.values()
+            if not things.isdisjoint(_things(earlier)) and not gives:
+                found.add(("precedence", earlier.function, step.function))
+            if _changes(earlier) and (gives or not things.isdisjoint(_things(earlier))):
+                found.add(("response", earlier.function, step.function))
+    return found
+
+
+def _changes(step: Step) -> bool:
+    return step.effect not in ("read", "wait", "finalize")
+
+
+def _things(step: Step) -> set[str]:
+    """What the call is about: the values of its arguments that point at something."""
+    return {value for _, value in scalars(step.arguments) if isinstance(value, str) and _THING.fullmatch(value)}
 
 
 def _repeated(run: PacketRun) -> set[str]:

@@ -11,7 +11,7 @@ from contramem.bank.card import Argument
 from contramem.build.function_blame import named_in
 from contramem.build.function_calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name, tasks
 from contramem.build.function_forms import best_and_bad_forms
-from contramem.build.function_words import code, form_in_words, listed, meaning_of_name, points_at_things
+from contramem.build.function_words import ID_WORDS, code, form_in_words, listed, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import is_field
 from contramem.contrast.observation import Observation
@@ -265,6 +265,10 @@ def _from_functions(
 
 def _in_field(name: str, place: str, given: Sequence[Observation]) -> str:
     """The field of the results that holds the values, where it is called otherwise than the argument."""
+    # An amount may stand in a field of the same number by chance; what points at a thing does not.
+    counts = all(call.forms.get(name) in ("integer", "number") for call in given)
+    if counts and ID_WORDS.isdisjoint(words(name)):
+        return ""
     taken = [call for call in given if call.origins.get(name) == place]
     fields = Counter(call.fields.get(name, "") for call in taken)
     field, count = fields.most_common(1)[0]

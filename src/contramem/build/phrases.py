@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from contramem.build.function_errors import generalized, is_quotable
+from contramem.build.function_words import verb_of
 from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
 from contramem.traces.effects import words
@@ -66,6 +67,12 @@ def names_call(task: str, function: str) -> bool:
     asked = {stem(word) for word in words(task)}
     named = [stem(word) for word in words(function.rpartition(".")[2]) if word not in _GENERIC]
     return 2 * sum(word in asked for word in named) >= len(named) if named else False
+
+
+def names_deed(task: str, function: str) -> bool:
+    """Does the request say to do this? `notify the patient` does for `notify_patient`, a mere `patient` does not."""
+    asked = {stem(word) for word in words(task)}
+    return stem(verb_of(function.rpartition(".")[2])) in asked
 
 
 def path(run: PacketRun, around: Iterable[str]) -> str:

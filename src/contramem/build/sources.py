@@ -49,7 +49,8 @@ def sources_in(packets: Iterable[Packet], guard: Guard) -> Sources:
     counts, forms = Counter[str](), Counter[str]()
     for packet in packets:
         for run in packet.passing:
-            for step in guarded(run, guard):
+            # Of a class of calls, some do not take the argument at all.
+            for step in (step for step in guarded(run, guard) if guard.argument in step.arguments):
                 origin = step.origins.get(guard.argument, NOWHERE)
                 counts["the request" if origin in (TASK, USER) else origin] += origin != NOWHERE
                 forms[step.forms.get(guard.argument, "")] += 1

@@ -28,6 +28,8 @@ def worded(packet: Packet, found: Replay) -> SkillDelta | None:
 def _response(packet: Packet, found: Replay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
     held = [run for run in packet.passing if run.letter in found.held]
+    if _is_change(held, then):
+        return _second_change(packet, found, held)
     if parse_pattern(then).function:
         given = _arguments(_given(held, first, then))
         looks: tuple[str, ...] = (then,)
@@ -58,6 +60,44 @@ def _response(packet: Packet, found: Replay) -> SkillDelta:
         f"{counted(found.broken, packet.failing)} failing runs do not.",
         more_functions=looks,
     )
+
+
+def _is_change(runs: Sequence[PacketRun], function: str) -> bool:
+    return any(step.effect != "read" for run in runs for step in calls_of(run, function))
+
+
+def _second_change(packet: Packet, found: Replay, held: Sequence[PacketRun]) -> SkillDelta:
+    """One change that calls for another."""
+    first, then = found.guard.function, found.guard.then
+    given = _given(held, first, then)
+    same = (
+        f" with {_arguments(given)} from its result"
+        if given
+        else f" for the same {_arguments(_shared(held, first, then))}"
+    )
+    return _delta(
+        packet,
+        found,
+        title=f"{plain(then)} after {plain(first)}",
+        applies_when=f"{bare(first)} has worked, and {bare(then)} has not been called since.",
+        solves=f"Runs that end after {bare(first)} and leave {bare(then)} out.",
+        core_rule=f"{bare(first)} alone is not all: call {bare(then)} after it{same}, also where nobody asks for it.",
+        completion=[f"after the last {bare(first)}, {bare(then)} returned no error"],
+        contrast=f"{counted(found.held, packet.passing)} passing runs call {bare(then)} after {bare(first)}; "
+        f"{counted(found.broken, packet.failing)} failing runs do not.",
+    )
+
+
+def _shared(runs: Sequence[PacketRun], first: str, then: str) -> list[str]:
+    """The arguments of `then` that name what a call of `first` in the same run had named."""
+    names = {
+        name
+        for run in runs
+        for step in calls_of(run, then)
+        for name, value in step.arguments.items()
+        if any(value in before.arguments.values() for before in calls_of(run, first))
+    }
+    return sorted(names)[:3] or ["task"]
 
 
 def _looks_after(runs: Sequence[PacketRun], guard: Guard) -> tuple[str, ...]:

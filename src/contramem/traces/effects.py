@@ -24,15 +24,17 @@ LEXICON: dict[Effect, frozenset[str]] = {
         sum average total match detect""".split()
     ),
     "write": frozenset(
-        """add append apply approve archive assign block book buy cancel change charge clear close commit complete
-        confirm connect copy create cp delete deploy disable disconnect dismiss download draft echo edit enable
-        exchange execute fill follow forward fund grant import increase decrease insert install invite join kick kill
-        like lock log login logout make mark mention merge mkdir modify move mute mv order pay place plot post press
-        provide publish purchase put reboot record refund refuel register reject release remove rename reopen replace
-        reply report repost rerun reschedule reseat reserve reset resolve resume retweet return revoke rm run save
-        schedule send set share sign start stop submit subscribe suspend swap sync tag toggle touch transfer trash
-        trigger tweet turn unblock unfollow unlock unmute unsubscribe update upgrade upload use write
-        withdraw""".split()
+        """acknowledge acquire add admit allocate append apply approve archive assign attach backup block book buy
+        cancel change charge clear click close commit complete confirm connect copy cordon cp craft create decrease
+        delete deploy deposit detach disable discharge disconnect dismiss download draft drag drain echo edit enable
+        equip escalate evict exchange execute extend fill follow forward fund grant hire import increase insert install
+        invite join kick kill launch like lock log login logout make mark mention merge migrate mkdir modify mount move
+        mute mv notify order patch pay pin place plot post prescribe press provide provision publish purchase put
+        reassign reboot record redo refuel refund register reject release remove rename renew reopen replace reply
+        report repost rerun reschedule reseat reserve reset resolve restart restore resume return retweet revoke rm
+        rollback rotate run save scale schedule sell send set share sign start stop submit subscribe suspend swap sync
+        tag terminate toggle touch transfer trash trigger turn tweet unassign unblock uncordon undo unfollow unlock
+        unmount unmute unpin unsubscribe update upgrade upload use vote withdraw write""".split()
     ),
     "wait": frozenset("wait sleep pause".split()),
     "finalize": frozenset("finish finalize finalise done".split()),

@@ -1,0 +1,75 @@
+"""What belongs to a change although no tool asks for it: only outcomes tell, over several tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.made_runs import call, packet, run
+
+from contramem.bank.card import SkillCard
+from contramem.bank.store import open_store
+from contramem.build.candidates import candidates
+from contramem.build.lessons import lessons
+from contramem.build.rules import RuleAuthor
+from contramem.contrast.packet import Packet
+from contramem.pipeline import build_bank
+from contramem.validate.validator import Validator
+
+VISITS = call("Desk.list_visits", {"person_id": "p-77"}, [{"visit_id": "v-1038"}])
+CANCEL = call("Desk.cancel_visit", {"visit_id": "v-1038"})
+NOTIFY = call("Desk.notify_person", {"person_id": "p-77", "visit_id": "v-1038"})
+SCREEN = call("Desk.screen_person", {"person_id": "p-77"}, {"notes": []})
+ORDER = call("Desk.order_drug", {"person_id": "p-77", "drug": "aspirin"})
+
+
+def cancelling(number: int, task: str = "Drop what person p-77 has booked.") -> Packet:
+    """Who cancels and says so passes; who only cancels fails. One of the good ones looks once more, for nothing."""
+    return packet(
+        run("a", True, VISITS, CANCEL, NOTIFY, "Done.", task=task, task_id=f"cancel {number}"),
+        run("b", True, VISITS, CANCEL, NOTIFY, VISITS, "Done.", task=task, task_id=f"cancel {number}"),
+        run("c", False, VISITS, CANCEL, "Done.", task=task, task_id=f"cancel {number}"),
+        run("d", False, VISITS, CANCEL, "Done.", task=task, task_id=f"cancel {number}"),
+    )
+
+
+def ordering(number: int) -> Packet:
+    task = "Person p-77 gets aspirin."
+    return packet(
+        run("a", True, SCREEN, ORDER, "Done.", task=task, task_id=f"order {number}"),
+        run("b", True, SCREEN, ORDER, "Done.", task=task, task_id=f"order {number}"),
+        run("c", False, ORDER, "Done.", task=task, task_id=f"order {number}"),
+        run("d", False, ORDER, SCREEN, "Done.", task=task, task_id=f"order {number}"),
+    )
+
+
+def served(folder: Path, *packets: Packet) -> dict[str, SkillCard]:
+    with open_store(folder / "bank.db", create=True) as store:
+        build_bank(list(packets), store, RuleAuthor(), Validator(), only="skills")
+        held = [held.card for held in store.bank().holdings.values() if held.served]
+    return {card.title: card for card in held if isinstance(card, SkillCard)}
+
+
+def test_a_change_that_calls_for_another_is_a_rule_when_several_tasks_show_it(tmp_path: Path) -> None:
+    card = served(tmp_path, *(cancelling(number) for number in range(6)))["notify_person after cancel_visit"]
+    assert card.guards == ("response(Desk.cancel_visit, Desk.notify_person)",)
+    assert "call `notify_person` after it for the same `visit_id`" in card.skill.core_rule
+
+
+def test_what_has_to_be_done_to_the_same_thing_first_is_a_rule_when_several_tasks_show_it(tmp_path: Path) -> None:
+    card = served(tmp_path, *(ordering(number) for number in range(6)))["screen_person before order_drug"]
+    assert card.guards == ("precedence(Desk.screen_person, Desk.order_drug)",)
+
+
+def test_one_task_is_not_enough(tmp_path: Path) -> None:
+    assert "screen_person before order_drug" not in served(tmp_path, ordering(1))
+
+
+def test_what_the_request_asks_for_is_no_lesson() -> None:
+    titles = [one.delta.title for one in lessons(cancelling(1, "Cancel what p-77 has booked, and notify this person."))]
+    assert "notify_person after cancel_visit" not in titles
+
+
+def test_calls_about_different_things_are_no_companions() -> None:
+    other = call("Desk.notify_person", {"person_id": "p-81", "visit_id": "v-2044"})
+    story = packet(run("a", True, CANCEL, other, "Done."), run("b", False, CANCEL, "Done."))
+    assert not [guard for guard in candidates(story) if guard.template in ("precedence", "response")]
