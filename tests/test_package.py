@@ -49,13 +49,25 @@ def test_every_error_is_raised_somewhere_and_stands_in_the_tree() -> None:
         assert re.search(rf"── {name}\b", errors.__doc__ or ""), f"{name} is not in the tree"
 
 
-def test_only_what_puts_stages_together_imports_the_verbs_of_several() -> None:
+STAGES = ("traces", "contrast", "bank", "monitor", "retrieve", "validate", "llm", "build", "inject")
+TOGETHER = ("pipeline", "evaluate", "bench", "experiment", "cli")
+
+
+def test_no_stage_imports_what_puts_stages_together() -> None:
     """traces/ knows nothing of later stages, and contrast/ only of traces/."""
-    allowed = {"traces": {"traces", "errors"}, "contrast": {"traces", "contrast", "errors", "validate"}}
-    for stage, may in allowed.items():
+    allowed = {"traces": {"traces", "errors"}, "contrast": {"traces", "contrast", "errors"}}
+    for stage in STAGES:
         for path in (PACKAGE / stage).rglob("*.py"):
-            for module in _imported(path):
-                assert module.split(".")[1] in may, f"{path.name} imports {module}"
+            for module in (name.split(".")[1] for name in _imported(path)):
+                assert module not in TOGETHER, f"{path.name} imports {module}"
+                assert module in allowed.get(stage, {module}), f"{path.name} imports {module}"
+
+
+def test_what_serves_an_agent_loads_nothing_that_builds_a_bank() -> None:
+    code = "import sys, contramem.inject.run; print([name for name in sys.modules if name.startswith('contramem.')])"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in ast.literal_eval(finished.stdout)}
+    assert loaded.isdisjoint({"build", "contrast", "llm", *TOGETHER})
 
 
 def _imported(path: Path) -> list[str]:

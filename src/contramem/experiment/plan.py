@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,11 +26,23 @@ def tested(setting: Setting, fold: Fold) -> list[SplitTask]:
     return setting.are_run(keys)
 
 
+@dataclass(frozen=True)
+class Arm:
+    """One target under one condition, with the memory of one fold."""
+
+    condition: str
+    target: str
+    fold: int
+    memory: str
+    """A digest of the memory that its runs are shown. Empty: none."""
+    folder: Path
+
+
 def collecting(setting: Setting, folder: ResultFolder) -> list[Job]:
     """The runs to make that are learned from: each collected target at each task that teaches in some fold."""
     tasks = setting.are_run(sorted({key for fold in setting.folds for key in fold.reference}))
     return [
-        _job(setting, folder.reference / file_name(target), NO_MEMORY, target, 0, task, trial, "")
+        _job(setting, Arm(NO_MEMORY, target, 0, "", folder.reference / file_name(target)), task, trial)
         for target in setting.config.sources.collect
         for task in tasks
         for trial in range(setting.config.sources.trials)
@@ -43,42 +56,45 @@ def testing(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop
     conditions or none.
     """
     assert setting.config.environment is not None
-    arms = [(condition, target) for condition in setting.config.conditions.run for target in setting.config.targets]
-    inputs = {(shop.fold, *arm): "" if arm[0] == NO_MEMORY else shop.inputs(*arm) for shop in workshops for arm in arms}
+    arms = {shop.fold: list(_arms(setting, folder, shop)) for shop in workshops}
     return [
-        _job(setting, folder.runs / condition / file_name(target), condition, target, shop.fold, task, trial,
-             inputs[shop.fold, condition, target])
+        _job(setting, arm, task, trial)
         for trial in range(setting.config.environment.trials)
         for shop in workshops
         for task in shop.tested
-        for condition, target in arms
-    ]  # fmt: skip
+        for arm in arms[shop.fold]
+    ]
 
 
-def _job(
-    setting: Setting, folder: Any, condition: str, target: str, fold: int, task: SplitTask, trial: int, memory: str
-) -> Job:
+def _arms(setting: Setting, folder: ResultFolder, shop: Workshop) -> Iterator[Arm]:
+    for condition in setting.config.conditions.run:
+        for target in setting.config.targets:
+            memory = "" if condition == NO_MEMORY else shop.inputs(condition, target)
+            yield Arm(condition, target, shop.fold, memory, folder.runs / condition / file_name(target))
+
+
+def _job(setting: Setting, arm: Arm, task: SplitTask, trial: int) -> Job:
     place = setting.places[task.key]
-    seed = seed_of(setting.config.seed, target, task.key, trial)
+    seed = seed_of(setting.config.seed, arm.target, task.key, trial)
     return Job(
-        condition=condition,
-        target=target,
-        fold=fold,
+        condition=arm.condition,
+        target=arm.target,
+        fold=arm.fold,
         environment=place.environment.name,
         task_id=place.task_id,
         trial=trial,
         seed=seed,
-        inputs=_inputs(setting, target, task, seed, memory),
-        folder=folder,
+        inputs=_inputs(setting, arm, task, seed),
+        folder=arm.folder,
     )
 
 
-def _inputs(setting: Setting, target: str, task: SplitTask, seed: int, memory: str) -> str:
+def _inputs(setting: Setting, arm: Arm, task: SplitTask, seed: int) -> str:
     environment = setting.config.environment
     assert environment is not None
-    given = setting.config.targets[target]
+    given = setting.config.targets[arm.target]
     parts = [
-        memory,
+        arm.memory,
         msgspec.to_builtins(given),
         setting.code_digest(given.python),
         [setting.code_digest(name) for name in environment.names],
