@@ -1,10 +1,13 @@
 """A build in small: packets with three deltas each, decided one by one, resumed from the progress in the store.
 
-python small_build.py STORE PACKETS
+python small_build.py STORE PACKETS DIES_AFTER_S
+
+The last is in processor time of its own: how far it comes before it is killed does not depend on what else is running.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from random import Random
 
@@ -52,4 +55,5 @@ def next_decision(bank: Bank, packet: int, place: int) -> Decision:
 if __name__ == "__main__":
     with open_store(sys.argv[1], create=True) as living, living.writing("build"):
         print("ready", flush=True)
+        signal.setitimer(signal.ITIMER_PROF, float(sys.argv[3]))  # the signal ends a process that does not handle it
         build(living, int(sys.argv[2]))

@@ -100,9 +100,9 @@ def test_a_server_that_says_how_long_to_wait_is_obeyed() -> None:
 
 
 def test_a_server_that_does_not_answer_is_left_in_time() -> None:
-    with loopback(fails_first(1, Answer(delay_s=1.5))) as server:
-        asked = Asked(server, request(), timeout_s=0.4)
-    assert asked.troubles == Counter({"timeout": 1})
+    with loopback(fails_first(1, Answer(delay_s=60))) as server:
+        asked = Asked(server, request(), timeout_s=1)
+    assert set(asked.troubles) == {"timeout"}
     assert asked.replies["Mail.search"].text == '{"card": null}'
 
 
