@@ -271,7 +271,7 @@ def test_a_batch_that_fails_as_a_whole_says_why(runs: Runs, tmp_path: Path, monk
 def test_a_server_without_batches_says_so() -> None:
     model = ProviderModel("openai:some", base_url="http://127.0.0.1:9/v1")
     try:
-        with pytest.raises(UsageError, match="openai:some has no batch service here"):
+        with pytest.raises(UsageError, match=r"openai:some at http://127\.0\.0\.1:9/v1 has no batch service here"):
             ProviderBatches(model)
     finally:
         model.close()
