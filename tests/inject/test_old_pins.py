@@ -14,14 +14,25 @@ TESTS = ["tests/retrieve", "tests/inject", "--ignore=tests/inject/adapters"]
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="pydantic 2.10.6 has no wheels for Python 3.14")
 def test_the_core_installs_with_the_pins_of_are_and_passes_its_runtime_tests(tmp_path):
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
     python = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    wanted = [*PINS, str(ROOT), "pytest", "hypothesis", "rank-bm25"]
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
-    installed = subprocess.run(pip, capture_output=True, text=True, check=False)
+    installed = install(python, [*PINS, str(ROOT), "pytest", "hypothesis", "rank-bm25"])
     if "No matching distribution" in installed.stderr or "connection" in installed.stderr.lower():
         pytest.skip(f"the pinned versions cannot be had here: {installed.stderr.strip().splitlines()[-1]}")
     assert installed.returncode == 0, installed.stderr
     pytest_ = [str(python), "-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", *TESTS]
     done = subprocess.run(pytest_, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
+
+
+def install(python: Path, wanted: list[str]) -> subprocess.CompletedProcess[str]:
+    """An environment with these packages: by uv where it is and finds them, as scripts/env does; else by pip."""
+    into = ["install", "--quiet", *wanted]
+    uv = Path(sys.executable).with_name("uv")
+    ways = [[str(uv), "pip", *into, "--python", str(python)]] if uv.exists() else []
+    ways.append([sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", *into])
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python.parents[1])], check=True)
+    for way in ways:
+        done = subprocess.run(way, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            break
+    return done
