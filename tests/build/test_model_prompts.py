@@ -13,6 +13,7 @@ from tests.model_replies import Runs
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.build.focus import SUITES, Suite, load_focus
+from contramem.build.function_text import function_text
 from contramem.build.lessons import lessons
 from contramem.build.model import ModelAuthor, ModelChoice
 from contramem.build.packet_text import DEGRADATIONS, packet_text
@@ -128,6 +129,39 @@ def test_what_all_runs_do_alike_is_told_once() -> None:
     assert text.count("Mail.search(") == 1
     assert "all [A#" in text
     assert re.search(r"^  A#\d+ Mail.delete\(", text, re.MULTILINE)
+
+
+def test_the_order_in_which_arguments_are_written_is_no_divergence_and_another_result_is_one() -> None:
+    about = packet(
+        run("a", True, call("Mail.move", {"id": 17, "to": "spam"}, "ok"), "done"),
+        run("b", True, call("Mail.move", {"to": "spam", "id": 17}, "ok"), call("Mail.delete", {"id": 17}), "done"),
+        run("c", False, call("Mail.move", {"id": 17, "to": "spam"}, [1, 2]), "done"),
+    )
+    moved = [line for line in packet_text(about).text.splitlines() if "Mail.move" in line]
+    assert [re.findall(r"[A-C]#", line) for line in moved] == [["A#", "B#"], ["C#"]]
+
+
+def test_a_text_that_was_shortened_says_so(runs: Runs) -> None:
+    about = ticket(runs)
+    assert "left out for length" not in packet_text(about).text
+    assert f"left out for length: {DEGRADATIONS[0]}" in packet_text(about, budget_tokens=1).text
+
+
+def test_a_signal_that_another_repeats_is_told_once(runs: Runs) -> None:
+    for about in runs.packets:
+        said = re.findall(r"signal \([a-z ]+\): (.*?)(?: \[[A-Z#\d ]+\])?$", packet_text(about).hints, re.MULTILINE)
+        assert said
+        assert not [one for one in said for other in said if one != other and other.endswith(one)]
+
+
+def test_calls_of_several_tasks_are_alike_whatever_their_placeholders_are_numbered() -> None:
+    found = [
+        packet(run("a", True, call("Mail.move", {"id": id_, "to": folder}, "ok"), "done", task_id=id_))
+        for id_, folder in (("m-1234", "m-1234"), ("m-5678", "m-9999"), ("m-4321", "m-8888"))
+    ]
+    told = function_text(by_function(found)["Mail.move"])
+    assert re.findall(r"×\d \(.*?\)", told) == ["×2 (id=<ID_1>, to=<ID_2>)", "×1 (id=<ID_1>, to=<ID_1>)"]
+    assert "values" not in told.partition("examples")[0].replace("values, where few", "")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import msgspec
 from contramem.build.mining import mine
 from contramem.contrast.align import Row, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.signal import Signal
 from contramem.counting import count_tokens
 
 PACKET_BUDGET_TOKENS = 6_000
@@ -69,6 +70,8 @@ def _lines(packet: Packet, level: int) -> Iterator[str]:
     yield from (f"feedback on {' '.join(letters)}: {text}" for text, letters in feedback.items())
     yield "steps (RUN#EVENT; what is marked `all` every run did alike):"
     yield from _rows(align(reference_first(runs)), [run.letter for run in runs], level)
+    if level:
+        yield f"left out for length: {'; '.join(DEGRADATIONS[:level])}"
     if meanwhile := list(_meanwhile(packet, runs, shortened)):
         yield "meanwhile (RUN#EVENT; waits, and what reached the agent beside the results of its calls):"
         yield from meanwhile
@@ -102,12 +105,10 @@ def _is_shared(row: Row, letters: Sequence[str]) -> bool:
     return alike and len(letters) > 1 and set(row.steps) == set(letters)
 
 
-def _did(step: Step) -> tuple[str, bytes, str]:
-    return (
-        step.label,
-        msgspec.json.encode([step.arguments, step.origins], order="deterministic"),
-        step.error or step.text,
-    )
+def _did(step: Step) -> bytes:
+    """Alike in what was done and what came of it; the order in which arguments are written makes no difference."""
+    made = [step.label, step.arguments, step.origins, step.error or step.text, step.returned]
+    return msgspec.json.encode(made, order="deterministic")
 
 
 def _shared(rows: Sequence[Row], letters: Sequence[str], level: int) -> Iterator[str]:
@@ -124,13 +125,13 @@ def _shared(rows: Sequence[Row], letters: Sequence[str], level: int) -> Iterator
 
 
 def _divergence(row: Row, letters: Sequence[str]) -> Iterator[str]:
-    groups = defaultdict[str, list[str]](list)
+    groups = defaultdict[bytes, list[str]](list)
     for letter in letters:
         if letter in row.steps:
-            step = row.steps[letter]
-            groups[f"{call_text(step)}{result_text(step)}"].append(letter)
-    for text, group in groups.items():
-        yield f"  {_places(row, group)} {text}"
+            groups[_did(row.steps[letter])].append(letter)
+    for group in groups.values():
+        step = row.steps[group[0]]
+        yield f"  {_places(row, group)} {call_text(step)}{result_text(step)}"
 
 
 def _places(row: Row, letters: Sequence[str]) -> str:
@@ -185,13 +186,23 @@ def _reaches_the_agent(step: Step) -> bool:
 
 
 def _hints(packet: Packet, *, few: bool) -> Iterator[str]:
-    for signal in packet.signals[: FEW_HINTS if few else MAX_SIGNALS]:
+    for signal in _said_once(packet.signals)[: FEW_HINTS if few else MAX_SIGNALS]:
         cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:6])
         yield f"  signal ({signal.axis}): {_flat(signal.statement)}{f' [{cites}]' if cites else ''}"
     guards = mine(packet) if packet.is_contrastive else []
     for found in guards[: FEW_HINTS if few else MAX_GUARDS]:
         kept, broken = " ".join(found.held), " ".join(found.broken)
         yield f"  guard: {found.guard} (passing runs that keep it: {kept}; failing runs that break it: {broken})"
+
+
+def _said_once(signals: Sequence[Signal]) -> list[Signal]:
+    """Without those that another one repeats at its end ("All 3 failing runs alike. ...")."""
+    statements = {signal.statement for signal in signals}
+    return [
+        signal
+        for signal in signals
+        if not any(other != signal.statement and other.endswith(signal.statement) for other in statements)
+    ]
 
 
 def _flat(text: str) -> str:
