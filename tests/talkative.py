@@ -49,8 +49,9 @@ class Talkative(Runs):
 
     def _curated(self, delta: dict[str, Any], request: Request) -> dict[str, Any]:
         operation = self._operations[self._turn[delta["title"]] % len(self._operations)]
-        if operation == "ADD":
-            return {"operation": "ADD", "new_or_updated_card": delta, "reason": "No card is about this."}
+        if operation in ("ADD", "ADD in full"):
+            card = delta if operation == "ADD in full" else None
+            return {"operation": "ADD", "new_or_updated_card": card, "reason": "No card is about this."}
         cards = [json.loads(line)["card_id"] for line in (fenced(request, "cards") or "").splitlines()][:1]
         return {"operation": "NOOP", "target_card_ids": cards, "reason": "A card says it."}
 

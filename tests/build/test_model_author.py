@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.made_runs import call, packet, run
-from tests.model_replies import Runs, build, new_store
+from tests.model_replies import Runs, build, fenced, new_store
 
 from contramem.bank.store import open_store
 from contramem.build import replies
@@ -194,6 +194,44 @@ def test_a_reply_cut_off_at_its_limit_is_asked_to_say_less(tmp_path: Path, runs:
     again = [asked for asked in model.asked if asked.stage == "reflector"][1]
     assert "cut off at 16000 tokens. Say less." in again.messages[-1].text
     assert exchange.oddities == Counter({"truncated": 1})
+
+
+def test_an_add_without_a_card_makes_one_of_the_delta_as_it_stands(tmp_path: Path, runs: Runs) -> None:
+    banks = []
+    for name, patch in (("full", ADD), ("short", {**ADD, "new_or_updated_card": None})):
+        model = ScriptedModel(by=lambda asked, patch=patch: patch if asked.stage == "curator" else good(asked))
+        with new_store(tmp_path, f"{name}.db") as store:
+            build(runs, store, model)
+            banks.append(store.bank().skills)
+    assert banks[0] == banks[1]
+    assert len(banks[0]) == 1
+
+
+def test_a_patched_card_keeps_evidence_that_the_curator_was_not_shown(tmp_path: Path, runs: Runs) -> None:
+    transition = "One run deletes, the other reports."
+    deltas = [{**DELTA, "evidence": {"transition": transition}}, {**DELTA, "title": "Delete, then report"}]
+
+    def answer(asked: Request) -> dict[str, Any]:
+        if asked.stage != "curator":
+            return {"deltas": deltas} if asked.stage == "reflector" else good(asked)
+        cards = fenced(asked, "cards")
+        if cards is None:
+            return {**ADD, "new_or_updated_card": None}
+        card = json.loads(cards)
+        assert "evidence" not in card
+        text = {**card, "tags": ["delete", "report"]}
+        known = text.pop("card_id")
+        return {
+            "operation": "PATCH", "target_card_ids": [known], "retained_card_id": known,
+            "new_or_updated_card": text, "reason": "Says it better.",
+        }  # fmt: skip
+
+    with new_store(tmp_path) as store:
+        rounds, _ = build(runs, store, ScriptedModel(by=answer))
+        (card,) = store.bank().skills
+    assert rounds.report.decisions == Counter({"ADD": 1, "PATCH": 1})
+    assert card.tags == ("delete", "report")
+    assert card.evidence.transition == transition
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_a_dry_run_is_exact_where_requests_are_known_and_its_ranges_hold(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("operation", ["ADD", "NOOP"])
+@pytest.mark.parametrize("operation", ["ADD in full", "NOOP"])
 def test_a_model_with_three_long_lessons_for_every_task_reaches_the_upper_end_and_no_further(
     workspace: Runs, tmp_path: Path, operation: str
 ) -> None:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from contramem.bank.bank import Bank
 from contramem.bank.calls import Call
-from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
+from contramem.bank.card import Evidence, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Usage
 from contramem.bank.patch import Patch
 from contramem.build import replies
@@ -101,7 +101,7 @@ class ModelAuthor:
 
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
         def judge(reply: str) -> tuple[Patch, list[str]]:
-            patch = replies.patch(reply, index)
+            patch = _with_evidence(replies.patch(reply, index, candidate.delta), bank)
             return patch, self._wrong_with(patch, candidate, packet, bank)
 
         return self._converse(self.curator_request(candidate, packet, bank), judge)
@@ -168,7 +168,7 @@ class ModelAuthor:
             replies.CuratorReply,
             ability=packet.ability,
             delta=fenced("delta", _compact(delta)),
-            cards=fenced("cards", "\n".join(_compact(card) for card in cards)) if cards else NONE,
+            cards=fenced("cards", "\n".join(_compact(card, "evidence") for card in cards)) if cards else NONE,
             functions=fenced("functions", "\n".join(f"{card.tool}: {card.what_it_does}" for card in functions))
             if functions
             else NONE,
@@ -276,8 +276,17 @@ def _brief(card: SkillCard) -> str:
     return f"- {card.title} | when: {card.applies_when} | rule: {card.skill.core_rule}"
 
 
-def _compact(text: SkillDelta | FunctionCard) -> str:
-    fields: dict[str, Any] = text.model_dump(mode="json", exclude={"version", "ability"})
+def _with_evidence(patch: Patch, bank: Bank) -> Patch:
+    """The Curator sees what cards say, not what they rest on: evidence that it does not write anew stays as it is."""
+    text, held = patch.new_or_updated_card, bank.holdings.get(patch.retained_card_id or "")
+    if text is None or text.evidence != Evidence() or held is None or not isinstance(held.card, SkillCard):
+        return patch
+    kept = text.model_copy(update={"evidence": held.card.evidence})
+    return patch.model_copy(update={"new_or_updated_card": kept})
+
+
+def _compact(text: SkillDelta | FunctionCard, *without: str) -> str:
+    fields: dict[str, Any] = text.model_dump(mode="json", exclude={"version", "ability", *without})
     return json.dumps(_filled(fields), ensure_ascii=False)
 
 

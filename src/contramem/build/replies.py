@@ -89,9 +89,12 @@ def candidates(reply: str) -> list[Candidate]:
     return [Candidate(_uncited(delta), _cites(delta)) for delta in reversed(deltas.values())]
 
 
-def patch(reply: str, index: int) -> Patch:
+def patch(reply: str, index: int, delta: SkillDelta) -> Patch:
+    """A decision on `delta`. ADD without a card means the delta as it stands: nobody pays for copying it."""
     decided = parsed(reply, CuratorReply)
     fields = {name: getattr(decided, name) for name in CuratorReply.model_fields}
+    if decided.operation == "ADD" and decided.new_or_updated_card is None:
+        fields["new_or_updated_card"] = delta
     try:
         return PATCH.validate_python({"delta_index": index, **fields})
     except ValidationError as error:

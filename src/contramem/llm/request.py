@@ -69,7 +69,8 @@ class Request:
     @cached_property
     def tokens(self) -> int:
         """Of the messages and the schema, as counted offline."""
-        return sum(count_tokens(message.text) for message in self.messages) + count_tokens(json.dumps(self.schema))
+        schema = json.dumps(self.schema, separators=(",", ":"))  # as clients send it
+        return sum(count_tokens(message.text) for message in self.messages) + count_tokens(schema)
 
 
 @dataclass(frozen=True)
