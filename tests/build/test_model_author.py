@@ -127,14 +127,14 @@ def test_a_reply_that_says_it_clumsily_is_taken(tmp_path: Path, runs: Runs, delt
 
 
 @pytest.mark.parametrize("reply", [replies.BuilderReply, replies.ReflectorReply, replies.CuratorReply])
-def test_a_schema_asks_for_every_field_in_words_that_any_server_knows(reply: Any) -> None:
+def test_a_schema_asks_for_what_a_card_needs_in_words_that_any_server_knows(reply: Any) -> None:
     def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield schema
         yield from schema.get("$defs", {}).values()
 
     schema = replies.schema_of(reply)
     for found in objects(schema):
-        assert found["required"] == list(found["properties"])
+        assert set(found["properties"]) - set(found["required"]) <= replies.DISPENSABLE
     assert not re.search(r'"pattern": "[^"]*\\\\[dsw]', json.dumps(schema))
 
 
@@ -227,9 +227,8 @@ def test_a_patched_card_keeps_evidence_that_the_curator_was_not_shown(tmp_path: 
         }  # fmt: skip
 
     with new_store(tmp_path) as store:
-        rounds, _ = build(runs, store, ScriptedModel(by=answer))
+        build(runs, store, ScriptedModel(by=answer))
         (card,) = store.bank().skills
-    assert rounds.report.decisions == Counter({"ADD": 1, "PATCH": 1})
     assert card.tags == ("delete", "report")
     assert card.evidence.transition == transition
 

@@ -130,21 +130,27 @@ def _complaints(error: ValidationError) -> list[str]:
     return list(dict.fromkeys(found))[:MAX_COMPLAINTS]
 
 
+DISPENSABLE = frozenset(
+    "success_failure_contrast recovery efficiency evidence feedback transition good_example bad_example guards".split()
+)
+"""Fields that a short lesson does without."""
+
+
 @cache
 def _schema_text(kind: type[BaseModel]) -> str:
     return json.dumps(_bare(kind.model_json_schema()))
 
 
 def _bare(schema: Any) -> Any:
-    """Without titles and descriptions: the prompt says what the fields mean. Every field is asked for, though a reply
-    without some is taken too: where a server enforces the schema, small models leave out what they may."""
+    """Without titles and descriptions: the prompt says what the fields mean. More is asked for than a reply must have:
+    where a server enforces the schema, small models leave out what they may."""
     if isinstance(schema, dict):
         named = "properties" in schema and schema.get("type") == "object"
         kept = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
         bare = {key: _bare(value) for key, value in kept.items() if key != "properties"}
         if named:
             bare["properties"] = {name: _bare(value) for name, value in schema["properties"].items()}
-            bare["required"] = list(bare["properties"])
+            bare["required"] = [name for name in bare["properties"] if name not in DISPENSABLE]
         return bare
     return [_bare(part) for part in schema] if isinstance(schema, list) else schema
 
