@@ -10,7 +10,7 @@ from tests.shipped import complaint, contramem, shipped, written
 
 from contramem.evaluate.conditions import CONDITIONS, conditions_named
 from contramem.evaluate.conditions.foreseen import foreseen
-from contramem.evaluate.conditions.measure import CONTROLS, Plan, Table, measure
+from contramem.evaluate.conditions.measure import CONTROLS, Measurements, Plan, measure
 from contramem.evaluate.conditions.page import as_json
 from contramem.evaluate.conditions.tables import written as tables_of
 from contramem.evaluate.contest import share
@@ -18,14 +18,14 @@ from contramem.traces.pool import Pool
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+def table(tmp_path_factory: pytest.TempPathFactory) -> Measurements:
     """All conditions on two splits of the shipped runs."""
     with Pool(shipped()) as pool:
         tasks = list(pool)
     return measure(tasks, Plan(list(CONDITIONS.values()), tmp_path_factory.mktemp("stores"), splits=2))
 
 
-def test_every_condition_has_a_row_in_every_table(table: Table) -> None:
+def test_every_condition_has_a_row_in_every_table(table: Measurements) -> None:
     assert [row.name for row in table.rows] == list(CONDITIONS)
     foresight, runtime, construction = tables_of(table)
     for written_table in (runtime, construction):
@@ -33,7 +33,7 @@ def test_every_condition_has_a_row_in_every_table(table: Table) -> None:
     assert {str(row[0]) for row in foresight.rows} >= {*CONDITIONS, *CONTROLS}
 
 
-def test_what_defines_no_order_or_cannot_be_made_is_not_a_number(table: Table) -> None:
+def test_what_defines_no_order_or_cannot_be_made_is_not_a_number(table: Measurements) -> None:
     scores = {one.name: one.score for one in foreseen(table)}
     assert [name for name in CONDITIONS if scores[name] is None] == ["none", "multi-rollout", "function-only"]
     row = table.row("multi-rollout")
@@ -43,7 +43,7 @@ def test_what_defines_no_order_or_cannot_be_made_is_not_a_number(table: Table) -
     assert "multi-rollout is n/a" in tables_of(table)[0].as_markdown()
 
 
-def test_every_memory_is_measured_on_the_same_pairs(table: Table) -> None:
+def test_every_memory_is_measured_on_the_same_pairs(table: Measurements) -> None:
     asked = {
         row.name: {key: order.pairs for key, order in row.orders.items()} for row in (*table.rows, *table.controls)
     }
@@ -51,7 +51,7 @@ def test_every_memory_is_measured_on_the_same_pairs(table: Table) -> None:
     assert len(same) == table.tasks
 
 
-def test_a_score_is_the_share_of_its_pairs_and_contramem_is_held_against_the_best_other(table: Table) -> None:
+def test_a_score_is_the_share_of_its_pairs_and_contramem_is_held_against_the_best_other(table: Measurements) -> None:
     found = {one.name: one for one in foreseen(table)}
     for row in table.rows:
         assert found[row.name].score == share(list(row.orders.values()))
@@ -66,7 +66,7 @@ def test_a_score_is_the_share_of_its_pairs_and_contramem_is_held_against_the_bes
     assert found["raw"].difference.to == "contramem"
 
 
-def test_json_holds_what_the_tables_say(table: Table) -> None:
+def test_json_holds_what_the_tables_say(table: Measurements) -> None:
     told = as_json(table)
     assert set(told["conditions"]) == set(CONDITIONS)
     assert told["conditions"]["none"]["memory_tokens"]["mean"] == 0

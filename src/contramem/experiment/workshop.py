@@ -19,14 +19,14 @@ from contramem.evaluate.conditions import (
     CONDITIONS,
     BuiltMemory,
     ByModel,
-    Construction,
+    ConstructionCost,
     Making,
     NotApplicable,
     Reference,
 )
 from contramem.evaluate.split import SplitTask
 from contramem.experiment import controls, leakage
-from contramem.experiment.config import Construction as Author
+from contramem.experiment.config import Construction
 from contramem.experiment.folder import ResultFolder, writable
 from contramem.experiment.memory import Facts, Fitted, freeze_memory, frozen_memory, place_of
 from contramem.experiment.setting import Place, Setting
@@ -122,7 +122,7 @@ class Workshop:
         place = place_of(condition, self.fold, source)
         empty = Facts(
             condition=condition, fold=self.fold, target=source, inputs=inputs, sha256="", items=0, unit="", tokens=0,
-            construction=asdict(Construction("nothing")),
+            construction=asdict(ConstructionCost("nothing")),
         )  # fmt: skip
         try:
             built = self.build(condition, source)
@@ -145,13 +145,13 @@ class Workshop:
         places = self.setting.places
         if condition == controls.CEILING:
             return BuiltMemory(
-                controls.ceiling(places), len(self.tested), "plans", 0, Construction("the tasks' makers")
+                controls.ceiling(places), len(self.tested), "plans", 0, ConstructionCost("the tasks' makers")
             )
         facts, cards = self.memory("contramem", None)
         if cards is None:
             raise NotApplicable(facts.reason)
         return BuiltMemory(
-            controls.wrong_card(cards, places), facts.items, facts.unit, facts.tokens, Construction("rules")
+            controls.wrong_card(cards, places), facts.items, facts.unit, facts.tokens, ConstructionCost("rules")
         )
 
     def _given(self) -> BuiltMemory:
@@ -159,7 +159,7 @@ class Workshop:
         assert bank_file is not None
         bank = load_frozen(self.setting.file.beside(bank_file))
         leakage.refuse(leakage.leaks_from_bank(self.tested, bank, self.setting.config.split.by, bank_file))
-        return BuiltMemory(Memory(bank), len(bank.cards), "cards", 0, Construction(f"given: {bank_file}"))
+        return BuiltMemory(Memory(bank), len(bank.cards), "cards", 0, ConstructionCost(f"given: {bank_file}"))
 
     def _check(self, facts: Facts, aid: Aid | None) -> None:
         """Whatever was built from the reference knows no task that is tested."""
@@ -175,7 +175,7 @@ def _query(task: SplitTask, place: Place | None) -> Query:
 
 
 @contextmanager
-def author(construction: Author) -> Iterator[ByModel | None]:
+def author(construction: Construction) -> Iterator[ByModel | None]:
     """Who writes the memories: None for rules."""
     if construction.author == "rules":
         yield None

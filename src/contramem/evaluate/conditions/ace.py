@@ -16,7 +16,7 @@ import msgspec
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Step
 from contramem.evaluate.baselines import Judge, Scorer
-from contramem.evaluate.conditions.condition import RULES, BuiltMemory, Construction, Making
+from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConstructionCost, Making
 from contramem.evaluate.conditions.library import Library
 from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
 from contramem.evaluate.contest import Contest
@@ -61,10 +61,10 @@ def ace(making: Making) -> BuiltMemory:
         with asking(making, making.model, "ace") as model:
             playbooks: Mapping[str, Playbook] = learned_by_model(runs, model)
             calls = model.calls()
-        took = Construction.of_calls(making.by, used, calls, prepared + reference.clock() - began)
+        took = ConstructionCost.of_calls(making.by, used, calls, prepared + reference.clock() - began)
     else:
         playbooks = {ability: learned(found) for ability, found in runs.items()}
-        took = Construction(RULES, used, seconds=prepared + reference.clock() - began)
+        took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
         judge = judge_by(playbooks)
     library = Library(TITLE, playbooks, parted=False)
     return BuiltMemory(TextAid(library), len(library), "bullets", library.tokens, took, judge)

@@ -15,7 +15,7 @@ from rapidfuzz.distance import LCSseq
 
 from contramem.build.packet_text import call_text
 from contramem.evaluate.baselines import NEIGHBOURS, Judge, Scorer, common_steps, names
-from contramem.evaluate.conditions.condition import RULES, BuiltMemory, Construction, Making
+from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConstructionCost, Making
 from contramem.evaluate.conditions.library import Library
 from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
 from contramem.evaluate.contest import Contest
@@ -61,10 +61,10 @@ def awm(making: Making) -> BuiltMemory:
         with asking(making, making.model, "awm") as model:
             workflows: Workflows = induced_by_model(demonstrations, model)
             calls = model.calls()
-        took = Construction.of_calls(making.by, used, calls, prepared + reference.clock() - began)
+        took = ConstructionCost.of_calls(making.by, used, calls, prepared + reference.clock() - began)
     else:
         workflows = {ability: induced(tasks) for ability, tasks in demonstrations.items()}
-        took = Construction(RULES, used, seconds=prepared + reference.clock() - began)
+        took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
     library = Library(TITLE, workflows, parted=True)
     return BuiltMemory(TextAid(library), len(library), "workflows", library.tokens, took, judge_by(workflows))
 

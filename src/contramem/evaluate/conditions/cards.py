@@ -13,7 +13,7 @@ from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
 from contramem.build.rounds import Plan
 from contramem.build.rules import RuleAuthor
-from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ByModel, Construction, Making, NotApplicable
+from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ByModel, ConstructionCost, Making, NotApplicable
 from contramem.evaluate.conditions.reference import Reference, by_source
 from contramem.evaluate.contest import contests
 from contramem.evaluate.foresight_guards import CardGuards, Habits, card_judge, guard_judge
@@ -31,11 +31,11 @@ class _Built:
     """A bank and what each kind of its cards took, contrasting apart."""
 
     bank: Bank
-    functions: Construction
-    skills: Construction
+    functions: ConstructionCost
+    skills: ConstructionCost
 
     @property
-    def together(self) -> Construction:
+    def together(self) -> ConstructionCost:
         one, other = self.functions, self.skills
         unpriced = one.cost_usd is None or other.cost_usd is None
         return replace(
@@ -123,8 +123,8 @@ def _ruled(reference: Reference, store: Store) -> _Built:
     bank = _by_rules(reference, store, author, only="skills")
     return _Built(
         bank,
-        Construction(RULES, len(reference), seconds=between - began),
-        Construction(RULES, len(reference), seconds=clock() - between),
+        ConstructionCost(RULES, len(reference), seconds=between - began),
+        ConstructionCost(RULES, len(reference), seconds=clock() - between),
     )
 
 
@@ -149,9 +149,11 @@ def _asked(model: ByModel, reference: Reference, store: Store) -> _Built:
         raise found.stopped
     seconds = reference.clock() - began
 
-    def spent(*stages: Stage) -> Construction:
+    def spent(*stages: Stage) -> ConstructionCost:
         calls = [call for call in store.calls() if call.stage in stages]
-        return Construction.of_calls(model.choice.name, len(reference), calls, seconds if "builder" in stages else 0.0)
+        return ConstructionCost.of_calls(
+            model.choice.name, len(reference), calls, seconds if "builder" in stages else 0.0
+        )
 
     return _Built(store.bank(), spent("builder"), spent("reflector", "curator"))
 
@@ -160,7 +162,7 @@ def _only(bank: Bank, kind: type[FunctionCard] | type[SkillCard]) -> Bank:
     return Bank({card_id: held for card_id, held in bank.holdings.items() if isinstance(held.card, kind)})
 
 
-def _memory(making: Making, bank: Bank, construction: Construction, learned_from: Reference) -> BuiltMemory:
+def _memory(making: Making, bank: Bank, construction: ConstructionCost, learned_from: Reference) -> BuiltMemory:
     frozen = parse_frozen(freeze(bank, making.profile), "this bank")
     guards, habits = CardGuards(bank), Habits.learned(contests(learned_from.tasks))
     return BuiltMemory(

@@ -28,7 +28,7 @@ class NotApplicable(Exception):
 
 
 @dataclass(frozen=True)
-class Construction:
+class ConstructionCost:
     """What making a memory took. Replies that an earlier build had paid for count like new ones."""
 
     by: str
@@ -44,7 +44,7 @@ class Construction:
     """On the wall, contrasting included. With replies out of a store, the time without asking."""
 
     @classmethod
-    def of_calls(cls, by: str, trajectories: int, calls: Iterable[Call], seconds: float) -> Construction:
+    def of_calls(cls, by: str, trajectories: int, calls: Iterable[Call], seconds: float) -> ConstructionCost:
         made = list(calls)
         costs = [call.cost_usd for call in made]
         return cls(
@@ -68,7 +68,7 @@ class BuiltMemory:
     unit: str
     tokens: int
     """Of the whole memory in words. What one task gets of it is measured when it is given."""
-    construction: Construction
+    construction: ConstructionCost
     judge: Judge | None = None
     """Orders the runs of a task. None: this memory defines no order."""
     parts: Mapping[str, Judge] = field(default_factory=dict)

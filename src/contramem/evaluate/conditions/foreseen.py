@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from contramem.evaluate.conditions.measure import Table
+from contramem.evaluate.conditions.measure import Measurements
 from contramem.evaluate.contest import Ordered, difference, difference_interval, share, share_interval
 from contramem.evaluate.stats import Interval
 
@@ -34,11 +34,12 @@ class Foreseen:
     """It is no memory of its own, but this part of the row above."""
 
 
-def foreseen(table: Table) -> list[Foreseen]:
+def foreseen(measured: Measurements) -> list[Foreseen]:
     """Every row: contramem against the best other memory, all others against contramem, over the same tasks."""
-    rng = Random(table.seed)
-    orders, parts = dict(_orders(table)), {f"{row.name}: {part}": part for row in table.rows for part in row.parts}
-    others = {row.name: row.orders for row in table.rows if row.orders and row.orders != orders.get(OURS)}
+    rng = Random(measured.seed)
+    orders = dict(_orders(measured))
+    parts = {f"{row.name}: {part}": part for row in measured.rows for part in row.parts}
+    others = {row.name: row.orders for row in measured.rows if row.orders and row.orders != orders.get(OURS)}
     best = max(others, key=lambda name: (share(list(others[name].values())) or 0.0, name), default=None)
     found = []
     for name, by_task in orders.items():
@@ -51,12 +52,12 @@ def foreseen(table: Table) -> list[Foreseen]:
     return found
 
 
-def _orders(table: Table) -> Iterator[tuple[str, Mapping[str, Ordered]]]:
-    for row in table.rows:
+def _orders(measured: Measurements) -> Iterator[tuple[str, Mapping[str, Ordered]]]:
+    for row in measured.rows:
         yield row.name, row.orders
         for part, orders in row.parts.items():
             yield f"{row.name}: {part}", orders
-    for row in table.controls:
+    for row in measured.controls:
         yield row.name, row.orders
 
 

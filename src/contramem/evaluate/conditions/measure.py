@@ -13,7 +13,14 @@ from statistics import mean, median
 
 from contramem.errors import UsageError
 from contramem.evaluate.baselines import CONTROL, Judge, distinct_functions, run_length, source_pass_rate
-from contramem.evaluate.conditions.condition import BuiltMemory, ByModel, Condition, Construction, Making, NotApplicable
+from contramem.evaluate.conditions.condition import (
+    BuiltMemory,
+    ByModel,
+    Condition,
+    ConstructionCost,
+    Making,
+    NotApplicable,
+)
 from contramem.evaluate.conditions.reference import Reference, median_source
 from contramem.evaluate.contest import Contest, Ordered, contests, ordered, share
 from contramem.evaluate.foresight_guards import Habits, habit_judge
@@ -60,7 +67,7 @@ class Measured:
     """Of each recorded run of these tasks: at its start and before its calls, had it been given this memory."""
     sizes: list[tuple[int, int]] = field(default_factory=list)
     """Items and tokens of the whole memory, in each split."""
-    constructions: list[Construction] = field(default_factory=list)
+    constructions: list[ConstructionCost] = field(default_factory=list)
 
     @property
     def score(self) -> float | None:
@@ -80,7 +87,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Table:
+class Measurements:
     """What was measured."""
 
     rows: tuple[Measured, ...]
@@ -101,7 +108,7 @@ class Table:
         return next((row for row in (*self.rows, *self.controls) if row.name == name), None)
 
 
-def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Progress = unwatched) -> Table:
+def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Progress = unwatched) -> Measurements:
     """Build and measure every condition on every split."""
     target = plan.target or median_source(tasks)
     if target not in {run.source for task in tasks for run in task}:
@@ -127,7 +134,7 @@ def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Progress = 
             tell(f"split {seed}", done, len(plan.conditions))
     if not pairs:
         raise UsageError("no held-out task has runs that passed and others that failed, so nothing can be told apart.")
-    return Table(
+    return Measurements(
         rows=tuple(rows.values()),
         controls=tuple(controls.values()),
         target=target,

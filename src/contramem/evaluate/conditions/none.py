@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, Construction, Making
+from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, ConstructionCost, Making
 from contramem.inject.aid import TextAid
 
 
 def none(making: Making) -> BuiltMemory:
-    return BuiltMemory(TextAid(lambda query: ""), items=0, unit="", tokens=0, construction=Construction(NOTHING))
+    return BuiltMemory(TextAid(lambda query: ""), items=0, unit="", tokens=0, construction=ConstructionCost(NOTHING))

@@ -7,15 +7,15 @@ from typing import Any
 
 from contramem.counting import ENCODING
 from contramem.evaluate.conditions.foreseen import OURS, Foreseen, foreseen
-from contramem.evaluate.conditions.measure import Table
+from contramem.evaluate.conditions.measure import Measurements
 from contramem.evaluate.conditions.tables import average, averaged, splits, written
 from contramem.evaluate.contest import MIN_PAIRS
 from contramem.evaluate.report import Bar, Estimate, IntervalRow, Manifest, Page, Section, bar_chart, interval_chart
 
 
-def page(table: Table, manifest: Manifest) -> Page:
+def page(measured: Measurements, manifest: Manifest) -> Page:
     """The report."""
-    found = foreseen(table)
+    found = foreseen(measured)
     ours = next((one for one in found if one.name == OURS), None)
     rows = [
         IntervalRow(one.name, [Estimate(one.score, *(one.interval or (None, None)))])
@@ -23,13 +23,13 @@ def page(table: Table, manifest: Manifest) -> Page:
         if one.score is not None
     ]
     bars = [
-        Bar(row.name, row.mean_tokens, kind="memory" if row.name == OURS else "base") for row in table.rows
+        Bar(row.name, row.mean_tokens, kind="memory" if row.name == OURS else "base") for row in measured.rows
     ]  # fmt: skip
-    foresight, runtime, construction = written(table)
+    foresight, runtime, construction = written(measured)
     return Page(
         title="Conditions on recorded runs",
         verdict=_verdict(ours),
-        subtitle=f"{len(table.rows)} ways to remember the same runs; {splits(table)}.",
+        subtitle=f"{len(measured.rows)} ways to remember the same runs; {splits(measured)}.",
         sections=[
             Section(
                 "Which memory tells passing runs from failing ones?",
@@ -54,7 +54,7 @@ def page(table: Table, manifest: Manifest) -> Page:
             Section("What did it take to build?", tables=[construction]),
         ],
         manifest=manifest,
-        not_known=[f"{row.name}: {row.not_applicable}." for row in table.rows if row.not_applicable],
+        not_known=[f"{row.name}: {row.not_applicable}." for row in measured.rows if row.not_applicable],
     )
 
 
@@ -68,10 +68,10 @@ def _verdict(ours: Foreseen | None) -> str:
     return f"{told}, the {'best' if against.value > 0 else 'better'} other memory."
 
 
-def as_json(table: Table) -> dict[str, Any]:
+def as_json(measured: Measurements) -> dict[str, Any]:
     """Every figure."""
     rows = {}
-    for row in table.rows:
+    for row in measured.rows:
         spent = averaged(row.constructions)
         rows[row.name] = {
             "about": row.about,
@@ -87,14 +87,14 @@ def as_json(table: Table) -> dict[str, Any]:
             "construction": asdict(spent) if spent else None,
         }
     return {
-        "tasks": table.tasks,
-        "pairs": table.pairs,
-        "descriptive_only": table.pairs < MIN_PAIRS,
-        "target": table.target,
-        "seed": table.seed,
-        "splits": table.splits,
-        "by": table.by,
+        "tasks": measured.tasks,
+        "pairs": measured.pairs,
+        "descriptive_only": measured.pairs < MIN_PAIRS,
+        "target": measured.target,
+        "seed": measured.seed,
+        "splits": measured.splits,
+        "by": measured.by,
         "encoding": ENCODING,
         "conditions": rows,
-        "foresight": {one.name: {k: v for k, v in asdict(one).items() if k != "name"} for one in foreseen(table)},
+        "foresight": {one.name: {k: v for k, v in asdict(one).items() if k != "name"} for one in foreseen(measured)},
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contramem.counting import count_tokens
 from contramem.evaluate.baselines import Neighbours, names, workflow
-from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, Construction, Making
+from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, ConstructionCost, Making
 from contramem.evaluate.conditions.masked import MaskedRun, RunKey, key_of, masked_runs
 from contramem.evaluate.conditions.shown import shown_text
 from contramem.inject.aid import TextAid
@@ -30,7 +30,7 @@ def raw(making: Making) -> BuiltMemory:
         items=len(texts),
         unit="runs",
         tokens=sum(map(count_tokens, texts)),
-        construction=Construction(NOTHING, trajectories=len(texts), seconds=seconds),
+        construction=ConstructionCost(NOTHING, trajectories=len(texts), seconds=seconds),
         judge=near.nearest_passing_run,
     )
 

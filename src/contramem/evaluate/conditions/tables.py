@@ -7,25 +7,24 @@ from statistics import mean
 
 from contramem.counting import ENCODING
 from contramem.evaluate.baselines import CONTROL
-from contramem.evaluate.conditions.condition import Construction
+from contramem.evaluate.conditions.condition import ConstructionCost
 from contramem.evaluate.conditions.foreseen import OURS, Foreseen, foreseen
-from contramem.evaluate.conditions.measure import EXPECTED, Table
+from contramem.evaluate.conditions.measure import EXPECTED, Measurements
 from contramem.evaluate.contest import MIN_PAIRS
-from contramem.evaluate.report import Table as Written
-from contramem.evaluate.report import between, number, signed, unknown
+from contramem.evaluate.report import Table, between, number, signed, unknown
 from contramem.evaluate.report.table import Row
 
 
-def written(table: Table) -> list[Written]:
+def written(measured: Measurements) -> list[Table]:
     """All of them, in the order a reader wants them."""
-    return [foresight_table(table), runtime_table(table), construction_table(table)]
+    return [foresight_table(measured), runtime_table(measured), construction_table(measured)]
 
 
-def foresight_table(table: Table) -> Written:
+def foresight_table(measured: Measurements) -> Table:
     rows: list[Row] = []
     reasons = []
-    known = {row.name: row for row in table.rows}
-    found = foreseen(table)
+    known = {row.name: row for row in measured.rows}
+    found = foreseen(measured)
     for one in found:
         row = known.get(one.name)
         if row is not None and row.not_applicable:
@@ -40,16 +39,17 @@ def foresight_table(table: Table) -> Written:
                 between(against.interval, scale=1, digits=3) if against else unknown(),
             ]
         )
-    first_control = len(rows) - len(table.controls)
-    return Written(
+    first_control = len(rows) - len(measured.controls)
+    return Table(
         "Foresight: pairs of a passing and a failing run of an unseen task that are ordered rightly",
         ("Condition", "Rightly", "95 %", "Difference", "95 % of it"),
         rows,
         notes=(
-            f"{table.tasks} unseen tasks, {table.pairs:,} pairs{_few(table)}; {splits(table)}. 0.5 is chance.",
+            f"{measured.tasks} unseen tasks, {measured.pairs:,} pairs{_few(measured)}; {splits(measured)}. "
+            "0.5 is chance.",
             f"Difference: {_compared(found)}, over the same pairs; intervals resample tasks.",
-            f"Made by {table.by}. The target of self and multi-rollout is {table.target}. none and function-only order "
-            "nothing.",
+            f"Made by {measured.by}. The target of self and multi-rollout is {measured.target}. "
+            "none and function-only order nothing.",
             f"Below the line: orders without a memory. {EXPECTED}: the guards as weighed before any run was seen. "
             f"{CONTROL}: sees only who ran.",
             *reasons,
@@ -65,7 +65,7 @@ def _compared(found: Sequence[Foreseen]) -> str:
     return f"to {OURS}; that of {OURS} to {best}, the best other memory" if best else f"to {OURS}"
 
 
-def runtime_table(table: Table) -> Written:
+def runtime_table(measured: Measurements) -> Table:
     """The paper's Table (a), as far as recorded runs tell."""
     rows: list[Row] = [
         [
@@ -77,9 +77,9 @@ def runtime_table(table: Table) -> Written:
             row.unit,
             number(average([tokens for _, tokens in row.sizes])),
         ]
-        for row in table.rows
+        for row in measured.rows
     ]
-    return Written(
+    return Table(
         "Memory tokens: what a held-out task gets, and the size of the whole memory",
         ("Condition", "Median", "Mean", "With calls", "Items", "", "Whole memory"),
         rows,
@@ -89,15 +89,15 @@ def runtime_table(table: Table) -> Written:
             "shown in all, mean.",
             "Success, target tokens and events with a memory take new runs: see the closed loop.",
         ),
-        strong=frozenset(number for number, row in enumerate(table.rows) if row.name == OURS),
+        strong=frozenset(number for number, row in enumerate(measured.rows) if row.name == OURS),
         label="runtime",
     )
 
 
-def construction_table(table: Table) -> Written:
+def construction_table(measured: Measurements) -> Table:
     """The paper's Table (b)."""
     rows: list[Row] = []
-    for row in table.rows:
+    for row in measured.rows:
         spent = averaged(row.constructions)
         if spent is None:
             rows.append([row.name, *[unknown()] * 6])
@@ -113,23 +113,23 @@ def construction_table(table: Table) -> Written:
                 number(spent.seconds, 1),
             ]
         )
-    return Written(
+    return Table(
         "Construction: what making each memory took",
         ("Condition", "Made by", "Runs read", "Calls", "Tokens", "Cost (USD)", "Seconds"),
         rows,
         align="llrrrrr",
-        notes=(f"{splits(table).capitalize()}. Rules call no model.",),
-        strong=frozenset(number for number, row in enumerate(table.rows) if row.name == OURS),
+        notes=(f"{splits(measured).capitalize()}. Rules call no model.",),
+        strong=frozenset(number for number, row in enumerate(measured.rows) if row.name == OURS),
         label="construction",
     )
 
 
-def averaged(found: Sequence[Construction]) -> Construction | None:
+def averaged(found: Sequence[ConstructionCost]) -> ConstructionCost | None:
     """The mean over splits."""
     if not found:
         return None
     costs = [one.cost_usd for one in found if one.cost_usd is not None]
-    return Construction(
+    return ConstructionCost(
         by=found[0].by,
         trajectories=round(mean(one.trajectories for one in found)),
         calls=round(mean(one.calls for one in found)),
@@ -145,11 +145,14 @@ def average(values: Sequence[int]) -> float | None:
     return mean(values) if values else None
 
 
-def _few(table: Table) -> str:
-    return f" (fewer than {MIN_PAIRS}: they describe these runs and prove nothing)" if table.pairs < MIN_PAIRS else ""
+def _few(measured: Measurements) -> str:
+    if measured.pairs >= MIN_PAIRS:
+        return ""
+    return f" (fewer than {MIN_PAIRS}: they describe these runs and prove nothing)"
 
 
-def splits(table: Table) -> str:
+def splits(measured: Measurements) -> str:
     """Which splits it was, and how large, in words."""
-    split = f"split {table.seed}" if table.splits == 1 else f"splits {table.seed} to {table.seed + table.splits - 1}"
-    return f"{split}, {table.reference_tasks:g} reference and {table.held_out_tasks:g} held-out tasks each"
+    first, last = measured.seed, measured.seed + measured.splits - 1
+    split = f"split {first}" if first == last else f"splits {first} to {last}"
+    return f"{split}, {measured.reference_tasks:g} reference and {measured.held_out_tasks:g} held-out tasks each"
