@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from sys import maxsize
+from typing import TYPE_CHECKING
 
 from contramem.bank.card import Card, FunctionCard
 from contramem.counting import ENCODING, count_paragraphs, count_tokens
@@ -15,9 +16,13 @@ from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.retriever import Retrieval
 
+if TYPE_CHECKING:
+    from contramem.monitor.watch import Obligation
+
 TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"
 BEFORE_FINAL = "inject/prompts/before_final.jinja"
+OBLIGATIONS = "inject/prompts/obligations.jinja"
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,24 @@ class Guidance:
 def nothing(note: str, left_out: Sequence[str] = ()) -> Guidance:
     """No guidance, and the reason."""
     return Guidance("", 0, ENCODING, (), left_out=tuple(left_out), note=note)
+
+
+def together(first: Guidance | None, second: Guidance | None) -> Guidance | None:
+    """Both, one after the other; None when neither has anything to say."""
+    if not (first and second):
+        return first or second or None
+    text = f"{first.text}\n\n{second.text}"
+    tokens = dict(zip(first.card_ids, first.card_tokens, strict=True))
+    for card_id, more in zip(second.card_ids, second.card_tokens, strict=True):
+        tokens[card_id] = tokens.get(card_id, 0) + more
+    return replace(
+        first,
+        text=text,
+        tokens=count_tokens(text),
+        card_ids=tuple(tokens),
+        card_tokens=tuple(tokens.values()),
+        left_out=first.left_out + second.left_out,
+    )
 
 
 class Writer:
@@ -100,6 +123,17 @@ class Writer:
     def before_final(self, card: Card, profile: Profile) -> Guidance:
         """The finalization card once more, cut to the budget of one call."""
         return _within(profile.call_budget_tokens, self._text(card), lambda text: render(BEFORE_FINAL, card=text))
+
+    def obligations(self, found: Sequence[Obligation], profile: Profile, *, ends: bool) -> Guidance:
+        """What guards of shown cards ask for, before a call or before the end, within the budget of one call."""
+        for count in range(len(found), 0, -1):
+            lines = [(one.text, one.title) for one in found[:count]]
+            prompt = render(OBLIGATIONS, ends=ends, lines=lines)
+            text = prompt.text.strip()
+            if (tokens := count_tokens(text)) <= profile.call_budget_tokens:
+                cards = {one.card_id: count_tokens(one.text) for one in found[:count]}
+                return Guidance(text, tokens, ENCODING, tuple(cards), tuple(cards.values()), prompt=prompt.digest)
+        return nothing(f"nothing fits into {profile.call_budget_tokens} tokens", [one.card_id for one in found])
 
     def _write_before_call(
         self, card: FunctionCard, profile: Profile, failed: bool, missing: Sequence[str]

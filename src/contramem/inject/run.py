@@ -20,7 +20,7 @@ import msgspec
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
-from contramem.inject.guidance import Guidance, Writer, nothing
+from contramem.inject.guidance import Guidance, Writer, nothing, together
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.served import BankFile, Served
 from contramem.inject.switch import OFF, switched_off
@@ -32,7 +32,8 @@ from contramem.traces.shell import called, shell_call
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
-    from contramem.monitor.watch import Obligation, Watch
+    from contramem.inject.watching import Watching
+    from contramem.monitor.watch import Obligation
 
 
 class Memory:
@@ -159,11 +160,18 @@ class Run:
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call; None when there is nothing, or it was shown already.
 
-        A function brings its card once a run, and again after it failed. `function` may be spelled in any of the usual
-        ways (`App.function`, `App__function`, the bare name where one app has it). Arguments, where given, are looked
-        through for required ones that are missing; of a shell command they tell the program.
+        A function brings its card once a run, and again after it failed. In profiles with obligations, a call that
+        would break a guard of a shown card for good brings a warning, once for each guard. `function` may be spelled in
+        any of the usual ways (`App.function`, `App__function`, the bare name where one app has it). Arguments, where
+        given, are looked through for required ones that are missing; of a shell command they tell the program.
         """
         card = self._find(called(function, arguments))
+        guidance = together(self._card_before(card, arguments), self._warning(function, arguments, card))
+        if guidance is not None:
+            self._note("before_call", guidance)
+        return guidance
+
+    def _card_before(self, card: FunctionCard | None, arguments: Mapping[str, Any] | None) -> Guidance | None:
         if card is None or self.retrieval is None or not wanted(card, self.profile):
             return None
         with self._lock:
@@ -172,23 +180,30 @@ class Run:
                 return None
             self._shown.add(card.card_id)
             self._failed.discard(card.card_id)
-        guidance = self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
-        if not guidance:
+        return self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
+
+    def _warning(
+        self, function: str, arguments: Mapping[str, Any] | None, card: FunctionCard | None
+    ) -> Guidance | None:
+        if not self._reminds:
             return None
-        self._note("before_call", guidance)
-        return guidance
+        with self._lock:
+            found = self._watching.reminders_before(_call(function, arguments, card))
+        return self._writer.obligations(found, self.profile, ends=False) if found else None
 
     def before_final(self) -> Guidance | None:
-        """The finalization card, once, where the profile repeats it. Call this when the last timer is about to end."""
+        """What to show before the run ends, each thing once: what the cards that were shown still ask for, as far as
+        `observe` told what happened, and the finalization card, where the profile says so. Call this before the final
+        answer, or when the last timer is about to end."""
         final = self.retrieval.final if self.retrieval else None
         with self._lock:
-            if final is None or self._reminded:
-                return None
-            self._reminded = True
-        guidance = self._writer.before_final(final.card, self.profile)
-        if not guidance:
-            return None
-        self._note("final", guidance)
+            due, self._reminded = final is not None and not self._reminded, True
+            found = self._watching.reminders_at_end() if self._reminds else []
+        card = self._writer.before_final(final.card, self.profile) if final is not None and due else None
+        owed = self._writer.obligations(found, self.profile, ends=True) if found else None
+        guidance = together(card, owed)
+        if guidance is not None:
+            self._note("final", guidance)
         return guidance
 
     def observe(self, event: Event) -> tuple[Obligation, ...]:
@@ -199,28 +214,34 @@ class Run:
         with self._lock:
             if card is not None and event.result is not None and event.result.error is not None:
                 self._failed.add(card.card_id)
-            return self._watch.observe(event)
+            return self._watching.observe(event)
 
     def pending(self) -> tuple[Obligation, ...]:
         """What the cards that were shown still ask for, if the run is to end well. Ask before the final answer."""
         with self._lock:
-            return self._watch.pending()
+            return self._watching.pending()
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
         """What this call would break for good, if it were made and worked. A warning, never a veto."""
-        card = self._find(called(function, arguments))
-        call = Event(0, "agent", "call", function=function, arguments=dict(arguments or {}), effect=effect_of(function))
-        call = _fully_named(call, card)
+        call = _call(function, arguments, self._find(called(function, arguments)))
         with self._lock:
-            return self._watch.would_break(call)
+            return self._watching.would_break(call)
 
     @cached_property
-    def _watch(self) -> Watch:
+    def _watching(self) -> Watching:
         """Guards are parsed when somebody first asks: most runs never do."""
-        from contramem.monitor.watch import Watch
+        from contramem.inject.watching import Watching
 
-        skills = [hit.card for hit in self.guidance.hits if isinstance(hit.card, SkillCard)]
-        return Watch.of_cards(skills, self.task)
+        return Watching(self._skills, self.task)
+
+    @cached_property
+    def _reminds(self) -> bool:
+        return self.profile.obligations and any(card.guards for card in self._skills)
+
+    @property
+    def _skills(self) -> list[SkillCard]:
+        """The Skill Cards that were shown."""
+        return [hit.card for hit in self.guidance.hits if isinstance(hit.card, SkillCard)]
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         """Tell how the run ended: passed or not, an `Outcome`, or None when nobody knows (yet). It may be told again;
@@ -259,9 +280,13 @@ def _fully_named(event: Event, card: FunctionCard | None) -> Event:
     """As guards know it: a function by its full name, a shell command by its program."""
     command = shell_call(event.function, event.arguments)
     named = card.tool if card else command.function if command else event.function
-    if named == event.function:
+    if named == event.function and event.effect != "unknown":
         return event
     return msgspec.structs.replace(event, function=named, effect=command.effect if command else effect_of(named))
+
+
+def _call(function: str, arguments: Mapping[str, Any] | None, card: FunctionCard | None) -> Event:
+    return _fully_named(Event(0, "agent", "call", function=function, arguments=dict(arguments or {})), card)
 
 
 def _missing(card: FunctionCard, arguments: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -55,6 +55,9 @@ class Profile:
     """Function Cards at start only for what the task asks to do."""
     final_reminder: bool = False
     """One card of scope `finalization` is given again when the caller says that the end is near."""
+    obligations: bool = False
+    """Where cards have guards: a call that would break one is told so first, and what is open is told before the end,
+    each once."""
     brief: bool = False
     """For small models: the short policy, one line a function, at the start and before a call."""
     budget_words: int | None = None
@@ -76,7 +79,7 @@ PROFILES = {
             final_reminder=True,
         ),
         Profile("appworld", skills=3, functions=2, before_call="never", budget_tokens=1800, prior=INDICATOR),
-        Profile("default", skills=3, functions=2, before_call="risky", budget_tokens=1100, floor=0.8),
+        Profile("default", skills=3, functions=2, before_call="risky", budget_tokens=1100, floor=0.8, obligations=True),
         Profile(
             "small",
             skills=1,

@@ -1,0 +1,45 @@
+"""Watching: the guards of the cards that a run was shown, and which of them its agent has been reminded of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from contramem.bank.card import SkillCard
+from contramem.monitor.guard import Guard
+from contramem.monitor.watch import Obligation, Watch
+from contramem.traces.trajectory import Event
+
+
+class Watching:
+    """One run. Each reminder is given once: an agent that has good reason to go on is not stopped again."""
+
+    def __init__(self, cards: Iterable[SkillCard], task: str) -> None:
+        self._watch = Watch.of_cards(cards, task)
+        self._told = self._asked = False
+        self._said: set[tuple[str, Guard]] = set()
+
+    def observe(self, event: Event) -> tuple[Obligation, ...]:
+        self._told = True
+        return self._watch.observe(event)
+
+    def pending(self) -> tuple[Obligation, ...]:
+        return self._watch.pending()
+
+    def would_break(self, call: Event) -> tuple[Obligation, ...]:
+        return self._watch.would_break(call)
+
+    def reminders_before(self, call: Event) -> list[Obligation]:
+        """What the call would break. In a loop that tells nothing of what happens only the first call can be judged:
+        of later ones nobody knows what came before."""
+        judged, self._asked = self._told or not self._asked, True
+        return self._unsaid("call", self._watch.would_break(call)) if judged else []
+
+    def reminders_at_end(self) -> list[Obligation]:
+        """What is open, in a run that tells what happens."""
+        return self._unsaid("end", self._watch.pending()) if self._told else []
+
+    def _unsaid(self, moment: Literal["call", "end"], found: Sequence[Obligation]) -> list[Obligation]:
+        unsaid = [one for one in found if (moment, one.guard) not in self._said]
+        self._said.update((moment, one.guard) for one in unsaid)
+        return unsaid
