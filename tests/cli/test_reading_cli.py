@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -48,6 +49,16 @@ def test_pass_rates_can_be_told_apart_without_colour() -> None:
     rows = contramem("traces", EXAMPLES / "runs").stdout.splitlines()
     bars = {row.split()[0]: row.count("━") for row in rows if row.startswith("scripted-")}
     assert bars["scripted-careful"] == 11 and bars["scripted-quitter"] == 5
+
+
+def test_a_terminal_that_is_not_utf_8_gets_question_marks_and_json_stays_whole() -> None:
+    def said(*arguments: str) -> bytes:
+        command = [sys.executable, "-m", "contramem", "contrast", str(EXAMPLES / "runs"), "--task", "drive_lights_on"]
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+        return subprocess.run([*command, *arguments], env=environment, capture_output=True, check=True).stdout
+
+    assert b"?" in said() and said().isascii()
+    assert json.loads(said("--json"))["task_id"] == "drive_lights_on"
 
 
 def test_runs_without_any_verdict_say_how_to_give_one(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ and `tail -n +2 bank.jsonl | sha256sum` gives the hash in the header.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from contramem.bank.bank import Bank, Holding
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
 from contramem.bank.footing import Footing, GuardSupport, Names, Scope
 from contramem.errors import BankFileError
+from contramem.whole_file import replacing
 
 FORMAT = 1
 
@@ -99,12 +99,10 @@ def freeze(bank: Bank, profile: str = "default") -> bytes:
 def write_frozen(path: Path, bank: Bank, profile: str = "default") -> Header:
     """Write `bank` to `path`: the whole file, or, when that fails, nothing."""
     content = freeze(bank, profile)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise BankFileError(
             f"{path}: cannot be written ({error.strerror}). Choose another place with --out."
         ) from error

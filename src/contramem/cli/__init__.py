@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -88,6 +89,10 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line. What a user can fix ends in one clear line and exit 1; a bug keeps its traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            # A terminal or a pipe that knows no ✓ gets a question mark, not a traceback.
+            stream.reconfigure(errors="replace")
     try:
         return cli.main(arguments, prog_name="contramem", standalone_mode=True)
     except ContramemError as error:

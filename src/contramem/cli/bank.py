@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from contramem.bank.summary import Summary, summarize
 from contramem.cli import Group
 from contramem.cli.bank_checks import preview, validate
 from contramem.cli.export import export
+from contramem.cli.output import print_json
 from contramem.cli.review import by_option, review, say_doubts
 from contramem.retrieve.profiles import PROFILES
 
@@ -235,7 +235,7 @@ def _tally(counts: dict[str, int]) -> str:
 def _print(result: RenderableType | dict[str, Any] | list[Any]) -> None:
     """The result, to standard output: JSON values as JSON, text as it is, the rest with colour where there is any."""
     if isinstance(result, dict | list):
-        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        print_json(result)
     elif isinstance(result, str):
         click.echo(visible(result))
     else:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from contramem.cli.output import print_json
 from contramem.inject.run import Memory, Run
 from contramem.inject.served import bank_at
 from contramem.retrieve.hit import Hit
@@ -52,7 +52,7 @@ def guide(
     start = partial(memory.start, text, ability=ability, apps=named, task_id=exclude_task)
     run = start(profile=profile)
     if as_json:
-        click.echo(_as_json(run))
+        print_json(_as_json(run))
         return
     click.echo(run.guidance.text or f"(nothing: {run.guidance.note})")
     if run.guidance and run.guidance.note:
@@ -62,9 +62,9 @@ def guide(
         _explain(run, start(profile=replace(own, skills=own.skills + MORE, functions=own.functions + MORE, floor=0.0)))
 
 
-def _as_json(run: Run) -> str:
+def _as_json(run: Run) -> dict[str, Any]:
     guidance = run.guidance
-    fields = {
+    return {
         "text": guidance.text,
         "tokens": guidance.tokens,
         "encoding": guidance.encoding,
@@ -75,7 +75,6 @@ def _as_json(run: Run) -> str:
         "left_out": guidance.left_out,
         "note": guidance.note,
     }
-    return json.dumps(fields, indent=2, ensure_ascii=False)
 
 
 def _explain(run: Run, more: Run) -> None:

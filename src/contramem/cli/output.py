@@ -13,7 +13,7 @@ from contramem.progress import Progress
 
 
 def print_json(value: Any) -> None:
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))  # bytes: UTF-8 whatever the locale
 
 
 @contextmanager

@@ -11,7 +11,6 @@ superseded/        runs that a changed experiment no longer asks for
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ import msgspec
 from contramem.bank.database import sole_holder
 from contramem.errors import UsageError
 from contramem.traces.trajectory import digest
+from contramem.whole_file import replacing
 
 MARK = "experiment.json"
 FORMAT = 1
@@ -52,12 +52,8 @@ class ResultFolder:
         path = self.path / name
         with writable(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-            try:
-                beside.write_bytes(content.encode() if isinstance(content, str) else content)
-                beside.replace(path)
-            finally:
-                beside.unlink(missing_ok=True)
+            with replacing(path) as file:
+                file.write(content.encode() if isinstance(content, str) else content)
         return path
 
     def write_json(self, name: str, value: Any) -> Path:

@@ -10,14 +10,14 @@ from typing import Any
 from contramem.errors import UsageError
 from contramem.llm.price import Price
 from contramem.llm.request import Finish, Reply, Request
+from contramem.whole_file import replacing
 
 
 def write_requests(path: Path, requests: Sequence[Request]) -> None:
-    """One request a line. Written aside and moved into place: a reader never sees half a file."""
-    aside = path.with_name(path.name + ".part")
+    """One request a line. A reader never sees half a file."""
     try:
-        aside.write_text("".join(json.dumps(as_line(request)) + "\n" for request in requests), encoding="utf-8")
-        aside.replace(path)
+        with replacing(path) as file:
+            file.writelines(json.dumps(as_line(request)).encode() + b"\n" for request in requests)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}).") from error
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ import msgspec
 
 from contramem.errors import TraceError, UsageError
 from contramem.traces.trajectory import Trajectory
+from contramem.whole_file import replacing
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -38,7 +37,7 @@ def write_traces(trajectories: Iterable[Trajectory], path: Path | str) -> int:
     path = Path(path)
     count = 0
     try:
-        with _replacing(path) as stream:
+        with replacing(path) as file, _compressing(file, path.suffix) as stream:
             stream.write(_encode({"format": FORMAT, "version": VERSION}) + b"\n")
             for trajectory in trajectories:
                 stream.write(encoded(trajectory) + b"\n")
@@ -66,21 +65,6 @@ def _mended(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_mended(child) for child in value]
     return value
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A stream into a hidden file beside `path` that takes its place at the end, and is removed when that fails."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with partial.open("xb") as file:
-            with _compressing(file, path.suffix) as stream:
-                yield stream
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from contramem.errors import UsageError
 from contramem.evaluate.report.page import Page, as_html
 from contramem.evaluate.report.table import Table
 from contramem.evaluate.report.text import in_latex, in_markdown
+from contramem.whole_file import replacing
 
 MOST_ROWS = 45
 """A table that is longer fits on no page and into no comment: it is written as CSV alone."""
@@ -40,11 +38,8 @@ def write_tables(tables: Sequence[Table], folder: Path, verdict: str = "") -> No
 
 def write_text(text: str, path: Path) -> None:
     """All or nothing."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105  (Path.replace would name the temporary file in its error)
+        with replacing(path) as file:
+            file.write(text.encode())
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
         raise UsageError(f"{path}: cannot be written ({error.strerror or error}).") from None
