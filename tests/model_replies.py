@@ -9,7 +9,7 @@ from typing import Any
 
 from contramem.bank.store import Store, open_store
 from contramem.build.answering import AskNow
-from contramem.build.functions import build_function_card
+from contramem.build.functions.card import build_function_card
 from contramem.build.lessons import lessons
 from contramem.build.model import ModelAuthor, ModelChoice
 from contramem.build.replies import FunctionText

@@ -23,7 +23,7 @@ def test_every_folder_is_on_the_map() -> None:
 def test_every_file_that_a_folder_says_it_has_is_there() -> None:
     for folder in (path.parent for path in PACKAGE.rglob("__init__.py")):
         said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
-        for name in re.findall(r"\w+\.py\b", said):
+        for name in re.findall(r"(?:\w+/)*\w+\.py\b", said):
             assert (folder / name).exists() or name == "__init__.py", f"{folder.name} says it has {name}"
 
 

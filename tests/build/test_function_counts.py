@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contramem.bank.card import FunctionCard
-from contramem.build.functions import build_function_card
+from contramem.build.functions.card import build_function_card
 from contramem.contrast.form import parse
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import packet_of

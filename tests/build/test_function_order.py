@@ -3,7 +3,7 @@
 import pytest
 from tests.made_runs import call, packet, run
 
-from contramem.build.functions import build_function_card
+from contramem.build.functions.card import build_function_card
 from contramem.contrast.observation import by_function
 from contramem.contrast.vocabulary import Vocabulary
 

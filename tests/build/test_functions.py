@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from contramem.bank.render import card_markdown
-from contramem.build.function_blame import named_in
-from contramem.build.function_errors import generalized, is_quotable
-from contramem.build.functions import build_function_card
+from contramem.build.functions.blame import named_in
+from contramem.build.functions.card import build_function_card
+from contramem.build.functions.errors import generalized, is_quotable
 from contramem.contrast.form import Form
 from contramem.contrast.observation import Observation, Use, by_function
 from contramem.contrast.packet import packet_of

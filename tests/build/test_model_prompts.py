@@ -13,7 +13,7 @@ from tests.model_replies import Runs
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.build.focus import SUITES, Suite, load_focus
-from contramem.build.function_text import function_text
+from contramem.build.functions.text import function_text
 from contramem.build.lessons import lessons
 from contramem.build.model import ModelAuthor, ModelChoice
 from contramem.build.packet_text import DEGRADATIONS, packet_text

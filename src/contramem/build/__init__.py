@@ -5,16 +5,14 @@
                      what it records, upkeep.py what follows when all deltas are decided, comeback.py retired lessons;
                      curriculum.py the order of packets, deltas.py those of another ledger, recheck.py a later look
 
-By rules (rules.py), Function Cards: functions.py, with function_calls.py, function_arguments.py, function_forms.py,
-function_returns.py, function_errors.py, function_blame.py, function_recovery.py, function_order.py, function_effects.py
-and function_rules.py for a field each, in the words of function_words.py.
+By rules (rules.py), Function Cards: functions/, a file for each field.
 
 By rules, Skill Cards: lessons.py makes deltas of what mining.py finds (candidates.py, chance.py, enforcing.py,
 sources.py), of errors (recoveries.py) and of writes that are due for every item (every_item.py), in the words of
 wordings.py and phrases.py. curation.py decides on them, generalizing.py joins rules; settling.py holds cards against
 all runs, by what record.py counts and narrowing.py proposes; fitting.py takes refused guards away.
 
-By a model (model.py): packet_text.py and function_text.py are what it reads, suites.py, focus.py and signature.py how
+By a model (model.py): packet_text.py and functions/text.py are what it reads, suites.py, focus.py and signature.py how
 it is asked, related.py which cards it sees, replies.py what it may answer. rounds.py gathers requests, answering.py and
 batching.py have them answered, estimate.py says beforehand what that costs.
 """

@@ -22,7 +22,7 @@ from contramem.bank.patch import Patch
 from contramem.build import replies
 from contramem.build.author import MAX_DELTAS, Candidate, Spent, Unusable
 from contramem.build.checks import Checks
-from contramem.build.function_text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
+from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.packet_text import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.build.related import related_to_delta, related_to_packet
 from contramem.build.replies import Unparsed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from contramem.build.function_errors import generalized, is_quotable
-from contramem.build.function_words import verb_of
+from contramem.build.functions.errors import generalized, is_quotable
+from contramem.build.functions.words import verb_of
 from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
 from contramem.traces.effects import words

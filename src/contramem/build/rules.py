@@ -10,7 +10,7 @@ from contramem.bank.ledger import Attribution
 from contramem.bank.patch import Patch
 from contramem.build.author import Candidate, Spent
 from contramem.build.curation import curate
-from contramem.build.functions import build_function_card
+from contramem.build.functions.card import build_function_card
 from contramem.build.lessons import lessons
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from contramem.build.focus import SUITES, load_focus
-from contramem.build.function_text import FUNCTION_BUDGET_TOKENS
+from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS
 from contramem.build.model import ModelChoice
 from contramem.build.packet_text import PACKET_BUDGET_TOKENS
 from contramem.build.rounds import DEFAULT_WINDOW

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from contramem.build.function_calls import Calls, Retry, guessed, leaves_out
-from contramem.build.function_errors import Complaint
-from contramem.build.function_words import code, is_identifying, listed, share_of
+from contramem.build.functions.calls import Calls, Retry, guessed, leaves_out
+from contramem.build.functions.errors import Complaint
+from contramem.build.functions.words import code, is_identifying, listed, share_of
 from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import effect_of, words
 

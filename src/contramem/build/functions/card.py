@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 
 from contramem.bank.card import Argument, FunctionCard
-from contramem.build.function_arguments import build_arguments
-from contramem.build.function_calls import Calls, tasks
-from contramem.build.function_effects import side_effects
-from contramem.build.function_errors import Complaint, complaints, is_addressed
-from contramem.build.function_recovery import described, recoveries
-from contramem.build.function_returns import gives_back, returns
-from contramem.build.function_rules import given_to, guessed_values, habits, needless_repeats, usage_rules
-from contramem.build.function_words import act, code, listed
+from contramem.build.functions.arguments import build_arguments
+from contramem.build.functions.calls import Calls, tasks
+from contramem.build.functions.effects import side_effects
+from contramem.build.functions.errors import Complaint, complaints, is_addressed
+from contramem.build.functions.recovery import described, recoveries
+from contramem.build.functions.returns import gives_back, returns
+from contramem.build.functions.rules import given_to, guessed_values, habits, needless_repeats, usage_rules
+from contramem.build.functions.words import act, code, listed
 from contramem.contrast.observation import Observation
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool

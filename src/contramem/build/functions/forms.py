@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contramem.build.function_blame import concerns
-from contramem.build.function_calls import ABSENT_FORMS, NULL, Calls, by_form, fail_more, failures, leaves_out
+from contramem.build.functions.blame import concerns
+from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, by_form, fail_more, failures, leaves_out
 from contramem.contrast.observation import Observation
 
 MIN_BAD = 0.75

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from contramem.build.function_blame import convictions, stems
-from contramem.build.function_calls import Calls, fail_more, failures, guessed, is_more, runs_of, tasks
-from contramem.build.function_errors import quoted
-from contramem.build.function_words import code, share_of
+from contramem.build.functions.blame import convictions, stems
+from contramem.build.functions.calls import Calls, fail_more, failures, guessed, is_more, runs_of, tasks
+from contramem.build.functions.errors import quoted
+from contramem.build.functions.words import code, share_of
 from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import words
 

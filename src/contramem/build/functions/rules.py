@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from contramem.bank.card import Argument
-from contramem.build.function_blame import convictions, is_looked_up
-from contramem.build.function_calls import (
+from contramem.build.functions.blame import convictions, is_looked_up
+from contramem.build.functions.calls import (
     ABSENT_FORMS,
     MIN_CALLS,
     Calls,
@@ -23,9 +23,9 @@ from contramem.build.function_calls import (
     runs_of,
     tasks,
 )
-from contramem.build.function_forms import best_and_bad_forms
-from contramem.build.function_order import order_rules
-from contramem.build.function_words import code, form_in_words, is_identifying, listed, share_of
+from contramem.build.functions.forms import best_and_bad_forms
+from contramem.build.functions.order import order_rules
+from contramem.build.functions.words import code, form_in_words, is_identifying, listed, share_of
 from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import words
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from contramem.build.function_calls import Calls, Retry, runs_of
-from contramem.build.function_errors import quoted
-from contramem.build.function_words import ADDS, DESTROYS, REACHES_OUT, deed_of, does, plural
+from contramem.build.functions.calls import Calls, Retry, runs_of
+from contramem.build.functions.errors import quoted
+from contramem.build.functions.words import ADDS, DESTROYS, REACHES_OUT, deed_of, does, plural
 from contramem.contrast.observation import Observation
 from contramem.traces.effects import words
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from contramem.build.function_calls import Calls, tasks
-from contramem.build.function_errors import generalized, is_quotable
-from contramem.build.function_words import listed, share_of, size_in_words
+from contramem.build.functions.calls import Calls, tasks
+from contramem.build.functions.errors import generalized, is_quotable
+from contramem.build.functions.words import listed, share_of, size_in_words
 from contramem.contrast.form import Form, FormKind, is_field
 
 MAX_FIELDS = 10

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from contramem.build.function_calls import MIN_CALLS, Calls, fail_more, failures, guessed, of_name
+from contramem.build.functions.calls import MIN_CALLS, Calls, fail_more, failures, guessed, of_name
 from contramem.contrast.observation import Observation
 from contramem.contrast.values import CATEGORY_ROLES
 from contramem.traces.effects import words

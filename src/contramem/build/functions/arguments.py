@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
-from contramem.build.function_blame import named_in
-from contramem.build.function_calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name, tasks
-from contramem.build.function_forms import best_and_bad_forms
-from contramem.build.function_words import ID_WORDS, code, form_in_words, listed, meaning_of_name, points_at_things
+from contramem.build.functions.blame import named_in
+from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name, tasks
+from contramem.build.functions.forms import best_and_bad_forms
+from contramem.build.functions.words import ID_WORDS, code, form_in_words, listed, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import is_field
 from contramem.contrast.observation import Observation

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from contramem.build.function_calls import Calls, tasks
+from contramem.build.functions.calls import Calls, tasks
 from contramem.contrast.observation import Observation
 from contramem.contrast.permitted import permitted_in
 from contramem.contrast.values import TIME_PATTERN, ValueKind
