@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
+from contramem.traces.admitted import error_in
 from contramem.traces.effects import effect_of
 from contramem.traces.shell import failure, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
@@ -158,32 +159,6 @@ def _text_of_part(part: object) -> str:
             if isinstance(value, str):
                 return value
     return ""
-
-
-_ERROR_OPENING = re.compile(
-    r"\s*(?:<?(?:tool_)?error>?\b|exception\b|traceback \(most recent|(?-i:\w{0,40}(?:Error|Exception)):"
-    r"|execution failed\b|failed to\b|invalid \w+\b.{0,80}:)",
-    re.IGNORECASE,
-)
-
-
-def error_in(content: object) -> str | None:
-    """The error that a result's own text admits to, for traces that mark errors in no other way."""
-    if isinstance(content, str):
-        if _ERROR_OPENING.match(content):
-            return content[:2000]
-        if content.startswith("{") and len(content) < 4000 and '"error"' in content[:80]:
-            try:
-                content = _decode(content)
-            except (msgspec.DecodeError, RecursionError):
-                return None
-    if isinstance(content, dict):
-        error = content.get("error")
-        if error is True:
-            error = content.get("message") or "failed"
-        if error:
-            return error if isinstance(error, str) else text_of(error) or str(error)[:2000]
-    return None
 
 
 class Recorder:
