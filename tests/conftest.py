@@ -13,6 +13,11 @@ settings.register_profile("steady", UNHURRIED, derandomize=True, max_examples=50
 settings.register_profile("explore", UNHURRIED, max_examples=1000)
 settings.load_profile("steady")
 
+# Nor on the terminal and the switches of whoever runs it.
+os.environ["COLUMNS"] = "80"
+for name in ("CONTRAMEM_OFF", "FORCE_COLOR", "LINES", "NO_COLOR"):
+    os.environ.pop(name, None)
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

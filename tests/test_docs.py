@@ -28,7 +28,6 @@ def test_the_commands_of_a_document_do_what_it_says(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
     for folder in ("examples", "experiments"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     for language, file, content in BLOCK.findall(document.read_text(encoding="utf-8")):
