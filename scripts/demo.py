@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,8 +21,10 @@ NEW_TASK = "Please start the car, the engine is cold and two of the doors are op
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        store, frozen = f"{folder}/cards.db", f"{folder}/bank.jsonl"
-        say("1. What runs are there? (234 runs of six scripted agents ship with contramem; these are two thirds)")
+        (Path(folder) / "examples").symlink_to(ROOT / "examples")
+        os.chdir(folder)  # so that what the commands print can be read as if it were run at home
+        store, frozen = "cards.db", "bank.jsonl"
+        say("1. What runs are there? Those of six scripted agents ship with contramem.")
         run("traces", "examples/runs")
         say("2. Why did some of them fail? Runs are columns, passed in green, failed in red.")
         run("contrast", "examples/runs", "--task", "drive_lights_on")
@@ -35,8 +38,9 @@ def main() -> None:
         say("5. What an agent would be told at the start of a new task.")
         run("bank", "freeze", store, "--out", frozen)
         run("guide", NEW_TASK, "--bank", frozen)
-        say("6. Two sets of runs at the same tasks, compared (two scripted agents; no memory is involved).")
-        compare(folder)
+        say("6. Two sets of runs at the same tasks, compared (two agents, no memory).")
+        compare()
+        os.chdir(ROOT)
     CONSOLE.rule("[bold]Your own runs")
     CONSOLE.print(
         "contramem traces YOUR_RUNS         [dim]which formats: docs/formats.md[/]\n"
@@ -47,18 +51,11 @@ def main() -> None:
     )
 
 
-def compare(folder: str) -> None:
+def compare() -> None:
     sides = {"without": "scripted-hasty", "with": "scripted-recoverer"}
     for side, source in sides.items():
-        of_one_source(source, Path(folder) / f"{side}.jsonl")
-    run(
-        "evaluate",
-        "compare",
-        f"{folder}/without.jsonl",
-        "--with",
-        f"{folder}/with.jsonl",
-        shown="without.jsonl --with with.jsonl",
-    )
+        of_one_source(source, Path(f"{side}.jsonl"))
+    run("evaluate", "compare", "without.jsonl", "--with", "with.jsonl")
 
 
 def of_one_source(source: str, out: Path) -> None:
@@ -76,17 +73,14 @@ def best_skill(bank: Bank) -> str:
 
 def say(text: str) -> None:
     CONSOLE.print()
-    CONSOLE.rule(f"[bold]{text}", align="left")
+    CONSOLE.print(text, style="bold")
 
 
-def run(*arguments: str, shown: str | None = None) -> None:
+def run(*arguments: str) -> None:
     """Run contramem as a user would, showing the command; the width of the terminal is passed on."""
-    words = [argument if " " not in argument else f'"{argument}"' for argument in arguments]
-    told = (
-        f"{' '.join(words[:2])} {shown}" if shown else " ".join(Path(w).name if w.startswith("/") else w for w in words)
-    )
-    CONSOLE.print(f"[dim]$[/] [bold cyan]contramem {told}[/]", highlight=False)
-    finished = subprocess.run([sys.executable, "-m", "contramem", *arguments], cwd=ROOT, check=False)
+    told = " ".join(argument if " " not in argument else f'"{argument}"' for argument in arguments)
+    CONSOLE.print(f"[dim]$[/] [bold cyan]contramem {told}[/]", highlight=False, soft_wrap=True)
+    finished = subprocess.run([sys.executable, "-m", "contramem", *arguments], check=False)
     if finished.returncode:
         sys.exit(finished.returncode)
 

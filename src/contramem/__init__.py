@@ -17,8 +17,8 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     llm/         beside the flow: asks models, for build/ and agents under test
     cli/         the command line: thin
 
-Beside them prompts.py fills the .jinja files, counting.py counts tokens, progress.py tells how far long work is, and
-errors.py has every error, drawn as a tree.
+Beside them prompts.py fills the .jinja files, counting.py counts tokens, progress.py tells how far long work is,
+whole_file.py writes a file whole or not at all, and errors.py has every error, drawn as a tree.
 """
 
 from __future__ import annotations

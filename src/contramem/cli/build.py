@@ -23,7 +23,7 @@ from contramem.build.rules import RuleAuthor
 from contramem.cli import build_cost, build_model
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
-from contramem.cli.reading import pooled, reading_options
+from contramem.cli.reading import counted, pooled, reading_options
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
@@ -196,6 +196,9 @@ def _show(report: Report, bank: Bank, packets: list[Packet], where: str) -> None
         console.print(_nothing_changed(report, contrastive))
     else:
         console.print(_decisions(report))
+    if retired := report.decisions["RETIRE"]:
+        console.print(f"{counted(retired, 'lesson')} retired: over all runs, keeping the rule did not go with passing "
+                      f"clearly enough. `contramem bank history {where}` says why.")  # fmt: skip
     for check, count in sorted(report.refused.items()):
         what = f"{count:,} refused[/] by {check}"
         if check == "guard":

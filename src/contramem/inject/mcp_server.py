@@ -6,6 +6,8 @@ to ask.
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 from mcp.server.mcpserver import MCPServer
 
 from contramem.errors import UsageError
@@ -21,7 +23,7 @@ INSTRUCTIONS = (
 
 def server(memory: Memory, profile: str | None = None) -> MCPServer:
     """The server, ready to run. Every guidance asked for is a run of its own: MCP does not say where a task ends."""
-    serves = MCPServer("contramem", instructions=INSTRUCTIONS, log_level="WARNING")
+    serves = MCPServer("contramem", version=version("contramem"), instructions=INSTRUCTIONS, log_level="WARNING")
     chosen = profile_named(profile or memory.bank.header.profile)
 
     def card_of(name: str) -> str:
