@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.made_runs import Call, call, packet, run
-from tests.model_replies import Runs, build, curated, new_store
+from tests.model_replies import Runs, build, curated, fenced, new_store
 
 from contramem.bank.footing import Support
 from contramem.bank.ledger import Decision
 from contramem.bank.store import Store
+from contramem.build.mining import mine
 from contramem.build.model import MAX_ASKED
-from contramem.contrast.packet import Packet
+from contramem.build.packet_text import packet_text
+from contramem.build.record import replays
+from contramem.build.rules import RuleAuthor
+from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.request import Request
 from contramem.llm.scripted import ScriptedModel
+from contramem.monitor.guard import guards_of, parse_guard
+from contramem.pipeline import build_bank
+from contramem.traces.pool import Pool
+from contramem.traces.read import ReadOptions, read_traces
 
 GUARD = "precedence(Mail.search, Mail.delete)"
 DELTA: dict[str, Any] = {
@@ -65,7 +74,11 @@ def taught_by(name: str, **changes: Any) -> Any:
 
 
 def learn(store: Store, packets: list[Packet], reply: Any) -> list[Decision]:
-    rounds, _ = build(Runs(packets, Vocabulary()), store, ScriptedModel(by=reply))
+    return learn_from(store, Runs(packets, Vocabulary()), reply)
+
+
+def learn_from(store: Store, runs: Runs, reply: Any) -> list[Decision]:
+    rounds, _ = build(runs, store, ScriptedModel(by=reply))
     assert rounds.finished
     return [entry.decision for entry in store.ledger()]
 
@@ -198,10 +211,71 @@ def test_spelling_makes_no_other_guard(tmp_path: Path) -> None:
     assert card.guards == (GUARD,)
 
 
-def test_a_build_by_rules_does_not_judge_a_models_card_by_the_bar_for_its_own(tmp_path: Path) -> None:
-    from contramem.build.rules import RuleAuthor
-    from contramem.pipeline import build_bank
+def test_the_hints_are_the_mined_guards_with_the_runs_that_show_them() -> None:
+    guess, found_id = call("Mail.delete", {"id": "m-99871"}), call("Mail.delete", {"id": "m-47118"})
+    look = call("Mail.search", {"query": "news"}, [{"id": "m-47118"}])
+    shown = task("one", *[(True, (look, found_id))] * 5, (True, (guess,)), (False, (guess,)), (False, (guess,)))
+    mined = mine(shown)
+    hints = [line.strip() for line in packet_text(shown).hints.splitlines() if line.startswith("  guard: ")]
+    assert len(hints) == len(mined) > 0
+    for hint, found in zip(hints, mined, strict=True):
+        runs = [" ".join(letters) for letters in (found.held, found.broken, found.contradicted)]
+        assert hint == (
+            f"guard: {found.guard} (passing runs that keep it: {runs[0]}; failing runs that break it: {runs[1]}; "
+            f"passing runs that break it: {runs[2]})"
+        )
 
+
+@pytest.mark.slow
+def test_a_model_that_takes_up_the_hints_of_real_runs_gets_them_counted_over_all_of_them(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    """The first of tau-bench's retail tasks, and a model that writes every hint down as it is."""
+    traces = read_traces([shared_data / "tau_bench" / "retail.tar.xz"], ReadOptions())
+    with Pool(one for one in traces if int(one.task_id) < 30) as pool:
+        vocabulary = Vocabulary(pool)
+        runs = Runs(list(contrast(pool, vocabulary)), vocabulary)
+    packets = {packet.task_key: packet for packet in runs.packets}
+
+    def reply(request: Request) -> dict[str, Any]:
+        if request.stage == "builder":
+            return {"card": None}
+        if request.stage == "curator":
+            return curated(request)
+        return {"deltas": [_as_written(hint, packets[request.subject]) for hint in _hinted(request)[:3]]}
+
+    with new_store(tmp_path) as store:
+        decisions = learn_from(store, runs, reply)
+        cards = [one for one in store.bank().holdings.values() if one.served]
+    assert cards, [decision.reason for decision in decisions]
+    assert not [decision.reason for decision in decisions if not decision.accepted]
+    for held in cards:
+        for guard in guards_of(held.card.guards):  # type: ignore[union-attr]
+            everywhere = [found for _, found in replays((guard,), runs.packets)]
+            counts = held.footing.support[str(guard)]
+            assert counts.held == sum(len(found.held) for found in everywhere)
+            assert counts.broken == sum(len(found.broken) for found in everywhere)
+            assert counts.contradicted == sum(len(found.contradicted) for found in everywhere)
+    settled = [decision for decision in decisions if decision.by.kind == "rules"]
+    assert {card.card.card_id for card in cards} <= {one for decision in settled for one in decision.card_ids}
+    assert all(decision.reason for decision in settled)
+
+
+def _hinted(request: Request) -> list[str]:
+    return re.findall(r"^  guard: (.+?) \(passing runs", fenced(request, "hints") or "", re.MULTILINE)
+
+
+def _as_written(text: str, of: Packet) -> dict[str, Any]:
+    """A lesson in a model's words about the guard."""
+    called = [(one.letter, step) for one in of.runs for step in one.actions if step.function and not step.tainted]
+    functions = list(parse_guard(text).functions) or [called[0][1].function]
+    cites = [f"{letter}#{step.position}" for letter, step in called if step.function in functions]
+    skill = {"core_rule": f"Keep {text}.", "completion": ["It was kept"]}
+    title = f"Mind {text}"[:120]
+    return {**DELTA, "title": title, "skill": skill, "functions_used": functions, "guards": [text], "cites": cites}
+
+
+def test_a_build_by_rules_does_not_judge_a_models_card_by_the_bar_for_its_own(tmp_path: Path) -> None:
     packets = [shows_it("one"), shows_it("two")]
     runs = Runs(packets, Vocabulary())
     with new_store(tmp_path) as store:

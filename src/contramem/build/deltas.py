@@ -34,8 +34,9 @@ class DeltasFrom:
         # Where several authors reflected on a packet, the last one counts.
         self._deltas = {packet: list(authors.values())[-1] for packet, authors in by_packet.items()}
         names = sorted({str(decision.by) for found in self._deltas.values() for decision in found})
+        by_model = any(decision.by.kind == "model" for found in self._deltas.values() for decision in found)
         self.attribution = Attribution(
-            kind=curator.attribution.kind,
+            kind="model" if by_model else curator.attribution.kind,  # who wrote the words: that decides how they settle
             name=curator.attribution.name,
             version=f"{curator.attribution.version}, deltas of {' and '.join(names) or 'nobody'}",
         )

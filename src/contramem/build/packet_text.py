@@ -18,6 +18,7 @@ from contramem.contrast.align import Row, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Signal
 from contramem.counting import count_tokens
+from contramem.monitor.packet_replay import Replay
 
 PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (
@@ -191,8 +192,7 @@ def _hints(packet: Packet, *, few: bool) -> Iterator[str]:
         yield f"  signal ({signal.axis}): {_flat(signal.statement)}{f' [{cites}]' if cites else ''}"
     guards = mine(packet) if packet.is_contrastive else []
     for found in guards[: FEW_HINTS if few else MAX_GUARDS]:
-        kept, broken = " ".join(found.held), " ".join(found.broken)
-        yield f"  guard: {found.guard} (passing runs that keep it: {kept}; failing runs that break it: {broken})"
+        yield f"  guard: {found.guard} ({_fared(found)})"
 
 
 def _said_once(signals: Sequence[Signal]) -> list[Signal]:
@@ -203,6 +203,13 @@ def _said_once(signals: Sequence[Signal]) -> list[Signal]:
         for signal in signals
         if not any(other != signal.statement and other.endswith(signal.statement) for other in statements)
     ]
+
+
+def _fared(found: Replay) -> str:
+    shown = [("passing runs that keep it", found.held), ("failing runs that break it", found.broken)]
+    if found.contradicted:
+        shown.append(("passing runs that break it", found.contradicted))
+    return "; ".join(f"{who}: {' '.join(runs)}" for who, runs in shown)
 
 
 def _flat(text: str) -> str:
