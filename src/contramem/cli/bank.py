@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from contramem.bank import acts, story
 from contramem.bank.bank import Bank
-from contramem.bank.card import Card, FunctionCard
+from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
 from contramem.bank.imported import frozen_from, import_edits
@@ -24,6 +24,7 @@ from contramem.cli.bank_checks import preview, validate
 from contramem.cli.export import export
 from contramem.cli.output import print_json
 from contramem.cli.review import by_option, review, say_doubts
+from contramem.errors import UsageError, nearest
 from contramem.retrieve.profiles import PROFILES
 
 PIPED_WIDTH = 140
@@ -65,6 +66,10 @@ def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> N
         for holding in sorted(held.holdings.values(), key=lambda holding: _place(holding.card))
         if (everything or holding.served) and ability in (None, getattr(holding.card, "ability", None))
     ]
+    abilities = sorted({one.card.ability for one in held.holdings.values() if isinstance(one.card, SkillCard)})
+    if ability is not None and ability not in abilities:
+        known = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
+        raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {known}")
     _print([holding.model_dump(mode="json") for holding in found] if as_json else story.cards_table(found))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from contramem.cli.output import print_json
+from contramem.errors import nearest
 from contramem.inject.run import Memory, Run
 from contramem.inject.served import bank_at
 from contramem.retrieve.hit import Hit
@@ -49,6 +50,11 @@ def guide(
     memory = Memory(bank_at(bank))
     text = sys.stdin.read() if task == "-" else task
     named = None if apps is None else [app.strip() for app in apps.split(",") if app.strip()]
+    known = _apps(memory)
+    for app in named or ():
+        if app not in known:
+            which = f"Apps of this bank: {', '.join(sorted(known))}."
+            click.echo(f"contramem: no card is about {app!r}{nearest(app, known)} {which}", err=True)
     start = partial(memory.start, text, ability=ability, apps=named, task_id=exclude_task)
     run = start(profile=profile)
     if as_json:
@@ -60,6 +66,12 @@ def guide(
     if explain:
         own = run.profile
         _explain(run, start(profile=replace(own, skills=own.skills + MORE, functions=own.functions + MORE, floor=0.0)))
+
+
+def _apps(memory: Memory) -> set[str]:
+    functions = {card.tool for card in memory.bank.functions}
+    functions.update(function for card in memory.bank.skills for function in card.functions_used)
+    return {function.partition(".")[0] for function in functions}
 
 
 def _as_json(run: Run) -> dict[str, Any]:
