@@ -80,3 +80,27 @@ def test_of_several_that_came_before_the_one_that_the_complaint_speaks_of_is_nam
     ready = [("press_brake", True), ("close_doors", True), ("start_engine", True)]
     card = made(*[[("start_engine", False)]] * 4, *[ready] * 6)["start_engine"]
     assert card.usage_rules[0].startswith("Call `close_doors` first")
+
+
+def test_what_only_seems_to_look_comes_first_where_the_complaint_asks_for_it():
+    refusal = "Error: cover has not been verified"
+
+    def story(n, *names):
+        steps = [
+            call(
+                f"Desk.{name}",
+                {"person_id": f"p-{n}{n}"},
+                error=refusal if name == "book" and names[0] == name else None,
+            )
+            for name in names
+        ]
+        return packet(run(f"m{n}", True, *steps, task=f"Do it {n}.", task_id=f"t{n}"))
+
+    stories = [story(n, "book") for n in range(4)] + [
+        story(n, "find_person", "verify_cover", "book") for n in range(4, 12)
+    ]
+    card = build_function_card("Desk.book", by_function(stories)["Desk.book"], None, Vocabulary())
+    assert card is not None
+    assert card.usage_rules[0].startswith(
+        "Call `verify_cover` first: until it had worked in the run, this was refused in 4"
+    )

@@ -704,3 +704,15 @@ def test_an_argument_of_which_only_the_name_is_known_is_shown_without_a_meaning(
     card = card_of(*calls)
     assert argument(card, "why").says_only_its_name
     assert "- `why` (text)\n" in card_markdown(card)
+
+
+def test_a_list_of_objects_names_the_keys_of_its_objects():
+    flights = [{"flight_number": "<ID_1>", "date": "2031-05-01"}, {"flight_number": "<ID_2>"}]
+    known = {"forms": {"email_id": "text", "flights": "list of objects"}, "origins": {"email_id": "Mail.find"}}
+    calls = [call({"email_id": "<ID_3>", "flights": flights}, task=f"t{n}", **known) for n in range(3)]
+    assert argument(card_of(*calls), "flights").form == "list of objects with date, flight_number"
+
+
+def test_a_code_in_an_identifying_argument_is_no_quantity():
+    assert form_of_value("64GB", "size") == "amount"
+    assert form_of_value("64GB", "reservation_id") == "identifier"

@@ -66,6 +66,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     """After an error: the functions that were called, without error, before the next call of this one."""
     earlier: tuple[str, ...] = ()
     """The functions that act and that had worked before in this run."""
+    looked: tuple[str, ...] = ()
+    """The functions that only look and that had worked before in this run."""
     before: dict[str, tuple[Tried, ...]] = {}
     """By argument: functions that act, tried before on the thing that the argument names; worked: at least once."""
     later: dict[str, tuple[Tried, ...]] = {}
@@ -98,6 +100,7 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
     made: dict[bytes, set[str]] = {}
     worked: dict[bytes, int] = {}
     acted: dict[str, None] = {}
+    looked: dict[str, None] = {}
     for index, step in enumerate(calls):
         call = msgspec.json.encode((step.function, step.arguments), order="deterministic")
         before = worked.get(call)
@@ -120,6 +123,7 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
             looped=step.error in made.get(call, ()),
             between=_between(step, following),
             earlier=tuple(acted),
+            looked=tuple(looked),
             before=_before(step, tries),
             later=_later(step, tries),
             feeds=_feeds(step, first, uses),
@@ -134,8 +138,7 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
             echoes[key] = echoes.get(key, False) or not step.error
         if not step.error:
             worked[call] = step.position
-            if _acts(step):
-                acted[step.function] = None
+            (acted if _acts(step) else looked)[step.function] = None
 
 
 def _may_change(step: Step) -> bool:

@@ -155,7 +155,10 @@ def kind_of_text(text: str, role: str) -> ValueKind | None:
     if _NUMBER.fullmatch(value):
         kind = kind_of_number(role)
         return "ACCOUNT" if kind == "NUMBER" and is_card_number(value) else kind
-    return kind_by_form(value) or _kind_by_role(role, numeric=False) or _kind_of_words(value)
+    by_form, by_role = kind_by_form(value), _kind_by_role(role, numeric=False)
+    if by_form == "AMOUNT" and by_role == "ID":  # `8CK4E` in `reservation_id` is no quantity of anything
+        return "ID"
+    return by_form or by_role or _kind_of_words(value)
 
 
 def kind_by_form(value: str) -> ValueKind | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
 from contramem.build.functions.blame import named_in
-from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name, tasks
+from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name
 from contramem.build.functions.forms import best_and_bad_forms
 from contramem.build.functions.words import ID_WORDS, code, form_in_words, listed, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
@@ -120,21 +120,32 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
     words_seen = _closed_words(name, given, vocabulary, calls.function, schema)
     if words_seen:
         return words_seen, True
-    if keys := _keys(name, given):
-        return f"object with {', '.join(keys)}", False
+    if (kind := _kind_of_objects(name, given)) and (keys := _keys(name, given)):
+        return f"{kind} with {', '.join(keys)}", False
     _, bad = best_and_bad_forms(calls, name)
     forms = Counter(call.forms[name] for call in given if name in call.forms and call.forms[name] not in bad)
     return (_joined_forms(name, forms) if forms else f"only {NULL} was given"), False
 
 
+def _kind_of_objects(name: str, given: Sequence[Observation]) -> str:
+    """`object`, or `list of objects`, where every call gives that; empty otherwise."""
+    values = [call.arguments[name] for call in given]
+    if values and all(isinstance(value, dict) for value in values):
+        return "object"
+    lists = bool(values) and all(isinstance(value, list) and value for value in values)
+    return "list of objects" if lists and all(isinstance(item, dict) for value in values for item in value) else ""
+
+
 def _keys(name: str, given: Sequence[Observation]) -> list[str]:
-    """The keys of an argument that is always an object, those that several tasks show; empty when it is none."""
-    objects = [call for call in given if isinstance(call.arguments[name], dict)]
-    if not objects or len(objects) < len(given):
-        return []
-    keys = Counter(key for call in objects for key in call.arguments[name] if is_field(key))
-    shared = [k for k in keys if tasks(call for call in objects if k in call.arguments[name]) >= MIN_TASKS_WITH_KEY]
-    return sorted(shared, key=lambda key: (-keys[key], key))[:MAX_KEYS]
+    """The keys of an argument made of objects, those that several tasks show."""
+    where = defaultdict[str, list[str]](list)
+    for call in given:
+        value = call.arguments[name]
+        objects = value if isinstance(value, list) else [value]
+        for key in {key for each in objects for key in each if is_field(key)}:
+            where[key].append(call.task_key)
+    shared = [key for key, seen in where.items() if len(set(seen)) >= MIN_TASKS_WITH_KEY]
+    return sorted(shared, key=lambda key: (-len(where[key]), key))[:MAX_KEYS]
 
 
 def _closed_words(
@@ -155,8 +166,8 @@ def _closed_words(
     if len(shown) > MAX_WORDS:
         return ""
     many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
-    if all(isinstance(value, int) for value in values):
-        return f"{many}integer, such as {', '.join(shown)}"
+    if all(isinstance(value, int) for value in values) and not isinstance(enum, list):
+        return ""  # numbers that came back are no words
     if len(shown) == 1:
         return f"text, {shown[0]} in every call that worked"
     open_ended = not isinstance(enum, list) and vocabulary.has_more(function, name)

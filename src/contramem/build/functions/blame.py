@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from contramem.build.functions.calls import MIN_CALLS, Calls, fail_more, failures, guessed, of_name
+from contramem.build.functions.words import verb_of
 from contramem.contrast.observation import Observation
 from contramem.contrast.values import CATEGORY_ROLES
 from contramem.traces.effects import words
@@ -34,6 +35,12 @@ def stems(text: str) -> frozenset[str]:
 
 def _begun(text: str) -> frozenset[str]:
     return frozenset(word[:STEM_CHARS] for word in words(_PLACEHOLDER.sub(" ", text)))
+
+
+@lru_cache(maxsize=1 << 12)
+def asks_for(error: str, function: str) -> bool:
+    """Does a complaint speak of the deed of another function? `has not been verified` speaks of `verify_insurance`."""
+    return verb_of(function.partition(".")[2])[:STEM_CHARS] in stems(error)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from contramem.build.functions.blame import convictions, stems
+from contramem.build.functions.blame import asks_for, convictions, stems
 from contramem.build.functions.calls import Calls, fail_more, failures, guessed, is_more, runs_of, tasks
 from contramem.build.functions.errors import quoted
 from contramem.build.functions.words import code, share_of
@@ -121,7 +121,7 @@ def _closes_another(calls: Calls) -> Iterator[str]:
 
 def _needs(calls: Calls) -> Iterator[str]:
     """This function is refused in runs in which another one has not worked yet."""
-    names = sorted({name for call in calls.worked for name in call.earlier if name != calls.function})
+    names = sorted({name for call in calls.worked for name in _done_before(call, calls) if name != calls.function})
     # Where the complaint speaks of one of them, the others came before it by habit.
     meant = [name for name in names if _is_meant(name, calls)]
     made_up = [conviction.argument for conviction in convictions(calls)]
@@ -144,7 +144,14 @@ def _needs(calls: Calls) -> Iterator[str]:
 
 def _parted(calls: Sequence[Observation], other: str) -> tuple[list[Observation], list[Observation]]:
     """The calls before another function had worked in their run, and those after it."""
-    return [c for c in calls if other not in c.earlier], [c for c in calls if other in c.earlier]
+    after = [call for call in calls if other in call.earlier or other in call.looked]
+    return [call for call in calls if other not in call.earlier and other not in call.looked], after
+
+
+def _done_before(call: Observation, calls: Calls) -> Iterator[str]:
+    """What could have made the call work: whatever acts, and what only seems to look where complaints ask for it."""
+    yield from call.earlier
+    yield from (name for name in call.looked if any(asks_for(failed.error, name) for failed in calls.failed))
 
 
 def _is_needed(without: Sequence[Observation], after: Sequence[Observation], plain: bool) -> bool:

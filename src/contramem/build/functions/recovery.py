@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from contramem.build.functions.blame import asks_for
 from contramem.build.functions.calls import Calls, Retry, guessed, leaves_out
 from contramem.build.functions.errors import Complaint
 from contramem.build.functions.words import code, is_identifying, listed, share_of
@@ -93,8 +94,9 @@ def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:
 
 def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Recovery]:
     after = Counter(function for retry in retries if not retry.then.error for function in retry.first.between)
-    # A call that only reads cannot have helped one that stayed the same.
-    acting = [name for name in after if effect_of(name) != "read" or not MOVES.isdisjoint(words(name))]
+    # A call that only reads cannot have helped one that stayed the same, unless the complaint asked for it.
+    asked = {name for name in after if any(asks_for(retry.first.error, name) for retry in retries)}
+    acting = [n for n in after if effect_of(n) != "read" or n in asked or not MOVES.isdisjoint(words(n))]
     enabling = min(acting, key=lambda name: (-after[name], name), default=None)
     if enabling is not None:
         tried = sum(enabling in retry.first.between for retry in retries)
