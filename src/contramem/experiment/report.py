@@ -21,12 +21,12 @@ from contramem.evaluate.report import (
     percent,
     points,
 )
-from contramem.evaluate.report.cells import Cell as Written
+from contramem.evaluate.report.cells import Cell
 from contramem.evaluate.report.table import Row
 from contramem.evaluate.split import kept_apart
 from contramem.evaluate.verdict import p_value, verdict
 from contramem.experiment.folder import ResultFolder
-from contramem.experiment.results import Cell, Results
+from contramem.experiment.results import ArmResult, Results
 from contramem.experiment.setting import Setting
 
 
@@ -135,21 +135,21 @@ def targets(results: Results) -> list[str]:
     return sorted({cell.target for cell in results.cells})
 
 
-def _of(results: Results, target: str) -> list[Cell]:
+def _of(results: Results, target: str) -> list[ArmResult]:
     return [cell for cell in results.cells if cell.target == target]
 
 
-def _overall(results: Results, cell: Cell) -> list[Written | str]:
+def _overall(results: Results, cell: ArmResult) -> list[Cell | str]:
     comparison = results.comparisons.get(cell.target, {}).get(cell.condition)
     return [percent(cell.success, "strong"), *_against(comparison)]
 
 
-def _share(cell: Cell, ability: str) -> float | None:
+def _share(cell: ArmResult, ability: str) -> float | None:
     passed, known = cell.by_ability.get(ability, (0, 0))
     return passed / known if known else None
 
 
-def _against(comparison: Comparison | None) -> list[Written | str]:
+def _against(comparison: Comparison | None) -> list[Cell | str]:
     if comparison is None:
         return ["", "", "", "", ""]
     interval = comparison.interval

@@ -28,7 +28,7 @@ Cells: TypeAlias = Mapping[tuple[str, str], list[Trajectory]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class ArmResult:
     """One target under one condition. Means are per run; None: the runs do not say."""
 
     condition: str
@@ -68,7 +68,7 @@ class Results:
     """Everything that the report shows. The same runs and seed give the same results."""
 
     name: str
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[ArmResult, ...] = ()
     comparisons: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
     """By target, then by condition: against `none`."""
     foresight: tuple[Foresight, ...] = ()
@@ -112,11 +112,11 @@ def _not_applicable(memories: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(f"{facts.condition}: {facts.reason}" for facts in memories if facts.reason))
 
 
-def _cell(condition: str, target: str, runs: Sequence[Trajectory]) -> Cell:
+def _cell(condition: str, target: str, runs: Sequence[Trajectory]) -> ArmResult:
     attempts = [Attempt.of(run) for run in runs]
     known = [one for one in attempts if one.passed is not None]
     passed = Counter(one.ability for one in known if one.passed)
-    return Cell(
+    return ArmResult(
         condition=condition,
         target=target,
         runs=len(runs),
