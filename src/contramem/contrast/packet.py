@@ -157,7 +157,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         runs=packet_runs,
         signals=signals_of(packet_runs),
         provenance={letter: Provenance(run.source, run.run, run.origin) for letter, run in lettered.items()},
-        identity=tuple(digest(text) for text in (first.task_id, first.task_key, first.task, first.scenario_id) if text),
+        identity=first.task_identity,
         placeholders=placeholders,
     )
 

@@ -13,7 +13,7 @@ from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.retriever import Retriever
-from contramem.traces.trajectory import Trajectory, digest
+from contramem.traces.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profi
     found = retriever.retrieve(_query(first, ability), profile)
     skills = tuple(hit.card for hit in found.skills if isinstance(hit.card, SkillCard))
     # Asked anew and not taken from the retriever, which is what is being tested.
-    identity = {digest(text) for text in (first.task_id, first.task_key, first.task, first.scenario_id) if text}
+    identity = set(first.task_identity)
     unlabelled = retriever.retrieve(_query(first, None), profile).skills
     return Previewed(
         task=first.task_key,

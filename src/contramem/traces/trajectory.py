@@ -130,6 +130,11 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return f"{key}#{digest(self.task)[:6]}" if self.authored else key
 
     @property
+    def task_identity(self) -> tuple[str, ...]:
+        """Digests of what gives the task away: id, key, text and scenario. Cards are told by them what taught them."""
+        return tuple(digest(text) for text in (self.task_id, self.task_key, self.task, self.scenario_id) if text)
+
+    @property
     def calls(self) -> tuple[Event, ...]:
         """What the agent called, in order. Calls that a simulated user makes on its own device are not the agent's."""
         return tuple(event for event in self.events if event.function and event.actor == "agent")
