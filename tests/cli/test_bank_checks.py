@@ -11,7 +11,9 @@ import pytest
 from tests.shipped import RUNS, bank, build, complaint, contramem, shipped, written
 
 from contramem.bank import acts
+from contramem.bank.bank import Change
 from contramem.bank.card import SkillCard, SkillDelta
+from contramem.bank.ledger import Decision
 from contramem.bank.store import open_store
 from contramem.traces.trajectory import Trajectory
 
@@ -34,10 +36,13 @@ def store(built: Path, tmp_path: Path) -> Path:
 
 
 def edit(store: Path, card: SkillCard, **changes: Any) -> None:
-    """A person's edit, which nothing checks when it is made."""
+    """A person's edit as a store of another version may hold it: nothing checked it when it was made."""
     fields = {name: getattr(card, name) for name in SkillDelta.model_fields} | changes
     with open_store(store) as living, living.writing("bank review"):
-        living.record(acts.edit(living.bank(), card.card_id, SkillDelta(**fields), acts.person("anna")))
+        held = living.bank().find(card.card_id)
+        change = Change(before=held, after=held.rewritten(SkillDelta(**fields), held.footing))
+        by = acts.person("anna")
+        living.record(Decision(operation="EDIT", reason="Anna knows.", by=by, ability=card.ability, changes=(change,)))
 
 
 def checked(store: Path, *paths: object, code: int = 0) -> dict[str, Any]:
