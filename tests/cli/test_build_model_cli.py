@@ -192,6 +192,9 @@ def test_identical_deltas_make_an_append_only_bank(traces: Path, tmp_path: Path)
     assert deltas("appended.db") == deltas("curated.db")
     said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "curated.db")
     assert "holds no delta of any of these 1 tasks" in said
+    assert not (tmp_path / "x.db").exists()
+    said = complaint("build", runs, "--bank", tmp_path / "curated.db", "--deltas-from", tmp_path / "." / "curated.db")
+    assert "is the bank itself" in said
 
 
 @pytest.mark.parametrize(
@@ -203,6 +206,7 @@ def test_identical_deltas_make_an_append_only_bank(traces: Path, tmp_path: Path)
         (["--model", "openai:x", "--price", "cheap", "--dry-run"], "--price takes two numbers"),
         (["--model", "openai:x", "--author", "rules"], "goes with neither --author nor --deltas-from"),
         (["--model", "openai:x", "--dry-run", "--export-requests", "r"], "--dry-run changes nothing"),
+        (["--only", "functions", "--append-only"], "--append-only and --deltas-from are about skills"),
         (["--model", "recorded:nothing.jsonl"], "no recorded exchanges"),
     ],
 )
@@ -267,10 +271,11 @@ def test_a_model_that_cannot_be_opened_is_told_before_a_store_is_made(
     assert not (tmp_path / "bank.db").exists()
 
 
-def test_a_store_in_use_is_told_before_the_runs_are_read(traces: Path, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_written_is_told_before_the_runs_are_read(traces: Path, tmp_path: Path) -> None:
     with open_store(tmp_path / "bank.db", create=True) as store, store.writing("build"):
         said = complaint("build", tmp_path, "--bank", tmp_path / "bank.db")  # there are no runs in this folder
     assert "is in use by `contramem build`" in said
+    assert "there is no folder" in complaint("build", tmp_path, "--bank", tmp_path / "nowhere" / "bank.db")
 
 
 def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(

@@ -59,35 +59,31 @@ def build(
     as_json: bool,
 ) -> None:
     """Learn cards from the runs under PATH... and fold them into a bank. Without --model: no key, no network."""
+    choice = Choice(sources, only, rollouts, append_only)
+    _check(choice, where, deltas_from)
     if by_model is not None:
         if author is not None or deltas_from is not None:
             raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
-        _build_by_model(paths, options, where, Choice(sources, only, rollouts, append_only), by_model, as_json)
+        _build_by_model(paths, options, where, choice, by_model, as_json)
         return
-    if deltas_from is not None:
-        open_store(deltas_from).close()  # complains before a store is made
     check_free(where)
     tools: dict[str, Tool] = {}
-    with (
-        pooled(paths, options, sources, tools) as every,
-        rolled_out(every, rollouts) as pool,
-        open_store(where, create=True) as store,
-        progress() as tell,
-    ):
+    with pooled(paths, options, sources, tools) as every, rolled_out(every, rollouts) as pool, progress() as tell:
         vocabulary = Vocabulary(pool)
         packets = contrast_all(pool, vocabulary, tell)
         writer = _author(vocabulary, deltas_from, packets)
-        report = build_bank(
-            packets,
-            store,
-            writer,
-            Validator(vocabulary.closed),
-            only=only,
-            append_only=append_only,
-            tools=tools,
-            on_progress=tell,
-        )
-        bank = store.bank()
+        with open_store(where, create=True) as store:
+            report = build_bank(
+                packets,
+                store,
+                writer,
+                Validator(vocabulary.closed),
+                only=only,
+                append_only=append_only,
+                tools=tools,
+                on_progress=tell,
+            )
+            bank = store.bank()
     if as_json:
         print_json(_as_json(report, bank, packets))
     else:
@@ -101,6 +97,17 @@ class Choice(NamedTuple):
     only: Only | None
     rollouts: int | None
     append_only: bool
+
+
+def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
+    """Complain about what cannot be obeyed before anything is read or made."""
+    if choice.only == "functions" and (choice.append_only or deltas_from is not None):
+        raise UsageError("--append-only and --deltas-from are about skills: leave them away, or --only functions.")
+    if deltas_from is None:
+        return
+    open_store(deltas_from).close()
+    if deltas_from == where or (not is_url(where) and Path(where).resolve() == Path(deltas_from).resolve()):
+        raise UsageError(f"--deltas-from {deltas_from}: is the bank itself. Give --bank another store.")
 
 
 def _build_by_model(
@@ -140,8 +147,8 @@ def _foresee(plan: Plan, where: str, by_model: ModelOptions, checks: Validator, 
 
 
 def check_free(where: str) -> None:
-    """Say that somebody else is writing before hours are spent on reading, not after."""
-    if is_url(where) or Path(where).exists():
+    """Say that somebody else is writing, or that there is no such folder, before hours are spent on reading."""
+    if is_url(where) or Path(where).exists() or not Path(where).parent.is_dir():
         with open_store(where, create=True) as store, store.writing("build"):
             pass
 
