@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 from contramem.traces.effects import words
 
 Line = Annotated[str, Field(min_length=1, max_length=600)]
-# Blanks are spelled out: the grammars that local servers make of a schema do not know \s.
-Function = Annotated[str, Field(pattern=r"^[^. \t\r\n]+\.[^. \t\r\n]+$", max_length=170)]
+Function = Annotated[str, Field(pattern=r"^[^.\s]+\.[^.\s]+$", max_length=170)]
 Version = Annotated[int, Field(ge=1)]
 """Grows by one whenever the text of a card changes. The bank sets it; an author leaves it alone."""
 

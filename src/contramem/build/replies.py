@@ -147,6 +147,8 @@ def _bare(schema: Any) -> Any:
     if isinstance(schema, dict):
         named = "properties" in schema and schema.get("type") == "object"
         kept = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
+        if "[^" in str(kept.get("pattern", "")):
+            del kept["pattern"]  # in a server's grammar it takes the closing quote, and all that follows, for the value
         bare = {key: _bare(value) for key, value in kept.items() if key != "properties"}
         if named:
             bare["properties"] = {name: _bare(value) for name, value in schema["properties"].items()}
