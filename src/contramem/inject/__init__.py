@@ -4,6 +4,7 @@
     guidance.py    the text, within its budget; budget.py writes cards and cuts them between fields
     log.py         what was shown and how runs ended; injections.py sums it up
     served.py      the bank that is served now, reloaded when its file changes; switch.py turns memory off
+    watching.py    the guards of the cards that were shown, and of which of them the agent was reminded
     aid.py         what an agent loop knows of a memory, whichever it is
     adapters/      other people's frameworks
 

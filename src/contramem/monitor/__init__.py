@@ -4,4 +4,5 @@ guard.py       Guard: a DECLARE template over functions; pattern.py is which dee
 automaton.py   a guard that watches, deed by deed; deed.py is what it sees
 watch.py       guards on a run that goes on: Obligation, what is owed and what was broken
 replay.py      the same on a recorded run; packet_replay.py on the runs of one packet
+names.py       what was perhaps meant by a name that is not there
 """

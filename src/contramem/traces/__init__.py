@@ -7,5 +7,6 @@
     pool.py         trajectories by task, on disk past a few megabytes
     write.py        contramem's own format
 
-Beside them: outcomes.py takes verdicts from elsewhere, tools.py what runs say about tools, summary.py counts.
+Beside them: outcomes.py takes verdicts from elsewhere, admitted.py errors that results
+admit to, tools.py what runs say about tools; summary.py counts.
 """
