@@ -198,7 +198,7 @@ def test_sqlite_saying_full_is_passed_on_plainly(path, store):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        pytest.param(b'{"contramem_bank": 1}\n', "is no SQLite file", id="frozen"),
+        pytest.param(b'{"contramem_bank": 1}\n', "is a frozen bank; this needs a store", id="frozen"),
         pytest.param(b"SQLite format 3\x00" + b"junk" * 100, "is not a store|is damaged", id="broken"),
     ],
 )

@@ -259,7 +259,7 @@ def _check_file(path: Path, create: bool) -> None:
         begins_with = file.read(16)
     if begins_with != SQLITE_BEGINS_WITH:
         if begins_with.startswith(b'{"contramem_bank'):
-            raise StoreError(f"{path}: is a frozen bank; this needs a store, like {path.with_suffix('.db')}.")
+            raise StoreError(f"{path}: is a frozen bank; this needs a store: the one it came from, or a new file.")
         raise StoreError(f"{path}: is not a store: it begins with {begins_with!r}, which is no SQLite file.")
 
 
