@@ -32,7 +32,7 @@ from contramem.traces.shell import called, failure, is_shell, of_command
         ("for f in *; do rm $f; done", "shell.rm", "write"),
         ("sudo apt-get install -y tree", "shell.apt-get_install", "write"),
         ("export A=1\nruff check .", "shell.ruff", "unknown"),
-        ("python manage.py migrate", "shell.manage_migrate", "unknown"),
+        ("python manage.py migrate", "shell.manage_migrate", "write"),
         ("echo 'no end", "shell.echo", "read"),
     ],
 )
