@@ -22,8 +22,25 @@ pytestmark = pytest.mark.slow  # seconds a test
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
 
+COUNTED = re.compile(r"in (\d+) of (\d+) calls")
+MAY_BE_EMPTY = re.compile(r"may come back empty \((\d+) of (\d+) calls")
+FIXED = re.compile(r"(changing|leaving out|adding) (.+?) worked in (\d+) of")
+ORDER = re.compile(
+    r"After `(.+?)` on the same `(.+?)` it was refused in (\d+) of (\d+).* against (\d+) of (\d+) otherwise"
+)
+TURNED = re.compile(r"After it, `(.+?)` on the same `(.+?)` was refused in (\d+) of (\d+)")
+FIRST = re.compile(r"Call `(.+?)` first: .* refused in (\d+) of (\d+) calls.*, after it, in (\d+) of (\d+)\.$")
+INSTEAD = re.compile(r"`([\w.]+)`, which also [^;]* in (\d+) of")
+EMPTY = re.compile(r"When `(\w+)` had .*? empty in (\d+) of (\d+) calls, against (\d+) of (\d+)")
+AGAIN = re.compile(r"Asking again .*: (\d+) of (\d+) runs")
+SAID = {
+    "examples": (COUNTED, FIXED, FIRST, INSTEAD),
+    "tau_bench/retail.tar.xz": (COUNTED, FIXED, ORDER, TURNED, INSTEAD),
+    "agentdojo/runs_no_attack.tar.xz": (COUNTED, MAY_BE_EMPTY, FIXED, EMPTY, AGAIN),
+}
 
-@pytest.fixture(scope="module", params=["examples", "tau_bench/retail.tar.xz", "agentdojo/runs_no_attack.tar.xz"])
+
+@pytest.fixture(scope="module", params=SAID)
 def built(request):
     """A pool of real runs, its observations by function, and the card of each function."""
     where = EXAMPLES if request.param == "examples" else request.getfixturevalue("shared_data") / request.param
@@ -55,17 +72,23 @@ def lines(card: FunctionCard) -> list[str]:
     return [card.what_it_does, card.returns, card.side_effects, *card.usage_rules, *card.common_mistakes]
 
 
+def test_what_is_checked_below_is_said_of_these_runs(built, request):
+    said = [line for card in built[2].values() for line in lines(card)]
+    for wording in SAID[request.node.callspec.params["built"]]:
+        assert any(map(wording.search, said)), f"no card says this any more, so nothing checks it: {wording.pattern}"
+
+
 def test_counts_agree_with_the_runs(built):
     pool, _, cards, *_ = built
     for name, events in calls_in(pool).items():
         if name not in cards:
             continue
         card, errors = cards[name], [event for event in events if event.result.error]
-        told = [re.search(r"in (\d+) of (\d+) calls", line) for line in card.common_mistakes if line[0] in '"A']
+        told = [COUNTED.search(line) for line in card.common_mistakes if line[0] in '"A']
         told = [(int(count[1]), int(count[2])) for count in told if count]
         assert {of for _, of in told} <= {len(events)}, name
         assert sum(count for count, _ in told) <= len(errors), name
-        if empty := re.search(r"may come back empty \((\d+) of (\d+) calls", card.returns):
+        if empty := MAY_BE_EMPTY.search(card.returns):
             kinds = Counter(parse(event.result.content).form.kind for event in events if not event.result.error)
             assert (int(empty[1]), int(empty[2])) == (kinds["empty"] + kinds["nothing"], kinds.total()), name
 
@@ -88,7 +111,7 @@ def test_errors_that_a_fix_ended_agree_with_the_observations(built):
     for name, card in cards.items():
         fixes = [set(observation.fix) for observation in observations[name] if observation.fix]
         for line in card.common_mistakes:
-            for _, names, count in re.findall(r"(changing|leaving out|adding) (.+?) worked in (\d+) of", line):
+            for _, names, count in FIXED.findall(line):
                 changed = set(re.findall(r"`(.+?)`", names))
                 assert int(count) <= sum(changed <= fix for fix in fixes), line
 
@@ -113,13 +136,6 @@ def tried_on(calls: list[Event], function: str, value: object) -> list[Event]:
 
 def refused(events: list[Event]) -> tuple[int, int]:
     return sum(not worked(event) for event in events), len(events)
-
-
-ORDER = re.compile(
-    r"After `(.+?)` on the same `(.+?)` it was refused in (\d+) of (\d+).* against (\d+) of (\d+) otherwise"
-)
-TURNED = re.compile(r"After it, `(.+?)` on the same `(.+?)` was refused in (\d+) of (\d+)")
-FIRST = re.compile(r"Call `(.+?)` first: .* refused in (\d+) of (\d+) calls.*, after it, in (\d+) of (\d+)\.$")
 
 
 def test_what_was_refused_after_another_call_on_the_same_thing_agrees_with_the_runs(built):
@@ -166,9 +182,7 @@ def test_what_has_to_be_called_first_agrees_with_the_runs(built):
 def test_what_worked_instead_agrees_with_the_runs(built):
     pool, _, cards, *_ = built
     for name, card in cards.items():
-        told = [
-            m for line in card.common_mistakes for m in re.findall(r"`([\w.]+)`, which also [^;]* in (\d+) of", line)
-        ]
+        told = [found for line in card.common_mistakes for found in INSTEAD.findall(line)]
         for other, count in told:
             rescued = 0
             for calls in runs_with(pool, name):
@@ -186,9 +200,7 @@ def test_what_is_told_of_empty_results_agrees_with_the_observations(built):
     _, observations, cards, *_ = built
     for name, card in cards.items():
         text = " ".join(card.usage_rules)
-        for argument, *counts in re.findall(
-            r"When `(\w+)` had .*? empty in (\d+) of (\d+) calls, against (\d+) of (\d+)", text
-        ):
+        for argument, *counts in EMPTY.findall(text):
             empty: dict[bool, list[bool]] = {True: [], False: []}
             for call in (call for call in observations[name] if call.form is not None):
                 if argument in call.origins and not call.error and call.arguments[argument] not in (None, "", []):
@@ -200,7 +212,7 @@ def test_what_is_told_of_empty_results_agrees_with_the_observations(built):
 def test_runs_that_asked_again_agree_with_the_observations(built):
     _, observations, cards, *_ = built
     for name, card in cards.items():
-        for count, of in re.findall(r"Asking again .*: (\d+) of (\d+) runs", " ".join(card.common_mistakes)):
+        for count, of in AGAIN.findall(" ".join(card.common_mistakes)):
             calls = [call for call in observations[name] if call.error or call.form is not None]
             again = {(call.task_key, call.cite.run) for call in calls if call.redundant}
             assert (int(count), int(of)) == (len(again), len({(call.task_key, call.cite.run) for call in calls})), name
