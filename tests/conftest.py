@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ settings.load_profile("steady")
 os.environ["COLUMNS"] = "80"
 for name in ("CONTRAMEM_OFF", "FORCE_COLOR", "LINES", "NO_COLOR"):
     os.environ.pop(name, None)
+
+# Nor on a shell that starts it in the background: what such a shell starts ignores Ctrl-C, and so would our processes.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from contramem.bank.frozen import freeze
 from contramem.bank.ledger import fold
 from contramem.bank.store import open_store
 
-PACKETS, KILLS = 500, 20
+PACKETS, KILLS = 500, 50
 WORKER = Path(__file__).with_name("small_build.py")
 
 

@@ -16,7 +16,7 @@ from contramem.bank.ledger import fold
 from contramem.bank.store import open_store
 from contramem.cli import main
 
-KILLS = 30
+KILLS = 50
 SCENARIOS = ("desk", "posts", "trip")
 
 
