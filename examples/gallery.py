@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from contramem.bank.bank import Holding
+from contramem.bank.bank import BankEntry
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.ledger import RunRef
 from contramem.bank.render import card_markdown
@@ -42,9 +42,9 @@ def _cards(store: Store) -> Iterator[str]:
             yield _runs(store, held)
 
 
-def best(store: Store) -> list[Holding]:
+def best(store: Store) -> list[BankEntry]:
     """Of each kind the two Skill Cards that most tasks and runs bear out, then the fullest Function Cards."""
-    served = [held for held in store.bank().holdings.values() if held.served]
+    served = [held for held in store.bank().entries.values() if held.served]
     skills = sorted((held for held in served if isinstance(held.card, SkillCard)), key=_evidence, reverse=True)
     functions = sorted((held for held in served if isinstance(held.card, FunctionCard)), key=_fullness, reverse=True)
     of_kinds = [held for kind in KINDS for held in [one for one in skills if _kind(one) == kind][:2]]
@@ -52,18 +52,18 @@ def best(store: Store) -> list[Holding]:
     return [*of_kinds, *rest][:SKILLS] + functions[:FUNCTIONS]
 
 
-def _evidence(held: Holding) -> tuple[int, int, str]:
+def _evidence(held: BankEntry) -> tuple[int, int, str]:
     runs = sum(counts.held + counts.broken for counts in held.footing.support.values())
     return len(held.footing.tasks), runs, held.card.card_id
 
 
-def _fullness(held: Holding) -> tuple[int, int, str]:
+def _fullness(held: BankEntry) -> tuple[int, int, str]:
     card = held.card
     assert isinstance(card, FunctionCard)
     return len(card.common_mistakes), len(card.usage_rules) + len(card.arguments), card.card_id
 
 
-def _kind(held: Holding) -> str:
+def _kind(held: BankEntry) -> str:
     card = held.card
     assert isinstance(card, SkillCard)
     if card.guards:
@@ -71,7 +71,7 @@ def _kind(held: Holding) -> str:
     return "recovery" if card.skill.recovery else "every item" if "every item" in card.title else "other"
 
 
-def _runs(store: Store, held: Holding) -> str:
+def _runs(store: Store, held: BankEntry) -> str:
     refs = [ref for entry in store.ledger(held.card.card_id) for ref in entry.decision.runs]
     rows = [f"| {_short(ref)} | {ref.source} | {'passed' if ref.passed else 'failed'} |" for ref in refs[:8]]
     return "\n".join(["| task | agent | outcome |", "|---|---|---|", *rows, ""])

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 
 from contramem.bench.bfcl import BfclEnvironment
-from contramem.bench.environment import Call
-from contramem.bench.target import Message, Reply, ToolCall
+from contramem.bench.environment import EnvironmentCall
+from contramem.bench.target import AgentReply, ChatMessage, ToolCall
 from contramem.inject.budget import count_tokens
-from contramem.traces.trajectory import Tool, Usage
+from contramem.traces.trajectory import RunUsage, Tool
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FORGETS = 0.5
@@ -42,16 +42,16 @@ class Forgetful:
 
     name = "forgetful"
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Tool], *, seed: int | None = None) -> Reply:
+    def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
         lot = (seed or 0) // 1000  # the loop draws a new seed for each step of a run
         read = sum(count_tokens(message.text) for message in messages)
         for call in self._left(messages):
             if not self._forgets(call.function, lot, messages):
-                usage = Usage(model_calls=1, tokens_in=read, tokens_out=count_tokens(call.function))
-                return Reply(calls=(ToolCall(call.function, dict(call.arguments)),), usage=usage)
-        return Reply("Done.", usage=Usage(model_calls=1, tokens_in=read, tokens_out=1))
+                usage = RunUsage(model_calls=1, tokens_in=read, tokens_out=count_tokens(call.function))
+                return AgentReply(calls=(ToolCall(call.function, dict(call.arguments)),), usage=usage)
+        return AgentReply("Done.", usage=RunUsage(model_calls=1, tokens_in=read, tokens_out=1))
 
-    def _left(self, messages: Sequence[Message]) -> Iterator[Call]:
+    def _left(self, messages: Sequence[ChatMessage]) -> Iterator[EnvironmentCall]:
         """The calls of this turn's solution that were not made yet."""
         starts = [place for place, message in enumerate(messages) if message.role == "user"]
         made = [
@@ -65,26 +65,26 @@ class Forgetful:
             else:
                 yield call
 
-    def _forgets(self, function: str, lot: int, messages: Sequence[Message]) -> bool:
+    def _forgets(self, function: str, lot: int, messages: Sequence[ChatMessage]) -> bool:
         drawn = hashlib.sha256(f"{lot}/{function}".encode()).digest()[0] / 256
         shown = (message.text for message in messages if message.role == "user" or _is_held(message))
         return drawn < FORGETS and not any(re.search(rf"\b{re.escape(function)}\b", text) for text in shown)
 
 
-def _is_held(message: Message) -> bool:
+def _is_held(message: ChatMessage) -> bool:
     return message.role == "tool" and message.text.startswith(HELD)
 
 
 HELD = "Not executed yet"
 
 
-def _asked(message: Message) -> str:
+def _asked(message: ChatMessage) -> str:
     """The task that a conversation begins with."""
     return next(first for first in _solutions() if first in message.text)
 
 
 @cache
-def _solutions() -> dict[str, tuple[tuple[Call, ...], ...]]:
+def _solutions() -> dict[str, tuple[tuple[EnvironmentCall, ...], ...]]:
     """By the user's first words."""
     return {task.turns[0]: task.ground_truth for task in environment().tasks().values()}
 

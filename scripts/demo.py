@@ -66,7 +66,7 @@ def of_one_source(source: str, out: Path) -> None:
 
 def best_skill(bank: Bank) -> str:
     """The card that the most tasks bear out."""
-    skills = [held for held in bank.holdings.values() if isinstance(held.card, SkillCard) and held.served]
+    skills = [held for held in bank.entries.values() if isinstance(held.card, SkillCard) and held.served]
     best = max(skills, key=lambda held: (len(held.footing.tasks), len(held.card.guards), held.card.card_id))
     return best.card.card_id
 

@@ -13,11 +13,11 @@ from contramem.build.functions.card import build_function_card
 from contramem.build.lessons import lessons
 from contramem.build.model import ModelAuthor, ModelChoice
 from contramem.build.replies import FunctionText
-from contramem.build.rounds import Plan, Rounds
+from contramem.build.rounds import BuildPlan, Rounds
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.calls import Caller
+from contramem.llm.calls import ModelCaller
 from contramem.llm.exchange import Exchange
 from contramem.llm.request import Model, Request
 from contramem.llm.scripted import ScriptedModel
@@ -95,14 +95,14 @@ def curated(request: Request) -> dict[str, Any]:
 
 def build(
     runs: Runs, store: Store, model: Model, *, parallel: int = 4, keep: bool = True, sleep: Any = lambda s: None,
-    caller: Caller | None = None, **plan: Any,
+    caller: ModelCaller | None = None, **plan: Any,
 ) -> tuple[Rounds, Exchange]:  # fmt: skip
     """A whole build; the store is written."""
     exchange = Exchange(store, keep=keep)
     with store.writing("build"):
         author = ModelAuthor(ModelChoice(model.name), exchange, runs.checks, runs.packets)
-        rounds = Rounds(Plan(runs.packets, **plan), store, author, runs.checks)
-        rounds.run(AskNow(caller or Caller(model, parallel, sleep=sleep), exchange))
+        rounds = Rounds(BuildPlan(runs.packets, **plan), store, author, runs.checks)
+        rounds.run(AskNow(caller or ModelCaller(model, parallel, sleep=sleep), exchange))
     return rounds, exchange
 
 

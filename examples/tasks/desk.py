@@ -8,7 +8,7 @@ from typing import Any
 from policies import Careful
 
 from contramem.bench.bfcl import BfclTask
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 from tasks.example import Example, Plan, calls
 
 
@@ -26,7 +26,7 @@ def example(
     name: str,
     turns: tuple[str, ...],
     world: dict[str, Any],
-    truth: tuple[tuple[Call, ...], ...],
+    truth: tuple[tuple[EnvironmentCall, ...], ...],
     *plans: Plan,
     ability: str = "ambiguity",
     held_out: bool = False,

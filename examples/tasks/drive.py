@@ -7,7 +7,7 @@ from typing import Any
 from policies import Careful
 
 from contramem.bench.bfcl import BfclTask
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 from tasks.example import Example, calls
 
 DOORS = ("driver", "passenger", "rear_left", "rear_right")
@@ -28,7 +28,7 @@ def example(
     name: str,
     turns: tuple[str, ...],
     world: dict[str, Any],
-    truth: tuple[tuple[Call, ...], ...],
+    truth: tuple[tuple[EnvironmentCall, ...], ...],
     *plans: Any,
     held_out: bool = False,
 ) -> Example:

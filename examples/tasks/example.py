@@ -9,7 +9,7 @@ from typing import Any
 from policies import Careful
 
 from contramem.bench.bfcl import BfclTask
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 
 Plan = Callable[[Careful], str]
 """What a good run does in one turn; gives the answer to the user."""
@@ -24,6 +24,6 @@ class Example:
     held_out: bool = False
 
 
-def calls(*pairs: tuple[str, dict[str, Any]]) -> tuple[Call, ...]:
+def calls(*pairs: tuple[str, dict[str, Any]]) -> tuple[EnvironmentCall, ...]:
     """Ground truth of one turn."""
-    return tuple(Call(function, arguments) for function, arguments in pairs)
+    return tuple(EnvironmentCall(function, arguments) for function, arguments in pairs)

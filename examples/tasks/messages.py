@@ -8,7 +8,7 @@ from typing import Any
 from policies import Careful
 
 from contramem.bench.bfcl import BfclTask
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 from tasks.example import Example, Plan, calls
 
 PEOPLE = {"Odile": "USR001", "Bram": "USR002", "Ines": "USR003", "Kofi": "USR004", "Tuuli": "USR005"}
@@ -27,7 +27,13 @@ def workspace(*sent: tuple[str, str]) -> dict[str, Any]:
 
 
 def example(
-    name: str, text: str, world: dict[str, Any], truth: tuple[Call, ...], plan: Plan, *, held_out: bool = False
+    name: str,
+    text: str,
+    world: dict[str, Any],
+    truth: tuple[EnvironmentCall, ...],
+    plan: Plan,
+    *,
+    held_out: bool = False,
 ) -> Example:
     task = BfclTask(f"messages_{name}", (text,), ("MessageAPI",), "execution", "messages", world, (truth,))
     return Example(task, (plan,), held_out)

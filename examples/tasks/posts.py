@@ -7,7 +7,7 @@ from typing import Any
 from policies import Careful
 
 from contramem.bench.bfcl import BfclTask
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 from tasks.example import Example, Plan, calls
 
 USER, PASSWORD = "mirelake", "oat-and-honey"
@@ -34,7 +34,13 @@ def feed(*posts: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def example(
-    name: str, text: str, world: dict[str, Any], truth: tuple[Call, ...], plan: Plan, *, held_out: bool = False
+    name: str,
+    text: str,
+    world: dict[str, Any],
+    truth: tuple[EnvironmentCall, ...],
+    plan: Plan,
+    *,
+    held_out: bool = False,
 ) -> Example:
     task = BfclTask(f"posts_{name}", (text,), ("TwitterAPI",), "execution", "posts", world, (truth,))
     return Example(task, (plan,), held_out)

@@ -8,7 +8,7 @@ from typing import Any
 from policies import Careful
 
 from contramem.bench.bfcl import BfclTask
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 from tasks.example import Example, Plan, calls
 
 USER, PASSWORD = "r.okafor", "walnut-desk"
@@ -47,7 +47,13 @@ def market(*orders: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def example(
-    name: str, text: str, world: dict[str, Any], truth: tuple[Call, ...], plan: Plan, *, held_out: bool = False
+    name: str,
+    text: str,
+    world: dict[str, Any],
+    truth: tuple[EnvironmentCall, ...],
+    plan: Plan,
+    *,
+    held_out: bool = False,
 ) -> Example:
     task = BfclTask(f"trade_{name}", (text,), ("TradingBot",), "search", "trade", world, (truth,))
     return Example(task, (plan,), held_out)

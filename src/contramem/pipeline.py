@@ -8,26 +8,26 @@ from itertools import groupby
 
 from contramem.bank.store import Store
 from contramem.build.author import Author, Only
-from contramem.build.books import Report
 from contramem.build.checks import Checks
-from contramem.build.construction import Construction
+from contramem.build.construction import BankBuild
 from contramem.build.curriculum import curriculum
 from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.rounds import Answer, Plan, Rounds
+from contramem.build.recorder import BuildReport
+from contramem.build.rounds import Answer, BuildPlan, Rounds
 from contramem.build.rules import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.exchange import Exchange
-from contramem.progress import Progress, told, unwatched
+from contramem.progress import Progress, no_progress, track
 from contramem.traces.pool import Pool
 from contramem.traces.tools import described
 from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
 
-def learn(runs: Iterable[Trajectory], store: Store, *, only: Only | None = None) -> Report:
+def learn(runs: Iterable[Trajectory], store: Store, *, only: Only | None = None) -> BuildReport:
     """The whole way by rules, without a model: what the runs teach is folded into the store."""
     with Pool(runs) as pool:
         vocabulary = Vocabulary(pool)
@@ -36,7 +36,7 @@ def learn(runs: Iterable[Trajectory], store: Store, *, only: Only | None = None)
     return build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.closed), only=only, tools=tools)
 
 
-def contrast_all(pool: Pool, vocabulary: Vocabulary, on_progress: Progress = unwatched) -> list[Packet]:
+def contrast_all(pool: Pool, vocabulary: Vocabulary, on_progress: Progress = no_progress) -> list[Packet]:
     """Put the runs of each task side by side, with values as placeholders and the signals that separate them."""
     packets = []
     for done, packet in enumerate(contrast(pool, vocabulary), 1):
@@ -54,20 +54,20 @@ def build_bank(
     only: Only | None = None,
     append_only: bool = False,
     tools: dict[str, Tool] | None = None,
-    on_progress: Progress = unwatched,
-) -> Report:
+    on_progress: Progress = no_progress,
+) -> BuildReport:
     """Fold what the packets teach into the store, one decision at a time (the paper's Algorithm 1).
 
     A decision that is refused changes nothing, and stands in the ledger with its reason. `only` builds just the
     `functions` or just the `skills`.
     """
     with store.writing("build"):
-        construction = Construction(store, author, checks, append_only=append_only)
+        construction = BankBuild(store, author, checks, append_only=append_only)
         if only != "skills":
-            for function, observations in told("function cards", list(by_function(packets).items()), on_progress):
+            for function, observations in track("function cards", list(by_function(packets).items()), on_progress):
                 construction.function(function, observations, (tools or {}).get(function), packets)
         if only != "functions":
-            for packet in told("skill cards", curriculum(packets), on_progress):
+            for packet in track("skill cards", curriculum(packets), on_progress):
                 construction.learn(packet)
             by_ability = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
             for ability, group in groupby(by_ability, key=lambda packet: packet.ability):
@@ -79,21 +79,21 @@ def build_bank(
 class ModelBuild:
     """How far a build by a model came. Whatever was paid for is kept in the store."""
 
-    report: Report
+    report: BuildReport
     finished: bool
     stopped: ModelError | BudgetError | None = None
     """Why it ended before its end. None, and not finished: replies are missing."""
 
 
 def build_by_model(
-    plan: Plan,
+    plan: BuildPlan,
     store: Store,
     choice: ModelChoice,
     checks: Checks,
     answer: Answer,
     *,
     exchange: Exchange,
-    on_progress: Progress = unwatched,
+    on_progress: Progress = no_progress,
 ) -> ModelBuild:
     """The same with a model as author, in rounds that `answer` has answered. Called again, it goes on where it stopped.
 

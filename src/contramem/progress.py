@@ -11,11 +11,11 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 Item = TypeVar("Item")
 
 
-def unwatched(stage: str, done: int, total: int) -> None:
+def no_progress(stage: str, done: int, total: int) -> None:
     """Nobody waits."""
 
 
-def told(stage: str, items: Sequence[Item], tell: Progress) -> Iterator[Item]:
+def track(stage: str, items: Sequence[Item], tell: Progress) -> Iterator[Item]:
     """The items, one after the other; `tell` hears of each when it is done."""
     for done, item in enumerate(items, 1):
         yield item

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import Argument, Evidence, FunctionCard, Skill, SkillDelta
-from contramem.bank.footing import Footing, Support
 from contramem.bank.ledger import Attribution, Decision, RunRef
 from contramem.bank.patch import Add, Amend, Patch
+from contramem.bank.support import CardSupport, GuardSupport
 
 RULES = Attribution(kind="rules", name="rules", version="1")
 
@@ -63,11 +63,11 @@ KEEP_EXCEPTION = SkillDelta(
     guards=("precedence(EmailClientV2.search_emails, EmailClientV2.delete_email)",),
 )
 
-FOOTING = Footing(
+FOOTING = CardSupport(
     tasks=("email/7", "email/9"),
     sources=("model-a", "model-b"),
     taught_by=("1f0c", "77ab"),
-    support={KEEP_EXCEPTION.guards[0]: Support(held=3, broken=2)},
+    support={KEEP_EXCEPTION.guards[0]: GuardSupport(held=3, broken=2)},
 )
 
 RUNS = (
@@ -95,7 +95,7 @@ def amend(card_id: str, text: SkillDelta) -> Amend:
     )
 
 
-def decide(bank: Bank, patch: Patch, ability: str = "email", footing: Footing | None = None) -> Decision:
+def decide(bank: Bank, patch: Patch, ability: str = "email", footing: CardSupport | None = None) -> Decision:
     """What a build records for `patch`."""
     return Decision(
         operation=patch.operation,
@@ -112,7 +112,7 @@ def decide(bank: Bank, patch: Patch, ability: str = "email", footing: Footing | 
 
 def build_function(bank: Bank, card: FunctionCard = DELETE_EMAIL) -> Decision:
     """What a build records for a newly built Function Card."""
-    changes = bank.plan_function(card, Footing(tasks=("email/7",)))
+    changes = bank.plan_function(card, CardSupport(tasks=("email/7",)))
     operation = "NOOP" if not changes else "PATCH" if changes[0].before else "ADD"
     return Decision(operation=operation, reason="observed calls", by=RULES, candidate=card, changes=changes)
 
@@ -126,4 +126,4 @@ def refuse(bank: Bank) -> Decision:
 def example_bank() -> Bank:
     """The two cards of the paper."""
     bank = Bank().apply(add(), "email", FOOTING)
-    return bank.changed(bank.plan_function(DELETE_EMAIL, Footing()))
+    return bank.changed(bank.plan_function(DELETE_EMAIL, CardSupport()))

@@ -6,14 +6,16 @@ from bank_examples import add, amend, delta
 from hypothesis import strategies as st
 
 from contramem.bank.bank import Bank
-from contramem.bank.footing import Footing
 from contramem.bank.patch import Merge, Narrow, Noop, Patch
+from contramem.bank.support import CardSupport
 
 ABILITIES = ("email", "travel")
 # Few words, so that the same card is met again and again.
 TEXTS = st.builds(delta, st.sampled_from(["Log in", "Ask first", "Check twice"]), st.sampled_from(["Do it.", "Wait."]))
 FOOTINGS = st.builds(
-    Footing, tasks=st.lists(st.sampled_from("abc"), max_size=2).map(tuple), scope=st.sampled_from([None, "universal"])
+    CardSupport,
+    tasks=st.lists(st.sampled_from("abc"), max_size=2).map(tuple),
+    scope=st.sampled_from([None, "universal"]),
 )
 
 

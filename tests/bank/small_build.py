@@ -14,10 +14,10 @@ from random import Random
 from bank_examples import add, amend, decide, delta, refuse
 
 from contramem.bank.bank import Bank
-from contramem.bank.footing import Footing
 from contramem.bank.ledger import Decision
 from contramem.bank.patch import Merge, Noop
 from contramem.bank.store import Store, open_store
+from contramem.bank.support import CardSupport
 
 DELTAS = 3
 
@@ -36,7 +36,7 @@ def build(store: Store, packets: int) -> None:
 def next_decision(bank: Bank, packet: int, place: int) -> Decision:
     """What is decided depends on the delta and on the bank so far, and on nothing else."""
     rng = Random(f"{packet}/{place}")
-    text, footing = delta(f"Rule {packet}.{place}"), Footing(tasks=(f"task {packet}",))
+    text, footing = delta(f"Rule {packet}.{place}"), CardSupport(tasks=(f"task {packet}",))
     ids = [card.card_id for card in bank.skills]
     choice = rng.random()
     if choice < 0.1:

@@ -12,14 +12,14 @@ from pydantic import ValidationError
 from contramem.bank.acts import judge, person
 from contramem.bank.bank import Bank, Change
 from contramem.bank.card import FunctionCard, skill_id
-from contramem.bank.footing import Footing, Support
 from contramem.bank.patch import Merge, Noop
+from contramem.bank.support import CardSupport, GuardSupport
 from contramem.errors import PatchError, UsageError
 
 
 def two_cards() -> tuple[Bank, str, str]:
-    bank = Bank().apply(add(delta("One rule")), "email", Footing(tasks=("a",), sources=("m",)))
-    bank = bank.apply(add(delta("Same rule")), "email", Footing(tasks=("b",), sources=("m",)))
+    bank = Bank().apply(add(delta("One rule")), "email", CardSupport(tasks=("a",), sources=("m",)))
+    bank = bank.apply(add(delta("Same rule")), "email", CardSupport(tasks=("b",), sources=("m",)))
     return bank, *(skill_id("email", title, "Log in again before retrying.") for title in ("One rule", "Same rule"))
 
 
@@ -38,9 +38,9 @@ def test_add_makes_a_card_whose_id_does_not_depend_on_the_process():
 
 def test_the_bank_before_is_left_as_it_was():
     before = example_bank()
-    holdings = dict(before.holdings)
+    holdings = dict(before.entries)
     before.apply(add(delta()), "email")
-    assert before.holdings == holdings
+    assert before.entries == holdings
 
 
 def test_the_same_words_added_twice_make_two_cards():
@@ -58,7 +58,7 @@ def test_patch_keeps_the_id_and_raises_the_version():
 
 def test_a_patch_that_only_adds_evidence_keeps_the_version():
     bank, one, _ = two_cards()
-    after = bank.apply(amend(one, delta("One rule")), "email", bank.footing([one]) + Footing(tasks=("c",)))
+    after = bank.apply(amend(one, delta("One rule")), "email", bank.footing([one]) + CardSupport(tasks=("c",)))
     assert after.find(one).card.version == 1
     assert after.find(one).footing.tasks == ("a", "c")
 
@@ -68,7 +68,7 @@ def test_merge_retires_all_targets_but_the_retained_and_joins_what_they_rest_on(
     after = bank.apply(merge(one, other), "email")
     assert [card.card_id for card in after.skills] == [one]
     assert after.find(other).status == "retired"
-    assert after.find(one).footing == Footing(tasks=("a", "b"), sources=("m",))
+    assert after.find(one).footing == CardSupport(tasks=("a", "b"), sources=("m",))
 
 
 def test_noop_changes_nothing():
@@ -110,7 +110,9 @@ def test_a_retired_card_takes_no_more_patches():
 def test_a_build_may_add_evidence_to_a_pinned_card_but_not_rewrite_or_retire_it():
     bank, one, other = two_cards()
     bank = bank.changed(judge(bank, one, "PIN", person("anna")).changes)
-    assert bank.apply(amend(one, delta("One rule")), "email", Footing(tasks=("z",))).find(one).footing.tasks == ("z",)
+    assert bank.apply(amend(one, delta("One rule")), "email", CardSupport(tasks=("z",))).find(one).footing.tasks == (
+        "z",
+    )
     for patch in (amend(one, delta("Another name")), merge(other, one)):
         with pytest.raises(PatchError, match="is pinned"):
             bank.apply(patch, "email")
@@ -120,8 +122,8 @@ def test_a_build_may_add_evidence_to_a_pinned_card_but_not_rewrite_or_retire_it(
 
 def test_a_function_card_built_again_is_a_new_version_only_if_it_says_something_new():
     bank = example_bank()
-    assert bank.plan_function(DELETE_EMAIL, Footing()) == ()
-    (change,) = bank.plan_function(DELETE_EMAIL.model_copy(update={"returns": "Nothing."}), Footing())
+    assert bank.plan_function(DELETE_EMAIL, CardSupport()) == ()
+    (change,) = bank.plan_function(DELETE_EMAIL.model_copy(update={"returns": "Nothing."}), CardSupport())
     assert change.after.card.version == 2
     after = bank.changed([change])
     assert after.function("EmailClientV2.delete_email") == change.after.card
@@ -133,7 +135,7 @@ def test_a_retired_function_card_is_not_built_again_unseen():
     bank = bank.changed(bank.plan_retirement(DELETE_EMAIL.card_id))
     assert bank.functions == ()
     with pytest.raises(PatchError, match="was retired"):
-        bank.plan_function(DELETE_EMAIL, Footing())
+        bank.plan_function(DELETE_EMAIL, CardSupport())
 
 
 @pytest.mark.parametrize("name", ["skill::e6c2a2b23cb6", "e6c2a2b23cb6", "e6c", "skill::e6", "skill"])
@@ -162,8 +164,8 @@ def test_a_function_card_names_one_function():
 def test_footings_add_up_without_counting_a_task_twice():
     total = FOOTING + FOOTING
     assert (total.tasks, total.sources) == (FOOTING.tasks, FOOTING.sources)
-    assert total.support[KEEP_EXCEPTION.guards[0]] == Support(held=6, broken=4)
-    assert str(FOOTING + Footing(contradicted_by=("email/8",))) == "2 tasks, 2 sources, contradicted by 1 task"
+    assert total.support[KEEP_EXCEPTION.guards[0]] == GuardSupport(held=6, broken=4)
+    assert str(FOOTING + CardSupport(contradicted_by=("email/8",))) == "2 tasks, 2 sources, contradicted by 1 task"
 
 
 @given(st.data())
@@ -173,10 +175,10 @@ def test_any_sequence_of_patches_keeps_the_bank_sound(data):
         ability = data.draw(st.sampled_from(ABILITIES))
         patch = data.draw(patches(bank, ability))
         after = bank.apply(patch, ability, data.draw(st.none() | FOOTINGS))
-        assert set(bank.holdings) <= set(after.holdings), "no card is ever lost"
-        for card_id, held in after.holdings.items():
+        assert set(bank.entries) <= set(after.entries), "no card is ever lost"
+        for card_id, held in after.entries.items():
             assert held.card.card_id == card_id
-            if before := bank.holdings.get(card_id):
+            if before := bank.entries.get(card_id):
                 grown = held.card.version - before.card.version
                 assert grown == (0 if held.card == before.card else 1)
                 assert before.status == held.status or patch.operation == "MERGE"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from contramem.bank.acts import judge, person
 from contramem.bank.bank import Bank
-from contramem.bank.footing import Support
 from contramem.bank.frozen import freeze, load_frozen, parse_frozen, write_frozen
+from contramem.bank.support import GuardSupport
 from contramem.errors import BankFileError
 
 
@@ -42,7 +42,7 @@ def test_the_header_tells_format_hash_profile_and_counts():
 def test_what_only_retrieval_needs_is_beside_the_card():
     card = parse_frozen(freeze(example_bank()), "bank").skills[0]
     assert card.taught_by == FOOTING.taught_by
-    assert card.support == {card.guards[0]: Support(held=3, broken=2)}
+    assert card.support == {card.guards[0]: GuardSupport(held=3, broken=2)}
     assert "model-a" not in freeze(example_bank()).decode()
 
 
@@ -61,7 +61,7 @@ def test_a_bank_comes_back_as_it_was_and_freezes_to_the_same_bytes(data):
         ability = data.draw(st.sampled_from(ABILITIES))
         bank = bank.apply(data.draw(patches(bank, ability)), ability, data.draw(FOOTINGS))
     content = freeze(bank)
-    shuffled = Bank(dict(data.draw(st.permutations(list(bank.holdings.items())))))
+    shuffled = Bank(dict(data.draw(st.permutations(list(bank.entries.items())))))
     assert freeze(shuffled) == content
     thawed = parse_frozen(content, "bank").thawed()
     assert thawed.cards == bank.cards

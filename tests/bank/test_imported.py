@@ -7,10 +7,10 @@ from bank_examples import KEEP_EXCEPTION, add, amend, decide, delta
 
 from contramem.bank.acts import judge, person
 from contramem.bank.bank import Bank
-from contramem.bank.footing import Footing
 from contramem.bank.frozen import FrozenBank, freeze, parse_frozen
 from contramem.bank.imported import frozen_from, import_edits
 from contramem.bank.ledger import Decision, LedgerEntry, fold
+from contramem.bank.support import CardSupport
 from contramem.errors import UsageError
 
 ANNA = person("anna")
@@ -85,7 +85,7 @@ def test_what_the_store_learned_since_the_freeze_stays(living):
     content = freeze(living.bank)
     living.record(decide(living.bank, amend(living.id_of(delta()), delta("Later words"))))
     living.record(decide(living.bank, add(delta("A later card"))))
-    more = living.bank.footing([living.id_of()]) + Footing(tasks=("email/10",), taught_by=("ffff",))
+    more = living.bank.footing([living.id_of()]) + CardSupport(tasks=("email/10",), taught_by=("ffff",))
     living.record(decide(living.bank, amend(living.id_of(), KEEP_EXCEPTION), footing=more))
     (decision,) = living.import_(reword(content, "Partition before", "Split before"))
     assert [change.card_id for change in decision.changes] == [living.id_of()]

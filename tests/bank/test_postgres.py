@@ -11,7 +11,7 @@ from bank_examples import add, amend, decide, delta, refuse
 from small_build import build
 
 from contramem.bank.bank import Bank
-from contramem.bank.calls import Call
+from contramem.bank.calls import StoredExchange
 from contramem.bank.frozen import freeze
 from contramem.bank.ledger import fold
 from contramem.bank.store import Store, open_store
@@ -129,7 +129,9 @@ def test_a_url_that_is_none_is_refused():
 
 
 def test_calls_of_a_model_are_kept_found_and_charged(store):
-    first = Call("d1", "builder", "Mail.search", "openai:some", "p1", "[]", '{"card": "ü"}', "stop", 10, 5, 0.25)
+    first = StoredExchange(
+        "d1", "builder", "Mail.search", "openai:some", "p1", "[]", '{"card": "ü"}', "stop", 10, 5, 0.25
+    )
     unkept = first._replace(digest="d2", request=None, reply=None, cost_usd=None)
     with store.writing("build"):
         store.keep(first)

@@ -110,7 +110,7 @@ def decisions(draw: st.DrawFn, store: Store) -> Decision:
         ability = draw(st.sampled_from(ABILITIES))
         return decide(bank, draw(patches(bank.changed(()), ability)), ability, draw(FOOTINGS))
     if kind == "function":
-        return build_function(bank) if bank.functions or not bank.holdings else refuse(bank)
+        return build_function(bank) if bank.functions or not bank.entries else refuse(bank)
     if kind == "verdict":
         card = draw(st.sampled_from(bank.cards))
         return judge(bank, card.card_id, draw(st.sampled_from(["ACCEPT", "MUTE", "REJECT"])), person("anna"))

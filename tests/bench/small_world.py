@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contramem.bench.environment import Call, Solution, Task
+from contramem.bench.environment import EnvironmentCall, Solution, Task
 from contramem.traces.trajectory import Outcome, Result, Tool
 
 LAMP = {"type": "object", "properties": {"lamp": {"type": "string"}}, "required": ["lamp"]}
@@ -29,10 +29,10 @@ TASKS = {
         Task("nothing", ("Leave it dark.",), ("house",)),
     )
 }
-ON, OFF = (Call(f"house.switch_{way}", {"lamp": "hall lamp"}) for way in ("on", "off"))
+ON, OFF = (EnvironmentCall(f"house.switch_{way}", {"lamp": "hall lamp"}) for way in ("on", "off"))
 SOLUTIONS = {
-    "hall": Solution(((Call("house.list_lamps", {}), ON),)),
-    "report": Solution(((Call("house.list_lamps", {}),),), "There are 2."),
+    "hall": Solution(((EnvironmentCall("house.list_lamps", {}), ON),)),
+    "report": Solution(((EnvironmentCall("house.list_lamps", {}),),), "There are 2."),
     "twice": Solution(((ON,), (OFF,))),
     "nothing": Solution(((),)),
 }

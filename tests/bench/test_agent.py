@@ -13,11 +13,11 @@ from small_world import House
 from contramem.bench.agent import Limits, attempt, spellings
 from contramem.bench.controls import given_plan, misplaced
 from contramem.bench.soundness import idle_tasks, replayed, unsolved_tasks
-from contramem.bench.target import Message, Reply, ScriptedTarget, ToolCall, WindowFullError
+from contramem.bench.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
 from contramem.cli import cli
 from contramem.errors import UsageError
-from contramem.inject.aid import TextAid
 from contramem.inject.guidance import Guidance
+from contramem.inject.provider import TextMemory
 from contramem.retrieve.hit import Query
 from contramem.traces.pool import content_digest
 from contramem.traces.read import read_traces
@@ -33,7 +33,7 @@ class Listening(ScriptedTarget):
     """Plays its moves and keeps what it was told before each of them."""
 
     def __init__(self, *moves):
-        self.heard: list[tuple[Message, ...]] = []
+        self.heard: list[tuple[ChatMessage, ...]] = []
         self.had: list[list[str]] = []
         left = iter(moves)
 
@@ -132,7 +132,7 @@ class TestMemory:
 
     def test_two_calls_of_one_function_in_one_reply_are_both_held(self):
         other = ToolCall("switch_on", {"lamp": "desk lamp"})
-        target = Listening(Reply(calls=(ON, other)), "done")
+        target = Listening(AgentReply(calls=(ON, other)), "done")
         run = attempt(House(), "hall", target, Advice())
         assert run.calls == ()
         assert [message.role for message in target.heard[1][-2:]] == ["tool", "tool"]
@@ -182,7 +182,7 @@ class TestMemory:
     def test_a_text_without_words_changes_nothing(self):
         without, silent = Listening(ON), Listening(ON)
         bare = attempt(House(), "hall", without)
-        assert attempt(House(), "hall", silent, TextAid(lambda query: "")) == bare
+        assert attempt(House(), "hall", silent, TextMemory(lambda query: "")) == bare
         assert without.heard == silent.heard
 
 
@@ -237,10 +237,10 @@ class TestLimits:
 
 
 def test_a_reply_that_cannot_be_read_is_answered_with_the_problem():
-    target = Listening(Reply("well ...", problem="That was no JSON object."), ON, "done")
+    target = Listening(AgentReply("well ...", problem="That was no JSON object."), ON, "done")
     run = attempt(House(), "hall", target)
     assert run.outcome.passed is True
-    assert target.heard[1][-1] == Message("user", "That was no JSON object.")
+    assert target.heard[1][-1] == ChatMessage("user", "That was no JSON object.")
 
 
 def test_a_function_that_does_not_exist_is_the_environments_to_refuse():
@@ -317,7 +317,7 @@ class TestControls:
         assert "hall lamp" not in run.guidance[0].text
 
     def test_the_wrong_card_is_what_the_memory_says_to_another_task_and_always_the_same(self):
-        echo, elsewhere = TextAid(lambda query: f"About: {query.task}"), House()
+        echo, elsewhere = TextMemory(lambda query: f"About: {query.task}"), House()
         said = {attempt(House(), "hall", Listening("done"), misplaced(echo, elsewhere)).guidance for _ in range(3)}
         assert len(said) == 1
         assert said.pop()[0].text in {f"About: {' '.join(task.turns)}" for task in elsewhere.tasks().values()} | {

@@ -15,7 +15,7 @@ import pytest
 
 from contramem.bench.bfcl import BfclEnvironment, BfclTask, check, render_call
 from contramem.bench.bfcl_tasks import CATEGORIES, official_environment
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 from contramem.bench.soundness import idle_tasks, unsolved_tasks
 from contramem.errors import UsageError
 
@@ -25,8 +25,8 @@ needs_bfcl = pytest.mark.skipif(
     importlib.util.find_spec("bfcl_eval") is None, reason="bfcl_eval is missing: pip install --no-deps bfcl-eval mpmath"
 )
 
-LOGIN = Call("ticket_login", {"username": "mira", "password": "a (b) 'c'"})
-CLOSE = Call("close_ticket", {"ticket_id": 7})
+LOGIN = EnvironmentCall("ticket_login", {"username": "mira", "password": "a (b) 'c'"})
+CLOSE = EnvironmentCall("close_ticket", {"ticket_id": 7})
 TICKET = {"id": 7, "title": "Lamp", "description": "", "status": "Open", "priority": 1, "created_by": "mira"}
 TASK = BfclTask(
     id="lamp",
@@ -37,7 +37,7 @@ TASK = BfclTask(
 )
 
 
-def play(task: BfclTask, *calls: Call, environment: BfclEnvironment | None = None) -> Any:
+def play(task: BfclTask, *calls: EnvironmentCall, environment: BfclEnvironment | None = None) -> Any:
     session = (environment or BfclEnvironment([task])).start(task.id)
     for call in calls:
         session.call(f"{task.apps[0]}.{call.function}", call.arguments)
@@ -59,7 +59,7 @@ class TestRuns:
 
     def test_a_bad_run_leaves_nothing_behind(self):
         environment = BfclEnvironment([TASK])
-        spoil = Call("edit_ticket", {"ticket_id": 7, "updates": {"title": "Spoilt"}})
+        spoil = EnvironmentCall("edit_ticket", {"ticket_id": 7, "updates": {"title": "Spoilt"}})
         assert play(TASK, spoil, environment=environment).passed is False
         assert play(TASK, LOGIN, CLOSE, environment=environment).passed is True
         executor = import_module("bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils")
@@ -86,7 +86,7 @@ class TestRuns:
 
     def test_text_that_looks_like_code_stays_text(self, tmp_path):
         bait = f"close_ticket(7) '\\' + open({str(tmp_path / 'x')!r}, 'w').write('')"
-        create = Call("create_ticket", {"title": bait, "priority": 1})
+        create = EnvironmentCall("create_ticket", {"title": bait, "priority": 1})
         task = BfclTask("bait", ("?",), TASK.apps, initial_config=TASK.initial_config, ground_truth=((LOGIN, create),))
         assert play(task, LOGIN, create).passed is True
         assert not (tmp_path / "x").exists()
@@ -138,7 +138,7 @@ class TestRuns:
 
 
 def test_calls_are_rendered_as_literals_only():
-    call = Call("send", {"to": "x) or f(", "n": [1, None, True], "a b": {"k": 0.5}})
+    call = EnvironmentCall("send", {"to": "x) or f(", "n": [1, None, True], "a b": {"k": 0.5}})
     assert render_call(call) == "send(**{'to': 'x) or f\\x28', 'n': [1, None, True], 'a b': {'k': 0.5}})"
     assert ast.literal_eval(render_call(call)[len("send(**") : -1]) == call.arguments
 
@@ -146,7 +146,7 @@ def test_calls_are_rendered_as_literals_only():
 @pytest.mark.parametrize("name", ["", "a.b", "f(); g", "__import__", "f "])
 def test_what_is_no_function_name_is_never_rendered(name):
     with pytest.raises(UsageError, match="no function name"):
-        render_call(Call(name, {}))
+        render_call(EnvironmentCall(name, {}))
 
 
 @pytest.mark.skipif(importlib.util.find_spec("bfcl_eval") is not None, reason="bfcl_eval is installed here")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_world import TOOLS
 
 from contramem.bench.json_mode import reply_of, schema_of, spoken
-from contramem.bench.target import Message, Reply, ToolCall
+from contramem.bench.target import AgentReply, ChatMessage, ToolCall
 from contramem.traces.trajectory import Tool
 
 
@@ -28,7 +28,7 @@ def test_calls_are_understood(text, call):
 
 
 def test_finishing_gives_the_answer():
-    assert reply_of('{"function": "finish", "arguments": {"answer": "It is on."}}') == Reply("It is on.")
+    assert reply_of('{"function": "finish", "arguments": {"answer": "It is on."}}') == AgentReply("It is on.")
     assert reply_of('{"function": "finish", "arguments": {"answer": ["a", 2]}}').text == '["a", 2]'
 
 
@@ -77,7 +77,7 @@ def test_any_text_gives_a_call_an_answer_or_a_problem(text):
 @given(st.text(min_size=1).filter(lambda name: name != "finish"), st.dictionaries(st.text(), st.integers() | st.text()))
 def test_a_call_that_was_written_is_the_call_that_is_read(function, arguments):
     call = ToolCall(function, arguments)
-    said = spoken([Message("assistant", "", (call,))], [])
+    said = spoken([ChatMessage("assistant", "", (call,))], [])
     assert reply_of(said[0]["content"]).calls == (call,)
 
 
@@ -104,11 +104,11 @@ def test_the_conversation_is_plain_messages_that_take_turns():
     on = ToolCall("switch_on", {"lamp": "hall lamp"})
     said = spoken(
         [
-            Message("system", "Work."),
-            Message("user", "On, please."),
-            Message("assistant", "", (on, on)),
-            Message("tool", "ok", answers=on),
-            Message("tool", "again", answers=on),
+            ChatMessage("system", "Work."),
+            ChatMessage("user", "On, please."),
+            ChatMessage("assistant", "", (on, on)),
+            ChatMessage("tool", "ok", answers=on),
+            ChatMessage("tool", "again", answers=on),
         ],
         TOOLS,
     )

@@ -70,10 +70,10 @@ def test_more_runs_evolve_the_bank_and_earlier_cards_keep_their_ids(tmp_path: Pa
     said = build(store, written(tmp_path / "many.jsonl", shipped()))
     assert {"ADD", "PATCH", "NOOP"} <= set(said["decisions"])
     after = bank(store)
-    assert before.holdings.keys() < after.holdings.keys()
-    for card_id, held in before.holdings.items():
-        assert after.holdings[card_id].card.version >= held.card.version
-        assert set(held.footing.tasks) <= set(after.holdings[card_id].footing.tasks)
+    assert before.entries.keys() < after.entries.keys()
+    for card_id, held in before.entries.items():
+        assert after.entries[card_id].card.version >= held.card.version
+        assert set(held.footing.tasks) <= set(after.entries[card_id].footing.tasks)
 
 
 def by_four_sources(runs: Sequence[Trajectory]) -> list[Trajectory]:
@@ -84,9 +84,9 @@ def by_four_sources(runs: Sequence[Trajectory]) -> list[Trajectory]:
 def test_runs_of_other_tasks_alone_leave_earlier_cards_in_place(tmp_path: Path) -> None:
     store = tmp_path / "bank.db"
     build(store, written(tmp_path / "desk.jsonl", shipped("desk")))
-    before = bank(store).holdings
+    before = bank(store).entries
     build(store, written(tmp_path / "trip.jsonl", shipped("trip")))
-    after = bank(store).holdings
+    after = bank(store).entries
     assert before.items() <= after.items()
     assert len(after) > len(before)
 
@@ -118,7 +118,7 @@ def rewritten(young: Path, tmp_path: Path) -> list[Card]:
     before = bank(grown)
     build(grown, young / "many.jsonl")
     after = bank(grown)
-    return [card for card in before.cards if after.holdings[card.card_id].card.version > card.version]
+    return [card for card in before.cards if after.entries[card.card_id].card.version > card.version]
 
 
 def judge(store: Path, verdict: acts.Verdict, *card_ids: str) -> Bank:
@@ -135,8 +135,8 @@ def test_a_pinned_card_is_not_rewritten(store: Path, rewritten: list[Card]) -> N
     said = build(store, store.with_name("many.jsonl"))
     after = bank(store)
     for card_id in pinned:
-        assert after.holdings[card_id].card == before.holdings[card_id].card
-        assert after.holdings[card_id].status == "pinned"
+        assert after.entries[card_id].card == before.entries[card_id].card
+        assert after.entries[card_id].status == "pinned"
     assert said["refused"]["bank"] > 0
     assert any("is pinned, so a build may not rewrite it" in decision.reason for decision in decisions(store))
 
@@ -147,7 +147,7 @@ def test_what_a_person_rejected_is_not_learned_again(store: Path) -> None:
     judge(store, "REJECT", *rejected)
     said = build(store, store.with_name("many.jsonl"))
     after = bank(store)
-    assert {after.holdings[card_id].status for card_id in rejected} == {"retired"}
+    assert {after.entries[card_id].status for card_id in rejected} == {"retired"}
     assert said["refused"]["bank"] > 0
     assert any("anna took skill::" in decision.reason for decision in decisions(store))
     new = [card for card in after.skills if card.card_id not in lessons]
@@ -160,12 +160,12 @@ def test_a_lesson_that_runs_turned_against_comes_back_as_the_card_it_was(store: 
     """Until a few more runs are seen, it looks as if passing runs did without it."""
     card = next(card for card in bank(store).skills if card.guards)
     with open_store(store) as living, living.writing("build"):
-        held = living.bank().holdings[card.card_id]
+        held = living.bank().entries[card.card_id]
         change = Change(before=held, after=held.model_copy(update={"status": "retired"}))
         by = Attribution(kind="rules", name="rules", version="1")
         living.record(Decision(operation="RETIRE", reason="Passing runs do without it.", by=by, changes=(change,)))
     build(store, store.with_name("many.jsonl"))
-    again = bank(store).holdings[card.card_id]
+    again = bank(store).entries[card.card_id]
     assert set(held.footing.tasks) <= set(again.footing.tasks)
     stated = [one.card_id for one in bank(store).skills if set(card.guards) <= set(one.guards)]
     assert stated in ([], [card.card_id]), "no second card says the same"

@@ -11,32 +11,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.made_runs import call, packet, run
 
-from contramem.build.chance import FALSE_SHARE, Table, bar, chance
 from contramem.build.mining import accepted_chance, mine, tables
+from contramem.build.significance import FALSE_SHARE, OutcomeTable, bar, chance
 from contramem.contrast.packet import Packet
 from contramem.traces.trajectory import Trajectory
 
 
 @st.composite
-def table(draw: st.DrawFn, most: int) -> Table:
+def table(draw: st.DrawFn, most: int) -> OutcomeTable:
     """Any numbers of runs that can be: up to `most` that passed and up to `most` that failed."""
     passing, failing = draw(st.integers(1, most)), draw(st.integers(1, most))
     broken = draw(st.integers(1, passing + failing))
-    return Table(passing, failing, broken, draw(st.integers(max(0, broken - passing), min(broken, failing))))
+    return OutcomeTable(passing, failing, broken, draw(st.integers(max(0, broken - passing), min(broken, failing))))
 
 
 def test_two_against_two_in_one_task_by_hand() -> None:
     # Of the 6 ways to deal two failures to four runs, one gives both to the two that broke it.
-    assert chance([Table(passing=2, failing=2, broken=2, broken_and_failing=2)]) == pytest.approx(1 / 6)
+    assert chance([OutcomeTable(passing=2, failing=2, broken=2, broken_and_failing=2)]) == pytest.approx(1 / 6)
 
 
 def test_tasks_multiply_when_each_shows_the_same_in_full() -> None:
-    pair = Table(passing=1, failing=1, broken=1, broken_and_failing=1)
+    pair = OutcomeTable(passing=1, failing=1, broken=1, broken_and_failing=1)
     assert chance([pair] * 5) == pytest.approx(1 / 32)
 
 
 @given(st.lists(table(most=3), min_size=1, max_size=2))
-def test_it_is_the_share_of_all_ways_to_deal_the_failures(seen: list[Table]) -> None:
+def test_it_is_the_share_of_all_ways_to_deal_the_failures(seen: list[OutcomeTable]) -> None:
     # Runs are numbered so that those that broke the guard come first.
     dealt = [list(combinations(range(one.passing + one.failing), one.failing)) for one in seen]
     observed = sum(one.broken_and_failing for one in seen)
@@ -50,7 +50,7 @@ def test_it_is_the_share_of_all_ways_to_deal_the_failures(seen: list[Table]) -> 
 
 @pytest.mark.slow  # importing scipy takes longer than the fast suite has for it
 @given(table(most=8))
-def test_one_task_is_the_hypergeometric_tail(seen: Table) -> None:
+def test_one_task_is_the_hypergeometric_tail(seen: OutcomeTable) -> None:
     stats = pytest.importorskip("scipy.stats")
     dealt = stats.hypergeom(seen.passing + seen.failing, seen.failing, seen.broken)
     assert chance([seen]) == pytest.approx(dealt.sf(seen.broken_and_failing - 1))

@@ -45,7 +45,7 @@ def ordering(number: int) -> Packet:
 def served(folder: Path, *packets: Packet) -> dict[str, SkillCard]:
     with open_store(folder / "bank.db", create=True) as store:
         build_bank(list(packets), store, RuleAuthor(), Validator(), only="skills")
-        held = [held.card for held in store.bank().holdings.values() if held.served]
+        held = [held.card for held in store.bank().entries.values() if held.served]
     return {card.title: card for card in held if isinstance(card, SkillCard)}
 
 

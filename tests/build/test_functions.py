@@ -9,8 +9,8 @@ from contramem.bank.render import card_markdown
 from contramem.build.functions.blame import named_in
 from contramem.build.functions.card import build_function_card
 from contramem.build.functions.errors import generalized, is_quotable
-from contramem.contrast.form import Form
-from contramem.contrast.observation import Observation, Use, by_function
+from contramem.contrast.form import ResultForm
+from contramem.contrast.observation import Observation, ResultUse, by_function
 from contramem.contrast.packet import packet_of
 from contramem.contrast.signal import Cite
 from contramem.contrast.values import form_of_value
@@ -18,7 +18,7 @@ from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, Tool, Trajectory
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
-RECORD = Form("record", ("id", "status"))
+RECORD = ResultForm("record", ("id", "status"))
 
 
 def call(arguments=None, *, task="t1", run="A", position=0, function="Mail.delete_email", **other):
@@ -92,7 +92,7 @@ def test_a_function_that_never_worked_is_said_to_have_never_worked():
 @pytest.mark.parametrize(
     ("function", "other"),
     [
-        pytest.param("Clock.get_day", {"effect": "read", "form": Form("text")}, id="read-without-arguments"),
+        pytest.param("Clock.get_day", {"effect": "read", "form": ResultForm("text")}, id="read-without-arguments"),
         pytest.param("Mail.list_all", {"effect": "read"}, id="fields-alone"),
         pytest.param("Mail.delete_email", {"arguments": {"email_id": "<ID_1>"}}, id="destructive-by-name"),
         pytest.param("Phone.reset", {}, id="write-without-arguments"),
@@ -108,7 +108,7 @@ def test_what_says_no_more_than_its_name_and_signature_gets_no_card(function, ot
 
 def test_a_word_for_an_effect_fits_what_the_function_does_and_takes():
     def effect(name, **other):
-        feeds = (Use(name, "Net.report", "id"),)
+        feeds = (ResultUse(name, "Net.report", "id"),)
         calls = [call(function=name, task=f"t{n}", run=f"{n}", feeds=feeds, **other) for n in range(4)]
         return card_of(*calls, function=name).side_effects
 
@@ -269,7 +269,7 @@ def test_a_run_that_goes_round_in_circles_does_not_decide_where_values_come_from
 # Returns and rules
 
 
-EMPTY, HITS = Form("empty", size=0), Form("list", ("id",), 3)
+EMPTY, HITS = ResultForm("empty", size=0), ResultForm("list", ("id",), 3)
 
 
 def searches(*shown, **other):
@@ -305,7 +305,7 @@ def test_an_argument_blamed_for_its_unknown_values_is_not_asked_for_as_well():
 
     def searched(run, place, found_some):
         given = {"owner": "<EMAIL_1>"} if place else {}
-        form = Form("list", ("id",), 2) if found_some else Form("empty", (), 0)
+        form = ResultForm("list", ("id",), 2) if found_some else ResultForm("empty", (), 0)
         origins = {"owner": place} if place else {}
         return call(given, run=run, function="Mail.search", effect="read", form=form, origins=origins)
 
@@ -334,7 +334,7 @@ def test_what_found_something_after_an_empty_result_is_told():
 
 
 def test_what_the_results_are_used_for_is_told():
-    use = (Use("Mail.search", "Mail.delete_email", "email_id"), Use("Mail.search", "Files.get", "file_id"))
+    use = (ResultUse("Mail.search", "Mail.delete_email", "email_id"), ResultUse("Mail.search", "Files.get", "file_id"))
     calls = searches(*[("task", HITS, {})] * 6, feeds=use)
     assert card_of(*calls, function="Mail.search").returns.endswith(
         "Its results hold the `email_id` for `delete_email`; the `file_id` for `Files.get`."
@@ -351,15 +351,17 @@ def test_what_the_results_are_used_for_is_told():
 )
 def test_the_wording_of_a_result_is_quoted_when_it_is_the_tools_own(texts, told):
     calls = [
-        *found(form=Form("text")),
-        *(found(1, form=Form("text"), returned=text, task=f"t{n}")[0] for n, text in enumerate(texts)),
+        *found(form=ResultForm("text")),
+        *(found(1, form=ResultForm("text"), returned=text, task=f"t{n}")[0] for n, text in enumerate(texts)),
     ]
     assert card_of(*calls).returns == told
 
 
 def test_keys_that_stand_in_few_results_are_no_fields():
-    calls = [call(run=f"{n}", form=Form("record", ("id", "wire_it_to_me") if n == 0 else ("id",))) for n in range(9)]
-    assert card_of(*calls, *found(form=Form("record", ("id",)))).returns == "A record with id."
+    calls = [
+        call(run=f"{n}", form=ResultForm("record", ("id", "wire_it_to_me") if n == 0 else ("id",))) for n in range(9)
+    ]
+    assert card_of(*calls, *found(form=ResultForm("record", ("id",)))).returns == "A record with id."
 
 
 def test_a_format_that_failed_is_told_beside_the_one_that_worked():
@@ -448,7 +450,7 @@ def test_a_write_to_another_thing_is_no_recovery():
 
 
 def test_another_function_that_gives_the_same_is_named_first_when_it_helped_more_often():
-    use, other = (Use(f"Shop.{name}", "Shop.get_user", "user_id") for name in ("find_by_email", "find_by_name"))
+    use, other = (ResultUse(f"Shop.{name}", "Shop.get_user", "user_id") for name in ("find_by_email", "find_by_name"))
     read = {"function": "Shop.find_by_email", "effect": "read"}
     worked = [call({"email": "<EMAIL_1>"}, run=f"w{n}", feeds=(use,), **read) for n in range(3)]
     no = "Error: user not found"
@@ -582,7 +584,7 @@ def test_what_a_repeated_write_does_is_told(name, second, told):
 
 
 def toggles(*states, run="A", task="t1"):
-    shown = {"function": "Phone.toggle_data", "form": Form("text")}
+    shown = {"function": "Phone.toggle_data", "form": ResultForm("text")}
     return [
         call(task=task, run=run, position=n, returned=f"Data is now {state}.", **shown)
         for n, state in enumerate(states)

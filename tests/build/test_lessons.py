@@ -26,7 +26,7 @@ def titles(of: Packet) -> list[str]:
 def built(folder: Path, *packets: Packet) -> dict[str, SkillCard]:
     with open_store(folder / "bank.db", create=True) as store:
         build_bank(list(packets), store, RuleAuthor(), Validator(), only="skills")
-        served = [held.card for held in store.bank().holdings.values() if held.served]
+        served = [held.card for held in store.bank().entries.values() if held.served]
     return {card.title: card for card in served if isinstance(card, SkillCard)}
 
 

@@ -18,7 +18,7 @@ from contramem.build import replies
 from contramem.build.model import MAX_ASKED
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.price import Price
-from contramem.llm.request import Reply, Request
+from contramem.llm.request import ModelReply, Request
 from contramem.llm.scripted import ScriptedModel
 
 CARD = {
@@ -173,7 +173,7 @@ def test_a_delta_that_fails_the_checks_to_the_end_stands_refused_with_its_text(t
 def test_a_model_that_declines_is_not_pressed(
     tmp_path: Path, runs: Runs, stage: str, finish: Any, counted: str
 ) -> None:
-    declined = Reply("I would rather not.", finish, 10, 5)
+    declined = ModelReply("I would rather not.", finish, 10, 5)
     model = ScriptedModel(by=lambda asked: declined if asked.stage == stage else good(asked))
     with new_store(tmp_path) as store:
         rounds, exchange = build(runs, store, model)
@@ -186,7 +186,7 @@ def test_a_model_that_declines_is_not_pressed(
 
 
 def test_a_reply_cut_off_at_its_limit_is_asked_to_say_less(tmp_path: Path, runs: Runs) -> None:
-    cut = [Reply('{"deltas": [', "length", 10, 16_000), {"deltas": [DELTA]}]
+    cut = [ModelReply('{"deltas": [', "length", 10, 16_000), {"deltas": [DELTA]}]
     model = ScriptedModel(by=lambda asked: cut.pop(0) if asked.stage == "reflector" else good(asked))
     with new_store(tmp_path) as store:
         _, exchange = build(runs, store, model)

@@ -16,16 +16,16 @@ from tests.wires import IN, OUT, WIRES
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import Store
-from contramem.build.batching import AskInBatches, Desk, TakeInFirst, held_batches
+from contramem.build.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
 from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.rounds import Plan, Rounds
+from contramem.build.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError, UsageError
 from contramem.llm.batch import LOST, UNRUN, ProviderBatches
 from contramem.llm.calls import Budget
 from contramem.llm.client import ProviderModel
 from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
-from contramem.llm.request import Reply, Request
+from contramem.llm.request import ModelReply, Request
 
 pytestmark = pytest.mark.slow  # seconds a test
 
@@ -58,7 +58,7 @@ class Provider:
         self.server, self.runs, self.folder = server, runs, folder
         self.known: dict[str, Request] = {}
         self.looked = 0
-        self.desk: Desk | None = None
+        self.desk: BatchQueue | None = None
 
     def good(self, custom_id: str) -> dict[str, Any]:
         return self.server.wire.good(json.dumps(self.runs.reply(self.known[custom_id])))
@@ -76,9 +76,9 @@ class Provider:
         with self.opened() as (store, model, exchange), store.writing("build"):
             if kill_at_reply:
                 exchange = Dying(store, kill_at_reply)
-            self.desk = Desk(ProviderBatches(model), exchange, store, budget, wait=self._pass_time(kill_at_look))
+            self.desk = BatchQueue(ProviderBatches(model), exchange, store, budget, wait=self._pass_time(kill_at_look))
             author = ModelAuthor(ModelChoice(model.name), exchange, self.runs.checks, self.runs.packets)
-            rounds = Rounds(Plan(self.runs.packets, window=4), store, author, self.runs.checks)
+            rounds = Rounds(BuildPlan(self.runs.packets, window=4), store, author, self.runs.checks)
             rounds.run(self._remembering(AskInBatches(self.desk)))
             return freeze(store.bank()), rounds.finished
 
@@ -105,7 +105,7 @@ class Dying(Exchange):
         super().__init__(store)
         self._left = left
 
-    def take(self, request: Request, reply: Reply) -> None:
+    def take(self, request: Request, reply: ModelReply) -> None:
         if self._left == 0:
             raise Killed
         self._left -= 1
@@ -249,7 +249,7 @@ def test_calls_take_in_what_batches_left_and_wait_for_none_that_still_runs(provi
     with provider.opened() as (store, model, exchange), store.writing("build"):
         (held,) = held_batches(store, model.name)
         asked: list[Request] = []
-        answer = TakeInFirst(Desk(ProviderBatches(model), exchange, store), lambda left: not asked.extend(left))
+        answer = TakeInFirst(BatchQueue(ProviderBatches(model), exchange, store), lambda left: not asked.extend(left))
         extra = Request(model.name, held.requests[0].settings, (), {}, "builder", "another")
         with pytest.raises(UsageError, match=r"batch_1, with .* is still at the provider.*Go on with --batch"):
             answer([*held.requests, extra])

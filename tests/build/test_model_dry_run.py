@@ -13,10 +13,10 @@ from tests.talkative import Talkative, nothing
 from contramem.build.answering import AskNow
 from contramem.build.estimate import StageEstimate, estimate
 from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.rounds import Plan, Rounds
+from contramem.build.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.llm.calls import Caller
+from contramem.llm.calls import ModelCaller
 from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
 from contramem.llm.request import Request
@@ -42,7 +42,7 @@ PRICE = Price(5, 30)
 
 
 def foresee(workspace: Runs, window: int) -> Foreseen:
-    return estimate(Plan(workspace.packets, window=window), ModelChoice("scripted"), workspace.checks, PRICE, None)
+    return estimate(BuildPlan(workspace.packets, window=window), ModelChoice("scripted"), workspace.checks, PRICE, None)
 
 
 def built(workspace: Runs, by: Callable[[Request], Any], folder: Path, window: int) -> tuple[list[Request], Exchange]:
@@ -50,9 +50,9 @@ def built(workspace: Runs, by: Callable[[Request], Any], folder: Path, window: i
     with new_store(folder) as store, store.writing("build"):
         exchange = Exchange(store)
         author = ModelAuthor(ModelChoice("scripted"), exchange, workspace.checks, workspace.packets)
-        rounds = Rounds(Plan(workspace.packets, window=window), store, author, workspace.checks)
+        rounds = Rounds(BuildPlan(workspace.packets, window=window), store, author, workspace.checks)
         first = rounds.ready()
-        rounds.run(AskNow(Caller(ScriptedModel(by=by, price=PRICE)), exchange))
+        rounds.run(AskNow(ModelCaller(ScriptedModel(by=by, price=PRICE)), exchange))
     assert rounds.finished
     assert not exchange.oddities
     return first, exchange

@@ -10,9 +10,9 @@ import pytest
 from tests.made_runs import Call, call, packet, run
 from tests.model_replies import Runs, build, curated, fenced, new_store
 
-from contramem.bank.footing import Support
 from contramem.bank.ledger import Decision
 from contramem.bank.store import Store
+from contramem.bank.support import GuardSupport
 from contramem.build.mining import mine
 from contramem.build.model import MAX_ASKED
 from contramem.build.packet_text import packet_text
@@ -88,8 +88,8 @@ def test_support_is_counted_over_every_task_of_the_ability(tmp_path: Path) -> No
     with new_store(tmp_path) as store:
         *_, settled = learn(store, packets, taught_by("one"))
         (card,) = store.bank().skills
-        footing = store.bank().holdings[card.card_id].footing
-    assert footing.support == {GUARD: Support(held=4, broken=2)}
+        footing = store.bank().entries[card.card_id].footing
+    assert footing.support == {GUARD: GuardSupport(held=4, broken=2)}
     assert len(footing.tasks) == 2  # where nobody failed, nothing is shown
     assert settled.operation == "PATCH"
     assert settled.reason == "Held against all runs: 2 tasks, 2 sources."
@@ -101,12 +101,12 @@ def test_support_grows_with_the_runs_and_a_second_build_counts_nothing_twice(tmp
         learn(store, [shows_it("one")], taught_by("one"))
         first = learn(store, [shows_it("one"), shows_it("two")], taught_by("one"))
         assert learn(store, [shows_it("one"), shows_it("two")], taught_by("one")) == first
-        (held,) = (one for one in store.bank().holdings.values())
+        (held,) = (one for one in store.bank().entries.values())
         # Runs of another task alone: what was counted before is not at hand, and is kept.
         learn(store, [shows_it("three")], taught_by("one"))
-        (grown,) = (one for one in store.bank().holdings.values())
-    assert held.footing.support[GUARD] == Support(held=2, broken=2)
-    assert grown.footing.support[GUARD] == Support(held=3, broken=3)
+        (grown,) = (one for one in store.bank().entries.values())
+    assert held.footing.support[GUARD] == GuardSupport(held=2, broken=2)
+    assert grown.footing.support[GUARD] == GuardSupport(held=3, broken=3)
 
 
 def test_a_guard_that_passing_runs_contradict_is_narrowed_to_where_it_holds(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_guard_that_passing_runs_contradict_is_narrowed_to_where_it_holds(tmp_
     with new_store(tmp_path) as store:
         *_, settled = learn(store, packets, taught_by("one"))
         (card,) = store.bank().skills
-        footing = store.bank().holdings[card.card_id].footing
+        footing = store.bank().entries[card.card_id].footing
     assert card.guards == (f"{GUARD} when Mail.open_archive",)
     assert card.applies_when == "A task asks to delete something, in a task that also needs `open_archive`."
     assert card.skill.core_rule == DELTA["skill"]["core_rule"]
@@ -122,7 +122,7 @@ def test_a_guard_that_passing_runs_contradict_is_narrowed_to_where_it_holds(tmp_
     assert (
         settled.reason == f"{GUARD}: Passing runs of 1 task do without it. It holds where Mail.open_archive is called."
     )
-    assert footing.support == {card.guards[0]: Support(held=2, broken=2)}
+    assert footing.support == {card.guards[0]: GuardSupport(held=2, broken=2)}
     assert footing.contradicted_by == ()
 
 
@@ -133,7 +133,7 @@ def test_a_guard_that_holds_nowhere_else_goes_and_the_card_stays(tmp_path: Path)
         (card,) = store.bank().skills
         assert card.guards == ()
         assert card.title == DELTA["title"]
-        assert not store.bank().holdings[card.card_id].footing.support
+        assert not store.bank().entries[card.card_id].footing.support
     assert settled.operation == "PATCH"
     assert settled.reason == (
         f"{GUARD}: Passing runs of 2 tasks do without it. The card stays, and this is no longer checked."
@@ -162,9 +162,9 @@ def test_each_guard_of_a_card_has_its_own_fate(tmp_path: Path) -> None:
     with new_store(tmp_path) as store:
         learn(store, packets, taught_by("one", guards=[GUARD, kept]))
         (card,) = store.bank().skills
-        support = store.bank().holdings[card.card_id].footing.support
+        support = store.bank().entries[card.card_id].footing.support
     assert card.guards == (kept,)
-    assert support == {kept: Support(held=5, broken=3)}
+    assert support == {kept: GuardSupport(held=5, broken=3)}
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_model_that_takes_up_the_hints_of_real_runs_gets_them_counted_over_all
 
     with new_store(tmp_path) as store:
         decisions = learn_from(store, runs, reply)
-        cards = [one for one in store.bank().holdings.values() if one.served]
+        cards = [one for one in store.bank().entries.values() if one.served]
     assert cards, [decision.reason for decision in decisions]
     assert not [decision.reason for decision in decisions if not decision.accepted]
     for held in cards:
@@ -282,4 +282,4 @@ def test_a_build_by_rules_does_not_judge_a_models_card_by_the_bar_for_its_own(tm
         learn(store, packets[:1], taught_by("one"))
         build_bank(packets, store, RuleAuthor(), runs.checks, only="skills")
         (card,) = (card for card in store.bank().skills if card.title == DELTA["title"])
-        assert store.bank().holdings[card.card_id].footing.support[GUARD] == Support(held=2, broken=2)
+        assert store.bank().entries[card.card_id].footing.support[GUARD] == GuardSupport(held=2, broken=2)

@@ -18,17 +18,17 @@ from tests.model_replies import Runs, build, new_store
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
 from contramem.build.answering import AskNow, FromFile
-from contramem.build.batching import Desk
+from contramem.build.batches import BatchQueue
 from contramem.build.estimate import estimate
 from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.rounds import Plan, Rounds
+from contramem.build.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.batch import Ticket
-from contramem.llm.calls import Budget, Caller
+from contramem.llm.calls import Budget, ModelCaller
 from contramem.llm.exchange import Exchange
 from contramem.llm.files import as_line, read_replies
 from contramem.llm.price import Price
-from contramem.llm.request import Reply, Request, Trouble
+from contramem.llm.request import ModelFailure, ModelReply, Request
 from contramem.llm.scripted import ScriptedModel
 
 
@@ -159,7 +159,7 @@ def test_a_provider_that_goes_down_stops_the_build_with_everything_paid_for_kept
     def reply(request: Request) -> Any:
         nonlocal answered
         answered += 1
-        return runs.reply(request) if answered <= 20 else Trouble("server error", "HTTP 503", again=True)
+        return runs.reply(request) if answered <= 20 else ModelFailure("server error", "HTTP 503", again=True)
 
     with new_store(tmp_path) as store:
         with pytest.raises(ModelError, match="Everything paid for is kept"):
@@ -177,7 +177,7 @@ def test_a_budget_ends_a_build_that_another_one_finishes(
     price = Price(1, 10)
     with new_store(tmp_path) as store:
         model = runs.scripted(price=price)
-        caller = Caller(model, 4, Budget(0.25, price))
+        caller = ModelCaller(model, 4, Budget(0.25, price))
         with pytest.raises(BudgetError, match=r"of \$0.25"):
             build(runs, store, model, caller=caller, window=3)
         spent = sum(one.cost_usd or 0 for one in store.calls())
@@ -196,12 +196,12 @@ def test_without_kept_replies_the_store_holds_costs_and_no_words(runs: Runs, tmp
 def by_file(runs: Runs, folder: Path, **plan: Any) -> tuple[str, int]:
     """Export, have a script answer, import, until nothing is open; the bank, and how many rounds it took."""
     rounds_made = 0
-    replies: dict[str, Reply] = {}
+    replies: dict[str, ModelReply] = {}
     while True:
         with new_store(folder, "by_file.db") as store, store.writing("build"):
             exchange = Exchange(store)
             author = ModelAuthor(ModelChoice("scripted"), exchange, runs.checks, runs.packets)
-            rounds = Rounds(Plan(runs.packets, **plan), store, author, runs.checks)
+            rounds = Rounds(BuildPlan(runs.packets, **plan), store, author, runs.checks)
             answer = FromFile(replies, exchange)
             rounds.run(answer)
             assert answer.unused == 0
@@ -230,7 +230,7 @@ def test_a_build_by_file_is_the_build_by_calls(runs: Runs, tmp_path: Path, windo
 def test_round_one_holds_all_builders_and_the_first_window_of_each_ability(runs: Runs, tmp_path: Path) -> None:
     with new_store(tmp_path) as store, store.writing("build"):
         author = ModelAuthor(ModelChoice("scripted"), Exchange(store), runs.checks, runs.packets)
-        ready = Rounds(Plan(runs.packets, window=2), store, author, runs.checks).ready()
+        ready = Rounds(BuildPlan(runs.packets, window=2), store, author, runs.checks).ready()
     stages = Counter(request.stage for request in ready)
     assert stages == {"builder": len(author._functions), "reflector": 4}
 
@@ -238,7 +238,7 @@ def test_round_one_holds_all_builders_and_the_first_window_of_each_ability(runs:
 @pytest.mark.parametrize("window", [1, 4])
 def test_a_dry_run_is_exact_for_what_is_known_and_its_ranges_hold(runs: Runs, tmp_path: Path, window: int) -> None:
     price = Price(1, 10)
-    plan = Plan(runs.packets, window=window)
+    plan = BuildPlan(runs.packets, window=window)
     foreseen = estimate(plan, ModelChoice("scripted"), runs.checks, price, None)
     first_round: list[Request] = []
     model = runs.scripted(price=price)
@@ -247,7 +247,7 @@ def test_a_dry_run_is_exact_for_what_is_known_and_its_ranges_hold(runs: Runs, tm
         author = ModelAuthor(ModelChoice("scripted"), exchange, runs.checks, runs.packets)
         rounds = Rounds(plan, store, author, runs.checks)
         first_round += rounds.ready()
-        rounds.run(AskNow(Caller(model), exchange))
+        rounds.run(AskNow(ModelCaller(model), exchange))
     known = {one.stage: one for one in foreseen if one.part == "ready"}
     for stage in ("builder", "reflector"):
         asked = [request for request in first_round if request.stage == stage]
@@ -275,19 +275,19 @@ class OneBatch:
     def look(self, ticket: Ticket) -> Ticket:
         return ticket
 
-    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, Reply | Trouble]:
+    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, ModelReply | ModelFailure]:
         raise AssertionError("it has not ended")
 
 
 def test_a_dry_run_tells_what_is_in_a_batch_apart_from_what_is_still_to_be_asked(runs: Runs, tmp_path: Path) -> None:
-    plan, choice = Plan(runs.packets, window=4), ModelChoice("scripted")
+    plan, choice = BuildPlan(runs.packets, window=4), ModelChoice("scripted")
     with new_store(tmp_path) as store:
         before = estimate(plan, choice, runs.checks, None, store)
         with store.writing("build"):
             author = ModelAuthor(choice, Exchange(store), runs.checks, runs.packets)
             ready = Rounds(plan, store, author, runs.checks).ready()
             builders = [request for request in ready if request.stage == "builder"]
-            Desk(OneBatch(), Exchange(store), store).hand_over(builders)
+            BatchQueue(OneBatch(), Exchange(store), store).hand_over(builders)
         after = estimate(plan, choice, runs.checks, None, store)
     assert [(one.stage, one.part) for one in before if one.calls.exact] == [
         ("builder", "ready"), ("reflector", "ready"),

@@ -22,7 +22,7 @@ def built(store_path: Path, *packets: Packet) -> tuple[list[SkillCard], dict[str
     """The Skill Cards in service, and how often each operation occurred."""
     with open_store(store_path, create=True) as store:
         report = build_bank(list(packets), store, RuleAuthor(), Validator(), only="skills")
-        held = store.bank().holdings.values()
+        held = store.bank().entries.values()
         cards = [one.card for one in held if one.served and isinstance(one.card, SkillCard)]
     return cards, dict(report.decisions)
 

@@ -172,7 +172,7 @@ def elsewhere(run: Trajectory) -> Trajectory:
 def test_tasks_get_no_card_that_they_or_their_scenario_taught(built: Path) -> None:
     found = previewed(built, "--tasks", RUNS)
     assert (found["profile"], found["tasks"], found["leaks"]) == ("default", len(TASKS), 0)
-    held = bank(built).holdings
+    held = bank(built).entries
     for task, card_ids in found["by_task"].items():
         for card_id in card_ids:
             assert task not in held[card_id].footing.tasks or card_id.startswith("function::")

@@ -1,6 +1,6 @@
 """Runs made for the comparison tests: only what a comparison looks at is given, the rest is as small as can be."""
 
-from contramem.traces.trajectory import Event, Origin, Outcome, Trajectory, Usage
+from contramem.traces.trajectory import Event, Origin, Outcome, RunUsage, Trajectory
 
 CALL = Event(0, "agent", "call", function="Mail.send", effect="write")
 FINAL = Event(1, "agent", "final", text="Done.")
@@ -29,7 +29,7 @@ def run(
         run=trial,
         task=text,
         authored=bool(text),
-        usage=Usage(**more.pop("usage", {})),
+        usage=RunUsage(**more.pop("usage", {})),
         **more,
     )
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.evaluate.comparison_runs import run, runs
 
-from contramem.evaluate.cards import Outcomes, card_effects
+from contramem.evaluate.cards import RunOutcomes, card_effects
 from contramem.evaluate.pairs import pair_runs
 from contramem.inject.log import FORMAT, Line
 
@@ -25,9 +25,9 @@ def test_a_card_is_judged_by_its_own_runs_and_their_partners():
     )
     x, y = found.effects
     assert (x.card_id, x.tasks, x.gained, x.lost) == ("x", 2, 1, 1)
-    assert (x.shown, x.base) == (Outcomes(1, 1), Outcomes(1, 1))
+    assert (x.shown, x.base) == (RunOutcomes(1, 1), RunOutcomes(1, 1))
     assert (y.card_id, y.gained, y.lost) == ("y", 0, 1)
-    assert (y.shown, y.base) == (Outcomes(1, 1), Outcomes(2, 0))
+    assert (y.shown, y.base) == (RunOutcomes(1, 1), RunOutcomes(2, 0))
     assert (found.shown, found.held_out, found.not_in_log) == (3, 0, 0)
 
 
@@ -36,7 +36,7 @@ def test_a_card_shown_twice_in_a_run_counts_once():
         runs("base", {"t1": "fail"}), runs("memory", {"t1": "pass"}),
         [line("a", "t1", "x"), line("a", "t1", "x", where="before_call"), line("a", "t1", where="finish", passed=True)],
     ).effects  # fmt: skip
-    assert x.shown == Outcomes(1, 0)
+    assert x.shown == RunOutcomes(1, 0)
 
 
 def test_held_out_runs_of_the_same_task_stand_beside_it():
@@ -49,7 +49,7 @@ def test_held_out_runs_of_the_same_task_stand_beside_it():
     ]  # fmt: skip
     found = effects(base, memory, lines)
     [x] = found.effects
-    assert (x.shown, x.held_out) == (Outcomes(1, 0), Outcomes(0, 1))
+    assert (x.shown, x.held_out) == (RunOutcomes(1, 0), RunOutcomes(0, 1))
     assert found.held_out == 2
 
 
@@ -58,7 +58,7 @@ def test_a_run_is_found_by_its_trial_its_task_its_source_or_its_file(name):
     base = [run("t1", False, source="m", trial=trial) for trial in "01"]
     memory = [run("t1", trial == "1", source="m", trial=trial, side="memory") for trial in "01"]
     found = effects(base, memory, [line(name, "t1", "x")])
-    assert [one.shown for one in found.effects] == [Outcomes(1, 0)]
+    assert [one.shown for one in found.effects] == [RunOutcomes(1, 0)]
     assert found.not_in_log == 1
 
 
@@ -68,7 +68,7 @@ def test_runs_that_cannot_be_told_apart_are_counted_as_such_and_not_guessed():
     found = effects(base, memory, [line("a", "t1", "x"), line("b", "t1", "y")])
     assert (found.effects, found.not_in_log) == ((), 2)
     alike = effects(base, memory, [line("a", "t1", "x"), line("b", "t1", "x")])
-    assert [one.shown for one in alike.effects] == [Outcomes(1, 1)], (
+    assert [one.shown for one in alike.effects] == [RunOutcomes(1, 1)], (
         "both were shown the same: no need to tell them apart"
     )
 
@@ -78,7 +78,7 @@ def test_one_task_id_in_two_environments_is_not_guessed():
     memory = [run("t1", True, environment=env, side=f"memory/{env}") for env in ("bank", "mail")]
     assert effects(base, memory, [line("a", "t1", "x")]).effects == ()
     [x] = effects(base, memory, [line("a", "mail/t1", "x")]).effects
-    assert x.shown == Outcomes(1, 0)
+    assert x.shown == RunOutcomes(1, 0)
 
 
 def test_a_task_without_id_is_known_by_the_digest_of_its_text():
@@ -91,7 +91,7 @@ def test_a_task_without_id_is_known_by_the_digest_of_its_text():
 def test_runs_with_memory_switched_off_belong_to_the_other_side():
     base, memory = runs("base", {"t1": "fail"}), runs("memory", {"t1": "pass"})
     found = effects(base, memory, [line("a", "t1", withheld="off"), line("b", "t1", "x", tokens=70)])
-    assert [one.shown for one in found.effects] == [Outcomes(1, 0)]
+    assert [one.shown for one in found.effects] == [RunOutcomes(1, 0)]
     assert found.memory_tokens == 70
 
 

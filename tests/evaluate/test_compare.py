@@ -9,7 +9,7 @@ from tests.evaluate.comparison_runs import CALL, FINAL, run, runs, sides
 
 from contramem.evaluate.attempt import count_agent_events, is_hung
 from contramem.evaluate.compare import Effort, compare
-from contramem.evaluate.sides import Sides
+from contramem.evaluate.sides import WithAndWithout
 from contramem.evaluate.verdict import finding, points, verdict
 from contramem.traces.trajectory import Event, Result
 
@@ -27,7 +27,7 @@ def test_success_flips_and_harmed_tasks_of_a_small_comparison():
     assert (found.tasks, found.pairs, found.gained, found.lost) == (4, 4, 2, 1)
     assert found.gained_tasks == ("t1", "t2")
     assert found.harmed_tasks == ("t3",)
-    assert found.success == Sides(0.5, 0.75)
+    assert found.success == WithAndWithout(0.5, 0.75)
     assert found.difference == 0.25
     assert found.mcnemar.exact_p == 1.0
     assert found.interval is None, "four tasks are too few for an interval"
@@ -56,12 +56,12 @@ def test_the_macro_average_counts_each_ability_the_same():
     base, memory = sides(gained=1, passed=1, ability="search", environment="search")
     more_base, more_memory = sides(lost=4, passed=4, ability="time", environment="time")
     found = compared(base + more_base, memory + more_memory)
-    assert found.macro.success == Sides(0.75, 0.75)
+    assert found.macro.success == WithAndWithout(0.75, 0.75)
     assert found.macro.difference == 0
     assert found.difference == approx(-0.3)
     assert {ability: part.success for ability, part in found.by_ability.items()} == {
-        "search": Sides(0.5, 1.0),
-        "time": Sides(1.0, 0.5),
+        "search": WithAndWithout(0.5, 1.0),
+        "time": WithAndWithout(1.0, 0.5),
     }
     assert found.by_ability["time"].harmed_tasks == tuple(f"time/lost-{n}" for n in range(4)), "passed-0 is in both"
 
@@ -96,7 +96,7 @@ def test_a_hung_run_met_a_limit_and_never_finalized(ended, events, hung):
 def test_hung_runs_are_counted_apart_on_each_side():
     base = [run("t1", False, ended="limit", events=(CALL,)), run("t2", False)]
     found = compared(base, runs("memory", {"t1": "pass", "t2": "fail"}))
-    assert found.hung == Sides(1, 0)
+    assert found.hung == WithAndWithout(1, 0)
     assert found.gained_tasks == ("t1",)
 
 
@@ -120,8 +120,8 @@ def test_a_scenario_is_complete_when_all_its_tasks_pass():
         [run(task, passed, scenario_id=scenario[task], side="memory") for task, passed in after.items()],
     ).completion
     assert (found.scenarios, found.tasks) == (3, 6)
-    assert found.tgc == Sides(5 / 6, 5 / 6)
-    assert found.sgc == Sides(2 / 3, 2 / 3)
+    assert found.tgc == WithAndWithout(5 / 6, 5 / 6)
+    assert found.sgc == WithAndWithout(2 / 3, 2 / 3)
 
 
 def test_a_scenario_with_a_run_left_out_is_not_counted_as_complete():
@@ -142,7 +142,7 @@ def test_what_was_left_out_is_counted_and_dropped_tasks_are_named():
     memory = [run(task, side="memory") for task in ("t1", "t3", "t4", "t5")]
     found = compared(base, memory, drop_unpaired=True)
     assert found.left_out == {"interrupted": 1, "partner left out": 2, "unknown outcome": 1, "unpaired": 2}
-    assert found.unpaired == Sides(("t2",), ("t5",))
+    assert found.unpaired == WithAndWithout(("t2",), ("t5",))
 
 
 @given(*(st.integers(0, 2) for _ in range(4)))

@@ -17,7 +17,7 @@ from contramem.evaluate.baselines import Neighbours
 from contramem.evaluate.conditions import (
     CONDITIONS,
     BuiltMemory,
-    Making,
+    ConditionInputs,
     NotApplicable,
     Reference,
     conditions_named,
@@ -35,17 +35,17 @@ MemoryOf = Callable[[str], BuiltMemory]
 
 
 @pytest.fixture(scope="module")
-def making(tmp_path_factory: pytest.TempPathFactory) -> Making:
+def making(tmp_path_factory: pytest.TempPathFactory) -> ConditionInputs:
     """The shipped runs of four scenarios."""
-    return Making(Reference(shipped(*KNOWN)), tmp_path_factory.mktemp("stores"), target=TARGET)
+    return ConditionInputs(Reference(shipped(*KNOWN)), tmp_path_factory.mktemp("stores"), target=TARGET)
 
 
-def built(name: str, making: Making) -> BuiltMemory:
+def built(name: str, making: ConditionInputs) -> BuiltMemory:
     return CONDITIONS[name].build(making)
 
 
 @pytest.fixture(scope="module")
-def memory_of(making: Making) -> MemoryOf:
+def memory_of(making: ConditionInputs) -> MemoryOf:
     """The memory that a condition makes of `making`, made once."""
     return cache(lambda name: built(name, making))
 
@@ -84,7 +84,7 @@ def test_without_a_model_nothing_is_paid_for_and_the_account_says_who_made_it(na
 def test_the_order_in_which_runs_are_read_changes_nothing(name: str, memory_of: MemoryOf, tmp_path: Path) -> None:
     shuffled = list(shipped(*KNOWN))
     Random(1).shuffle(shuffled)
-    one, other = memory_of(name), built(name, Making(Reference(shuffled), tmp_path, target=TARGET))
+    one, other = memory_of(name), built(name, ConditionInputs(Reference(shuffled), tmp_path, target=TARGET))
     assert (one.items, one.tokens) == (other.items, other.tokens)
     assert [text(one, runs[0]) for runs in tasks()] == [text(other, runs[0]) for runs in tasks()]
 
@@ -96,7 +96,7 @@ def test_no_memory_shows_nothing_and_orders_nothing(memory_of: MemoryOf) -> None
 
 
 def test_contramem_learns_from_all_sources_and_self_from_one_run_of_the_target(
-    making: Making, memory_of: MemoryOf
+    making: ConditionInputs, memory_of: MemoryOf
 ) -> None:
     reference = making.reference
     assert memory_of("contramem").construction.trajectories == len(reference) == 6 * len(reference.tasks)
@@ -117,11 +117,11 @@ def test_append_only_keeps_more_cards_of_the_same_lessons(memory_of: MemoryOf) -
 def test_multi_rollout_takes_several_runs_of_the_target_and_says_so_where_there_is_one(tmp_path: Path) -> None:
     reference = Reference(shipped(*KNOWN))
     with pytest.raises(NotApplicable, match="ran each task once"):
-        built("multi-rollout", Making(reference, tmp_path, target=TARGET))
+        built("multi-rollout", ConditionInputs(reference, tmp_path, target=TARGET))
     with pytest.raises(NotApplicable, match="no target"):
-        built("self", Making(reference, tmp_path))
+        built("self", ConditionInputs(reference, tmp_path))
     with pytest.raises(UsageError, match="no runs of 'nobody'"):
-        built("self", Making(reference, tmp_path, target="nobody"))
+        built("self", ConditionInputs(reference, tmp_path, target="nobody"))
 
 
 def test_multi_rollout_learns_from_no_more_runs_than_it_may(tmp_path: Path) -> None:
@@ -131,14 +131,14 @@ def test_multi_rollout_learns_from_no_more_runs_than_it_may(tmp_path: Path) -> N
         for number in range(3)
         for trial in range(5)
     ]
-    memory = built("multi-rollout", Making(Reference(runs), tmp_path, target="a", rollouts=3))
+    memory = built("multi-rollout", ConditionInputs(Reference(runs), tmp_path, target="a", rollouts=3))
     assert memory.construction.trajectories == 9
 
 
-def test_raw_retrieval_shows_runs_that_passed_the_nearest_tasks_with_values_masked(making: Making) -> None:
+def test_raw_retrieval_shows_runs_that_passed_the_nearest_tasks_with_values_masked(making: ConditionInputs) -> None:
     (new, *_), *_ = tasks("drive")
     others = Reference(one for one in shipped(*KNOWN) if one.task_key != new.task_key)
-    memory = built("raw", Making(others, making.folder))
+    memory = built("raw", ConditionInputs(others, making.folder))
     shown = memory.aid.begin(Query(new.task, ability=new.ability)).guidance.text
     assert shown.startswith("## Earlier runs that passed similar tasks")
     assert "### Task: " in shown
@@ -150,7 +150,7 @@ def test_raw_retrieval_shows_runs_that_passed_the_nearest_tasks_with_values_mask
 
 def test_raw_retrieval_stays_within_its_budget_by_whole_steps(tmp_path: Path) -> None:
     many = [call("Mail.search", {"query": "news"}, f"Result number {n} " * 20) for n in range(100)]
-    memory = built("raw", Making(Reference([run("a", True, *many, "Done.")]), tmp_path))
+    memory = built("raw", ConditionInputs(Reference([run("a", True, *many, "Done.")]), tmp_path))
     shown = memory.aid.begin(Query("Delete a newsletter.", ability="execution")).guidance
     assert 2_000 < shown.tokens <= 2_400
     assert shown.text.endswith("\n…")
@@ -175,7 +175,7 @@ def marked(others: int = 3) -> Iterator[Trajectory]:
 
 @pytest.mark.parametrize("name", [name for name in APPLICABLE if name not in ("none", "function-only")])
 def test_no_memory_shows_a_task_what_its_own_runs_taught(name: str, tmp_path: Path) -> None:
-    memory = built(name, Making(Reference(marked()), tmp_path, target="a"))
+    memory = built(name, ConditionInputs(Reference(marked()), tmp_path, target="a"))
     own, *_ = marked()
     told = memory.aid.begin(Query(own.task, ability=own.ability, task_id=own.task_id)).guidance.text
     skills = told.partition("## What earlier calls showed")[0]  # contracts of tools are of no task
@@ -185,7 +185,7 @@ def test_no_memory_shows_a_task_what_its_own_runs_taught(name: str, tmp_path: Pa
 @pytest.mark.parametrize("name", ["raw", "awm"])
 def test_a_task_that_is_not_named_is_shown_its_own_runs(name: str, tmp_path: Path) -> None:
     """As cards are: it is the id or the scenario that asks for the exclusion (`--allow-same-task` leaves them out)."""
-    memory = built(name, Making(Reference(marked()), tmp_path, target="a"))
+    memory = built(name, ConditionInputs(Reference(marked()), tmp_path, target="a"))
     own, *_ = marked()
     assert MARK in memory.aid.begin(Query(own.task, ability=own.ability)).guidance.text
 
@@ -216,7 +216,7 @@ def poisoned() -> Iterator[Trajectory]:
 
 @pytest.mark.parametrize("name", APPLICABLE)
 def test_a_planted_instruction_reaches_no_memory(name: str, tmp_path: Path) -> None:
-    memory = built(name, Making(Reference(poisoned()), tmp_path, target="b"))
+    memory = built(name, ConditionInputs(Reference(poisoned()), tmp_path, target="b"))
     aided = memory.aid.begin(Query("Summarize letter 77 and file it.", ability="execution"))
     told = aided.guidance.text
     for function in ("Mail.read", "Mail.file"):

@@ -14,12 +14,12 @@ from tests.made_runs import call, run
 from tests.shipped import shipped
 
 from contramem.build.model import ModelChoice
-from contramem.evaluate.conditions import CONDITIONS, BuiltMemory, ByModel, Making, Reference
+from contramem.evaluate.conditions import CONDITIONS, BuiltMemory, ByModel, ConditionInputs, Reference
 from contramem.evaluate.conditions.ace import Bullet, Playbook, curated, learned, reflected
 from contramem.evaluate.conditions.ace import by_ability as runs_of
 from contramem.evaluate.conditions.awm import MIN_ACTIONS, by_task, induced
 from contramem.evaluate.conditions.masked import masked_runs
-from contramem.llm.calls import Caller
+from contramem.llm.calls import ModelCaller
 from contramem.llm.price import Price
 from contramem.llm.request import Request
 from contramem.llm.scripted import Scripted, ScriptedModel
@@ -44,10 +44,10 @@ RUNS = [one for number in range(3) for one in task(number)]
 
 def by_script(
     folder: Path, answer: Callable[[Request], Scripted], runs: list[Trajectory] = RUNS
-) -> tuple[Making, ScriptedModel]:
+) -> tuple[ConditionInputs, ScriptedModel]:
     folder.mkdir(exist_ok=True)
     model = ScriptedModel(by=answer, price=Price(1.0, 2.0))
-    return Making(Reference(runs), folder, model=ByModel(ModelChoice(model.name), Caller(model))), model
+    return ConditionInputs(Reference(runs), folder, model=ByModel(ModelChoice(model.name), ModelCaller(model))), model
 
 
 def shown(memory: BuiltMemory, ability: str = "execution", **more: Any) -> str:
@@ -67,14 +67,14 @@ def test_awm_by_rules_never_sees_a_failed_run_and_never_keeps_a_workflow_of_one_
 
 
 def test_tasks_that_go_the_same_way_share_a_workflow(tmp_path: Path) -> None:
-    memory = CONDITIONS["awm"].build(Making(Reference(RUNS), tmp_path))
+    memory = CONDITIONS["awm"].build(ConditionInputs(Reference(RUNS), tmp_path))
     assert (memory.items, memory.construction.trajectories) == (1, 3)
     assert "1. Mail.search(query=<TEXT" in shown(memory)
     assert "2. Mail.delete" in shown(memory)
 
 
 def test_the_library_of_another_ability_is_not_shown_and_without_a_label_all_are(tmp_path: Path) -> None:
-    memory = CONDITIONS["awm"].build(Making(Reference([*task(0), *task(1, ability="search")]), tmp_path))
+    memory = CONDITIONS["awm"].build(ConditionInputs(Reference([*task(0), *task(1, ability="search")]), tmp_path))
     assert memory.items == 2
     assert shown(memory).count("### Workflow") == shown(memory, "search").count("### Workflow") == 1
     assert shown(memory, "time") == ""
@@ -160,7 +160,7 @@ def test_ace_by_rules_learns_from_each_run_alone() -> None:
 def test_the_playbook_of_rules_orders_the_run_that_looked_before_the_one_that_guessed(tmp_path: Path) -> None:
     from contramem.evaluate.contest import contests, ordered
 
-    memory = CONDITIONS["ace"].build(Making(Reference(RUNS), tmp_path))
+    memory = CONDITIONS["ace"].build(ConditionInputs(Reference(RUNS), tmp_path))
     (contest,) = contests([task(9)])
     assert memory.judge is not None
     assert ordered(contest, memory.judge(contest)).right == 1

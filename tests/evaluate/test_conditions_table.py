@@ -10,7 +10,7 @@ from tests.shipped import complaint, contramem, shipped, written
 
 from contramem.evaluate.conditions import CONDITIONS, conditions_named
 from contramem.evaluate.conditions.foreseen import foreseen
-from contramem.evaluate.conditions.measure import CONTROLS, Measurements, Plan, measure
+from contramem.evaluate.conditions.measure import CONTROLS, MeasurementPlan, Measurements, measure
 from contramem.evaluate.conditions.page import as_json
 from contramem.evaluate.conditions.tables import written as tables_of
 from contramem.evaluate.contest import share
@@ -22,7 +22,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Measurements:
     """All conditions on two splits of the shipped runs."""
     with Pool(shipped()) as pool:
         tasks = list(pool)
-    return measure(tasks, Plan(list(CONDITIONS.values()), tmp_path_factory.mktemp("stores"), splits=2))
+    return measure(tasks, MeasurementPlan(list(CONDITIONS.values()), tmp_path_factory.mktemp("stores"), splits=2))
 
 
 def test_every_condition_has_a_row_in_every_table(table: Measurements) -> None:
@@ -99,5 +99,5 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, capsys: pytest.
 
 def test_a_plan_of_one_condition_compares_nothing(tmp_path: Path) -> None:
     with Pool(shipped()) as pool:
-        found = measure(list(pool), Plan(conditions_named("none"), tmp_path))
+        found = measure(list(pool), MeasurementPlan(conditions_named("none"), tmp_path))
     assert all(one.difference is None for one in foreseen(found))

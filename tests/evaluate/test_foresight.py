@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 from tests.made_runs import Call, call, run
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Skill, SkillCard
-from contramem.bank.footing import Footing
 from contramem.bank.frozen import write_frozen
+from contramem.bank.support import CardSupport
 from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.evaluate.baselines import Neighbours, source_pass_rate, workflow
-from contramem.evaluate.contest import Ordered, contests, difference, ordered, share, share_interval
+from contramem.evaluate.contest import OrderedPairs, contests, difference, ordered, share, share_interval
 from contramem.evaluate.foresight import foresight
 from contramem.evaluate.foresight_guards import Habits
 from contramem.monitor.guard import parse_guard
@@ -52,7 +52,7 @@ CARD = SkillCard(
 
 
 def bank(*taught_by: str) -> Bank:
-    return Bank({CARD.card_id: Holding(card=CARD, footing=Footing(taught_by=taught_by))})
+    return Bank({CARD.card_id: BankEntry(card=CARD, footing=CardSupport(taught_by=taught_by))})
 
 
 def test_guards_tell_what_counting_calls_gets_wrong() -> None:
@@ -100,12 +100,12 @@ def test_nothing_to_tell_apart_is_said() -> None:
 
 def test_a_tie_is_half_right() -> None:
     (contest,) = contests(TASKS[:1])
-    assert ordered(contest, lambda _: 1.0) == Ordered(0.5, 1)
-    assert ordered(contest, lambda one: one.source == "hasty") == Ordered(0.0, 1)
+    assert ordered(contest, lambda _: 1.0) == OrderedPairs(0.5, 1)
+    assert ordered(contest, lambda one: one.source == "hasty") == OrderedPairs(0.0, 1)
 
 
 def test_shares_by_hand() -> None:
-    ours, theirs = [Ordered(3, 4), Ordered(0.5, 1)], [Ordered(2, 4), Ordered(0.5, 1)]
+    ours, theirs = [OrderedPairs(3, 4), OrderedPairs(0.5, 1)], [OrderedPairs(2, 4), OrderedPairs(0.5, 1)]
     assert share(ours) == pytest.approx(0.7)
     assert difference(ours, theirs) == pytest.approx(0.2)
     assert share([]) is None

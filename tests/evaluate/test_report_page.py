@@ -21,9 +21,9 @@ from contramem.evaluate.report import (
     Listing,
     Manifest,
     Page,
+    ReportTable,
     Section,
     Steps,
-    Table,
     Tile,
     Values,
     as_html,
@@ -61,7 +61,7 @@ def figures(text="search", count=3):
 
 def page(text="search", count=3):
     items = [Item(text, text, (text, text)) for _ in range(count)]
-    table = Table(text, (text, "n"), [[text, "1"]], notes=(text,))
+    table = ReportTable(text, (text, "n"), [[text, "1"]], notes=(text,))
     section = Section(
         text, text, [Listing(text, items, "bad"), Listing(text, ())], figures(text, count), [table], [text]
     )

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.evaluate.report import Cell, Table, between, number, percent, points, signed, unknown
+from contramem.evaluate.report import Cell, ReportTable, between, number, percent, points, signed, unknown
 
-TABLE = Table(
+TABLE = ReportTable(
     "Success by ability",
     ("Ability", "Base %", "Points", "95 % interval"),
     [
@@ -83,7 +83,7 @@ def test_numbers_as_people_read_them(cell, text):
 
 def test_a_text_that_begins_like_a_formula_is_no_formula_in_a_spreadsheet():
     rows = [["=HYPERLINK(1)"], ["+cmd"], ["-5"], ["@x"], ["plain"]]
-    found = [row[0] for row in csv.reader(io.StringIO(Table("t", ("a",), rows).as_csv()))][1:]
+    found = [row[0] for row in csv.reader(io.StringIO(ReportTable("t", ("a",), rows).as_csv()))][1:]
     assert found == ["'=HYPERLINK(1)", "'+cmd", "-5", "'@x", "plain"]
 
 
@@ -92,7 +92,7 @@ NASTY = st.text(st.sampled_from("ab_|*`<>[]&$%#{}~^\\\"'\n\t\r\x1b\u202e\ud800æ—
 
 @given(NASTY)
 def test_no_text_breaks_out_of_its_cell(text):
-    table = Table("t", ("a", "b"), [[text, "end"]])
+    table = ReportTable("t", ("a", "b"), [[text, "end"]])
     row = table.as_markdown().splitlines()[4]
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
     assert not re.search(r"(?<!\\)(?:\\\\)*<", row)
@@ -105,4 +105,4 @@ def test_no_text_breaks_out_of_its_cell(text):
 
 def test_a_row_longer_than_the_header_is_a_mistake_of_the_caller():
     with pytest.raises(AssertionError, match="no more cells than columns"):
-        Table("t", ("a",), [["1", "2"]])
+        ReportTable("t", ("a",), [["1", "2"]])

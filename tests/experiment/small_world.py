@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from contramem.bench.environment import Call, Solution, Task
-from contramem.bench.target import Message, Reply, ToolCall
+from contramem.bench.environment import EnvironmentCall, Solution, Task
+from contramem.bench.target import AgentReply, ChatMessage, ToolCall
 from contramem.errors import ModelError
-from contramem.traces.trajectory import Outcome, Result, Tool, Usage
+from contramem.traces.trajectory import Outcome, Result, RunUsage, Tool
 
 THINGS = ("key", "map", "lamp", "rope", "coin", "seal", "bell", "drum", "flute", "glove", "scarf", "stone")
 
@@ -38,7 +38,7 @@ class Boxes:
         return Opened(task_id)
 
     def solution(self, task_id: str) -> Solution:
-        calls = tuple(Call(f"Box.{name}", {"thing": task_id}) for name in ("unlock_box", "take_thing"))
+        calls = tuple(EnvironmentCall(f"Box.{name}", {"thing": task_id}) for name in ("unlock_box", "take_thing"))
         return Solution((calls,))
 
 
@@ -70,7 +70,7 @@ class Agent:
     def __init__(self, name: str, careful: bool) -> None:
         self.name, self._careful = name, careful
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Tool], *, seed: int | None = None) -> Reply:
+    def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
         note_begun(messages)
         time.sleep(float(os.environ.get("SMALL_WORLD_SLEEP_S", "0")))
         told = any("unlock_box" in message.text for message in messages if message.role in ("user", "tool"))
@@ -79,13 +79,13 @@ class Agent:
         thing = re.search(r"take the (\w+)", next(m.text for m in messages if m.role == "user"))
         assert thing is not None
         left = [name for name in plan if name not in made]
-        usage = Usage(model_calls=1, tokens_in=10 * len(messages), tokens_out=5)
+        usage = RunUsage(model_calls=1, tokens_in=10 * len(messages), tokens_out=5)
         if left:
-            return Reply(calls=(ToolCall(left[0], {"thing": thing[1]}),), usage=usage)
-        return Reply("Here it is.", usage=usage)
+            return AgentReply(calls=(ToolCall(left[0], {"thing": thing[1]}),), usage=usage)
+        return AgentReply("Here it is.", usage=usage)
 
 
-def note_begun(messages: Sequence[Message]) -> None:
+def note_begun(messages: Sequence[ChatMessage]) -> None:
     """Count the runs that were begun, in a file, so that a test can tell what was repeated."""
     if (log := os.environ.get("SMALL_WORLD_LOG")) and len(messages) == 2:
         with Path(log).open("a") as stream:
@@ -95,7 +95,7 @@ def note_begun(messages: Sequence[Message]) -> None:
 class Unreachable:
     name = "unreachable"
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Tool], *, seed: int | None = None) -> Reply:
+    def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
         raise ModelError("unreachable does not answer.")
 
 

@@ -19,8 +19,8 @@ from tests.shipped import complaint, contramem
 from contramem.experiment import plan
 from contramem.experiment.folder import ResultFolder
 from contramem.experiment.load import load_experiment
-from contramem.experiment.setting import Setting
-from contramem.experiment.workshop import Workshop
+from contramem.experiment.memory_builder import MemoryBuilder
+from contramem.experiment.opened import OpenedExperiment
 from contramem.traces.read import read_traces
 
 PATIENCE_S = 300
@@ -199,8 +199,8 @@ def test_cards_in_tool_descriptions_cost_no_step(finished, tmp_path):
 
 
 def test_whoever_stops_it_has_the_same_tasks_under_all_conditions(tmp_path):
-    setting, folder = Setting(load_experiment(written(tmp_path))), ResultFolder(tmp_path / "out")
-    shop = Workshop(setting, folder, 0, [], plan.tested(setting, setting.folds[0]))
+    setting, folder = OpenedExperiment(load_experiment(written(tmp_path))), ResultFolder(tmp_path / "out")
+    shop = MemoryBuilder(setting, folder, 0, [], plan.tested(setting, setting.folds[0]))
     jobs = plan.testing(setting, folder, [shop])
     for position in range(0, len(jobs), 8):
         task = jobs[position : position + 8]
@@ -212,7 +212,7 @@ def test_tasks_that_are_not_run_still_teach_by_their_recorded_runs(finished, tmp
     text = SMALL.replace('collect = ["careful", "hasty"]', f'paths = ["{finished / "reference"}"]')
     text = text.replace("reference = 3\nheld_out = 3", "folds = 2").replace(', "ceiling", "wrong-card"', "")
     text = text.replace("limits =", 'tasks = ["boxes/[k-m]*", "bell"]\nlimits =')
-    setting = Setting(load_experiment(written(tmp_path, text)))
+    setting = OpenedExperiment(load_experiment(written(tmp_path, text)))
     assert sorted(task.id for fold in setting.folds for task in plan.tested(setting, fold)) == [
         "bell",
         "key",

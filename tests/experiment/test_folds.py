@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from contramem.errors import UsageError
 from contramem.evaluate.split import SplitTask, folded, template_of
-from contramem.experiment.config import Split as Rules
+from contramem.experiment.config import SplitConfig as Rules
 from contramem.experiment.folds import Fold, divide
 
 GROUPINGS = st.sampled_from(["scenario", "template", "task"])

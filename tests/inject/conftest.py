@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import FunctionCard, SkillCard
-from contramem.bank.footing import Footing
 from contramem.bank.frozen import write_frozen
+from contramem.bank.support import CardSupport
 from contramem.inject.run import Memory
 from contramem.traces.trajectory import Event, Result, digest
 
@@ -18,9 +18,11 @@ def bank_path(tmp_path_factory):
     """The sample cards of tests/retrieve, frozen: eight functions and nine skills of four abilities."""
     holdings = {}
     for card in json.loads(CARDS.read_text(encoding="utf-8")):
-        footing = Footing(taught_by=[digest(key) for key in card.pop("taught_by", [])], scope=card.pop("scope", None))
+        footing = CardSupport(
+            taught_by=[digest(key) for key in card.pop("taught_by", [])], scope=card.pop("scope", None)
+        )
         kind = FunctionCard if "tool" in card else SkillCard
-        holdings[card["card_id"]] = Holding(card=kind.model_validate(card), footing=footing)
+        holdings[card["card_id"]] = BankEntry(card=kind.model_validate(card), footing=footing)
     path = tmp_path_factory.mktemp("bank") / "bank.jsonl"
     write_frozen(path, Bank(holdings))
     return path

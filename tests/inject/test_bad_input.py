@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Argument, FunctionCard, Skill, SkillCard
 from contramem.bank.frozen import freeze, parse_frozen, write_frozen
 from contramem.inject.run import Memory
@@ -19,7 +19,7 @@ def switched_on(monkeypatch):
 
 
 def memory_of(*cards):
-    return Memory(parse_frozen(freeze(Bank({card.card_id: Holding(card=card) for card in cards})), "a test"))
+    return Memory(parse_frozen(freeze(Bank({card.card_id: BankEntry(card=card) for card in cards})), "a test"))
 
 
 def test_an_unknown_ability_gives_no_skill_and_says_which_there_are(memory):

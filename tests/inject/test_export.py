@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import load_frozen, write_frozen
 from contramem.cli.export import export
@@ -113,7 +113,7 @@ def test_a_card_that_holds_something_personal_is_left_out(tmp_path):
     good = skill(1)
     bad = skill(2, title="Mail bob@example.com", applies_when="The order 8837465512 is late.")
     assert [card.card_id for card in exportable([good, bad])[0]] == ["skill::1"]
-    write_frozen(tmp_path / "bank.jsonl", Bank({card.card_id: Holding(card=card) for card in (good, bad)}))
+    write_frozen(tmp_path / "bank.jsonl", Bank({card.card_id: BankEntry(card=card) for card in (good, bad)}))
     for form, dest in (("json", "-"), ("markdown", "-"), ("agents-md", "-"), ("skills", tmp_path / "skills")):
         result = run(tmp_path / "bank.jsonl", form, dest)
         assert "skill::2 is left out: title holds an e-mail address." in result.output

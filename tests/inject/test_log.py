@@ -9,7 +9,7 @@ from pytest import approx
 
 from contramem.cli.injections import injections
 from contramem.errors import UsageError
-from contramem.inject.injections import Tally, read_log, summarize, wilson
+from contramem.inject.injections import RunCounts, read_log, summarize, wilson
 from contramem.inject.log import FORMAT, InjectLog, Line
 from contramem.inject.run import Memory
 from contramem.traces.trajectory import Outcome, digest
@@ -109,7 +109,7 @@ def test_threads_share_a_log_and_every_line_is_whole(bank_path, log):
         list(pool.map(one, range(100)))
     lines, unreadable = read_log(log.path)
     assert (len(lines), unreadable) == (300, 0)
-    assert summarize(lines).with_memory == Tally(100, 50, 50)
+    assert summarize(lines).with_memory == RunCounts(100, 50, 50)
 
 
 def test_the_share_that_is_held_out_gets_nothing_and_is_logged(bank_path, log):
@@ -142,7 +142,7 @@ def test_a_run_that_was_switched_off_is_no_control(bank_path, log, monkeypatch):
     monkeypatch.setenv("CONTRAMEM_OFF", "1")
     Memory.load(bank_path, log=log, holdout=0.5).start(TASK).finish(True)
     found = summarize(read_log(log.path)[0])
-    assert (found.switched_off, found.held_out, found.with_memory) == (Tally(1, 1, 0), Tally(), Tally())
+    assert (found.switched_off, found.held_out, found.with_memory) == (RunCounts(1, 1, 0), RunCounts(), RunCounts())
 
 
 def line(run, where="start", **fields):
@@ -170,11 +170,11 @@ def told():
 def test_cards_are_counted_by_runs_and_unknown_stays_unknown(told):
     found = summarize(told)
     skill, function = found.cards
-    assert (skill.card_id, skill.times, skill.runs, skill.tokens) == ("skill::x", 2, Tally(2, 1, 0), 70)
+    assert (skill.card_id, skill.times, skill.runs, skill.tokens) == ("skill::x", 2, RunCounts(2, 1, 0), 70)
     assert skill.runs.unknown == 1
-    assert (function.times, function.runs, function.tokens) == (2, Tally(1, 1, 0), 120)
-    assert found.with_memory == Tally(3, 1, 1), "what was told last about a run counts"
-    assert found.held_out == Tally(1, 1, 0)
+    assert (function.times, function.runs, function.tokens) == (2, RunCounts(1, 1, 0), 120)
+    assert found.with_memory == RunCounts(3, 1, 1), "what was told last about a run counts"
+    assert found.held_out == RunCounts(1, 1, 0)
     assert (found.before_call.times, found.before_call.runs, found.before_call.tokens) == (2, 1, 180)
     assert (found.start.times, found.start.tokens) == (2, 180)
     assert found.difference is None, "too few runs for a rate"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import write_frozen
 from contramem.inject.adapters.guided_run import GuidedRun
@@ -33,7 +33,7 @@ RESUME, LINE = "telecom.resume_line", {"line_id": "L1002"}
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    write_frozen(tmp_path / "bank.jsonl", Bank({CARD.card_id: Holding(card=CARD)}))
+    write_frozen(tmp_path / "bank.jsonl", Bank({CARD.card_id: BankEntry(card=CARD)}))
     return Memory.load(tmp_path / "bank.jsonl")
 
 

@@ -11,16 +11,18 @@ from typing import Any
 import pytest
 
 from contramem.errors import BudgetError, ModelError, UsageError
-from contramem.llm.calls import MAX_TIMEOUTS, MAX_TRIES, Budget, Caller
+from contramem.llm.calls import MAX_TIMEOUTS, MAX_TRIES, Budget, ModelCaller
 from contramem.llm.files import as_line, read_replies, write_requests
 from contramem.llm.price import Price, read_price
 from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import TIMEOUT, Message, Reply, Request, Settings, Trouble
+from contramem.llm.request import TIMEOUT, ModelFailure, ModelReply, ModelSettings, PromptMessage, Request
 from contramem.llm.scripted import ScriptedModel
 
 
 def request(about: str = "one", max_tokens: int = 1000) -> Request:
-    return Request("scripted", Settings(max_tokens=max_tokens), (Message("user", about),), {}, "builder", about)
+    return Request(
+        "scripted", ModelSettings(max_tokens=max_tokens), (PromptMessage("user", about),), {}, "builder", about
+    )
 
 
 def test_the_same_question_has_the_same_digest_whatever_it_is_about() -> None:
@@ -32,9 +34,9 @@ def test_the_same_question_has_the_same_digest_whatever_it_is_about() -> None:
 
 
 def test_trouble_that_may_pass_is_tried_a_bounded_number_of_times() -> None:
-    down = [Trouble("server error", "HTTP 500", again=True) for _ in range(MAX_TRIES)]
+    down = [ModelFailure("server error", "HTTP 500", again=True) for _ in range(MAX_TRIES)]
     waits: list[float] = []
-    caller = Caller(ScriptedModel(*down), sleep=waits.append)
+    caller = ModelCaller(ScriptedModel(*down), sleep=waits.append)
     with pytest.raises(ModelError, match=f"tried {MAX_TRIES} times"):
         list(caller.ask_all([request()]))
     assert caller.troubles == Counter({"server error": MAX_TRIES})
@@ -42,17 +44,19 @@ def test_trouble_that_may_pass_is_tried_a_bounded_number_of_times() -> None:
 
 
 def test_a_call_that_times_out_is_tried_less_often_and_says_how_to_wait_longer() -> None:
-    slow = [Trouble(TIMEOUT, "no answer within 300 s; --timeout gives it longer", again=True) for _ in range(MAX_TRIES)]
-    caller = Caller(ScriptedModel(*slow), sleep=lambda pause_s: None)
+    slow = [
+        ModelFailure(TIMEOUT, "no answer within 300 s; --timeout gives it longer", again=True) for _ in range(MAX_TRIES)
+    ]
+    caller = ModelCaller(ScriptedModel(*slow), sleep=lambda pause_s: None)
     with pytest.raises(ModelError, match=f"--timeout gives it longer; tried {MAX_TIMEOUTS} times"):
         list(caller.ask_all([request()]))
 
 
 def test_a_budget_stops_before_the_call_that_could_break_it() -> None:
     price = Price(0, 1000)  # a dollar for a thousand tokens out
-    model = ScriptedModel(by=lambda asked: Reply("{}", "stop", 10, 400, 0.4), price=price)
+    model = ScriptedModel(by=lambda asked: ModelReply("{}", "stop", 10, 400, 0.4), price=price)
     budget = Budget(2.0, price)
-    caller = Caller(model, parallel=4, budget=budget)
+    caller = ModelCaller(model, parallel=4, budget=budget)
     got = []
     with pytest.raises(BudgetError, match=r"stopped at \$1.2000 of \$2.00: the next call could cost up to \$1.0000"):
         for asked, _ in caller.ask_all([request(str(number)) for number in range(10)]):
@@ -92,7 +96,12 @@ def test_a_file_that_holds_no_exchanges_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_request_is_written_in_the_form_of_a_batch(tmp_path: Path) -> None:
-    asked = Request("openai:gpt-5", Settings("high", None, 3), (Message("system", "s"), Message("user", "u")), {"a": 1})
+    asked = Request(
+        "openai:gpt-5",
+        ModelSettings("high", None, 3),
+        (PromptMessage("system", "s"), PromptMessage("user", "u")),
+        {"a": 1},
+    )
     line = as_line(asked)
     assert (line["custom_id"], line["method"], line["url"]) == (asked.digest, "POST", "/v1/chat/completions")
     assert len(line["custom_id"]) <= 64
@@ -124,10 +133,10 @@ def test_replies_come_from_a_batch_or_from_a_person(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n")
     assert read_replies(path, Price(1, 1)) == {
-        "a": Reply("{}", "stop", 10, 2, 0.000012),
-        "b": Reply("{", "length", 10, 2, 0.000012),
-        "c": Reply("no", "refusal", 10, 2, 0.000012),
-        "e": Reply('{"card": null}'),
+        "a": ModelReply("{}", "stop", 10, 2, 0.000012),
+        "b": ModelReply("{", "length", 10, 2, 0.000012),
+        "c": ModelReply("no", "refusal", 10, 2, 0.000012),
+        "e": ModelReply('{"card": null}'),
     }
     path.write_text('{"custom_id": "a"}\n')
     with pytest.raises(UsageError, match=r"a.jsonl:1: is no reply"):
@@ -143,14 +152,14 @@ def test_whoever_wants_to_stop_gets_what_is_under_way_and_no_further_call_is_beg
         def __init__(self) -> None:
             self.asked: list[str] = []
 
-        def ask(self, asked: Request) -> Reply:
+        def ask(self, asked: Request) -> ModelReply:
             self.asked.append(asked.subject)
             together.wait(5)
             stop.set()
-            return Reply(asked.subject)
+            return ModelReply(asked.subject)
 
     model = Slow()
-    caller = Caller(model, parallel=2, stop=stop)
+    caller = ModelCaller(model, parallel=2, stop=stop)
     got = []
     with pytest.raises(ModelError, match=r"stopped as you wished\. Everything paid for is kept"):
         for _, reply in caller.ask_all([request(str(number)) for number in range(6)]):
@@ -163,9 +172,9 @@ def test_whoever_waits_for_the_next_try_is_not_waited_for() -> None:
 
     def busy(asked: Request) -> Any:
         stop.set()
-        return Trouble("rate limit", "HTTP 429", again=True, retry_after_s=600)
+        return ModelFailure("rate limit", "HTTP 429", again=True, retry_after_s=600)
 
     model = ScriptedModel(by=busy)
     with pytest.raises(ModelError):
-        list(Caller(model, stop=stop).ask_all([request()]))
+        list(ModelCaller(model, stop=stop).ask_all([request()]))
     assert len(model.asked) == 1

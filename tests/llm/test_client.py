@@ -13,10 +13,10 @@ import pytest
 from tests.loopback import Answer, Loopback, loopback
 
 from contramem.errors import ModelError
-from contramem.llm.calls import MAX_TRIES, Caller
+from contramem.llm.calls import MAX_TRIES, ModelCaller
 from contramem.llm.client import ProviderModel
 from contramem.llm.price import Price
-from contramem.llm.request import Message, Reply, Request, Settings
+from contramem.llm.request import ModelReply, ModelSettings, PromptMessage, Request
 
 pytest.importorskip("pydantic_ai")
 
@@ -25,8 +25,8 @@ SCHEMA = {"type": "object", "properties": {"card": {"type": ["object", "null"]}}
 
 
 def request(about: str = "Mail.search") -> Request:
-    messages = (Message("system", "Be a builder."), Message("user", f"About {about}"))
-    return Request("openai:loopback", Settings(temperature=0.5, seed=7), messages, SCHEMA, "builder", about)
+    messages = (PromptMessage("system", "Be a builder."), PromptMessage("user", f"About {about}"))
+    return Request("openai:loopback", ModelSettings(temperature=0.5, seed=7), messages, SCHEMA, "builder", about)
 
 
 class Asked:
@@ -34,10 +34,10 @@ class Asked:
 
     def __init__(self, server: Loopback, *requests: Request, timeout_s: float = 20.0) -> None:
         self.waits: list[float] = []
-        self.replies: dict[str, Reply] = {}
+        self.replies: dict[str, ModelReply] = {}
         self.error: ModelError | None = None
         model = ProviderModel("openai:loopback", base_url=server.url, price=Price(1, 10), timeout_s=timeout_s)
-        caller = Caller(model, parallel=2, sleep=self.waits.append)
+        caller = ModelCaller(model, parallel=2, sleep=self.waits.append)
         try:
             for asked, reply in caller.ask_all(requests):
                 self.replies[asked.subject] = reply
@@ -66,7 +66,7 @@ def test_a_call_sends_instructions_data_schema_and_settings_and_brings_back_usag
     ]  # fmt: skip
     assert body["response_format"]["json_schema"]["name"] == "builder"
     assert (body["temperature"], body["seed"], body["model"]) == (0.5, 7, "loopback")
-    assert asked.replies == {"Mail.search": Reply('{"card": null}', "stop", 1000, 100, pytest.approx(0.002))}
+    assert asked.replies == {"Mail.search": ModelReply('{"card": null}', "stop", 1000, 100, pytest.approx(0.002))}
     assert not asked.troubles
 
 

@@ -14,10 +14,10 @@ from tests.wires import IN, KEY, OUT, WIRES, Wire
 
 from contramem.build import replies
 from contramem.errors import ModelError
-from contramem.llm.calls import Caller
+from contramem.llm.calls import ModelCaller
 from contramem.llm.client import ProviderModel
 from contramem.llm.price import Price
-from contramem.llm.request import Message, Reply, Request, Settings, reply_tokens
+from contramem.llm.request import ModelReply, ModelSettings, PromptMessage, Request, reply_tokens
 
 pytest.importorskip("pydantic_ai")
 
@@ -32,9 +32,9 @@ def wire(request: pytest.FixtureRequest) -> Wire:
 
 
 def request(wire: Wire, **settings: Any) -> Request:
-    messages = (Message("system", "Be a builder."), Message("user", "About Mail.search"))
+    messages = (PromptMessage("system", "Be a builder."), PromptMessage("user", "About Mail.search"))
     schema = replies.schema_of(replies.BuilderReply)
-    return Request(wire.model, Settings(**settings), messages, schema, "builder", "Mail.search")
+    return Request(wire.model, ModelSettings(**settings), messages, schema, "builder", "Mail.search")
 
 
 def said(body: dict[str, Any], **more: Any) -> Answer:
@@ -49,11 +49,11 @@ def served(wire: Wire, monkeypatch: pytest.MonkeyPatch, says: Says) -> Iterator[
         yield server
 
 
-def ask(asked: Request, price: Price | None = None) -> tuple[Reply, Counter[str], list[float]]:
+def ask(asked: Request, price: Price | None = None) -> tuple[ModelReply, Counter[str], list[float]]:
     waits: list[float] = []
     model = ProviderModel(asked.model, price=price, timeout_s=20)
     try:
-        caller = Caller(model, sleep=waits.append)
+        caller = ModelCaller(model, sleep=waits.append)
         ((_, reply),) = caller.ask_all([asked])
     finally:
         model.close()
@@ -69,7 +69,7 @@ def test_a_call_sends_instructions_data_and_schema_and_brings_back_usage_with_wh
     instructions, data, schema = wire.asked(body)
     assert (instructions, data) == ("Be a builder.", "About Mail.search")
     assert set(schema["properties"]) == {"card"}
-    assert reply == Reply(GOOD, "stop", IN, OUT, pytest.approx(wire.cost_usd))
+    assert reply == ModelReply(GOOD, "stop", IN, OUT, pytest.approx(wire.cost_usd))
     assert wire.cost_usd < Price(wire.price_in, wire.price_out).of(IN, OUT)
     assert not troubles
 

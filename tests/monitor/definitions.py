@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from contramem.contrast.flow import NOWHERE
-from contramem.monitor.deed import Deed
+from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.pattern import parse_pattern
 
-Deeds = Sequence[Deed]
+Deeds = Sequence[Action]
 
 
 def verdict(guard: Guard, deeds: Deeds) -> Verdict:

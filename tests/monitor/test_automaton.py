@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tests.monitor.definitions import can_be_met, verdict
 
 from contramem.contrast.flow import NOWHERE, TASK
+from contramem.monitor.action import Action
 from contramem.monitor.automaton import automaton
-from contramem.monitor.deed import Deed
 from contramem.monitor.guard import parse_guard
 
 
-class MadeDeed(Deed):
+class MadeDeed(Action):
     """A deed with what a run would know about it written down."""
 
     def __init__(self, function: str, value: str = "", *, worked: bool = True, items: str = "") -> None:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.deed import deeds_of
+from contramem.monitor.action import deeds_of
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.pattern import Condition, Pattern
+from contramem.monitor.pattern import ArgumentCondition, Pattern
 
 READ = call("Mail.read", {"id": "m-1"}, [{"id": "m-1234"}])
 WRITE = call("Mail.delete", {"id": "m-1234"})
@@ -98,7 +98,7 @@ CONDITIONS = st.one_of(
     st.tuples(NAMES, st.just("is"), st.sampled_from(FORMS)),
     st.tuples(NAMES, st.just("from"), st.sampled_from(PLACES)),
     st.tuples(NAMES, st.sampled_from(["given", "missing"])),
-).map(lambda parts: Condition(*parts))  # type: ignore[arg-type]
+).map(lambda parts: ArgumentCondition(*parts))  # type: ignore[arg-type]
 PATTERNS = st.one_of(
     st.tuples(st.just("function"), FUNCTIONS, st.lists(CONDITIONS, max_size=2).map(tuple)),
     st.tuples(st.just("writes"), st.just("") | NAMES),

@@ -14,17 +14,17 @@ from click.testing import CliRunner
 from rich.console import Console
 from tests.made_runs import TASK, call, run
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.frozen import write_frozen
 from contramem.cli import cli
 from contramem.cli.monitor_view import show_run
 from contramem.errors import ContramemError
+from contramem.monitor.action import Action
 from contramem.monitor.automaton import Automaton
-from contramem.monitor.deed import Deed
 from contramem.monitor.guard import Template, parse_guard
+from contramem.monitor.guard_monitor import GuardMonitor, guards_of_card
 from contramem.monitor.replay import replay_run
-from contramem.monitor.watch import Watch, guards_of_card
 from contramem.traces.trajectory import Event, Trajectory
 from contramem.traces.write import write_traces
 
@@ -53,7 +53,7 @@ def events(*calls: object) -> tuple[Event, ...]:
 
 
 def test_what_is_owed_cites_its_card_until_it_is_done() -> None:
-    watch = Watch.of_cards([FINISH], TASK)
+    watch = GuardMonitor.of_cards([FINISH], TASK)
     assert watch.pending() == ()
     before, after = events(SEARCH, DELETE)[:2], events(SEARCH, DELETE)[2:]
     for event in before:
@@ -67,7 +67,7 @@ def test_what_is_owed_cites_its_card_until_it_is_done() -> None:
 
 
 def test_a_call_that_would_break_a_guard_is_known_before_it_is_made() -> None:
-    watch = Watch.of_cards([FINISH], TASK)
+    watch = GuardMonitor.of_cards([FINISH], TASK)
     for event in events(SEARCH):
         watch.observe(event)
     guess = Event(9, "agent", "call", function="Mail.delete", arguments={"id": "m-9999"})
@@ -77,14 +77,14 @@ def test_a_call_that_would_break_a_guard_is_known_before_it_is_made() -> None:
 
 
 def test_what_breaks_is_told_once() -> None:
-    watch = Watch.of_cards([FINISH], TASK)
+    watch = GuardMonitor.of_cards([FINISH], TASK)
     guess = events(call("Mail.delete", {"id": "m-9999"}))[-1]
     assert [str(one.guard) for one in watch.observe(guess)] == ["known_value(Mail.delete.id)"]
     assert watch.observe(guess) == ()
 
 
 def test_a_guard_that_cannot_be_read_does_not_stop_a_run() -> None:
-    watch = Watch.of_cards([card("By hand", "delete it soon", "existence(Mail.delete)")], TASK)
+    watch = GuardMonitor.of_cards([card("By hand", "delete it soon", "existence(Mail.delete)")], TASK)
     assert [str(one.guard) for one in watch.pending()] == ["existence(Mail.delete)"]
 
 
@@ -93,7 +93,7 @@ def test_every_kind_of_guard_says_in_words_what_it_still_owes(template: Template
     two = {"precedence", "response", "not_succession"}
     inside = {"known_value": "Mail.delete.id", "covers": "Mail.search.id, Mail.delete.id"}
     text = f"{template}({inside.get(template) or ('Mail.search, Mail.delete' if template in two else 'Mail.delete')})"
-    watch = Watch([(parse_guard(text), "skill::x", "X")], TASK)
+    watch = GuardMonitor([(parse_guard(text), "skill::x", "X")], TASK)
     for event in events(call("Mail.delete", {"id": "made-up"}, error="No such mail"), SEARCH, DELETE, DELETE):
         watch.observe(event)
         (one,) = watch.obligations()
@@ -101,7 +101,7 @@ def test_every_kind_of_guard_says_in_words_what_it_still_owes(template: Template
 
 
 def test_a_refused_guess_is_owed_a_value_that_was_shown() -> None:
-    watch = Watch.of_cards([FINISH], TASK)
+    watch = GuardMonitor.of_cards([FINISH], TASK)
     for event in events(call("Mail.delete", {"id": "made-up"}, error="No such mail")):
         watch.observe(event)
     assert [one.text for one in watch.pending()] == [
@@ -110,7 +110,7 @@ def test_a_refused_guess_is_owed_a_value_that_was_shown() -> None:
 
 
 def test_an_agent_that_is_asked_back_has_asked() -> None:
-    watch = Watch([(parse_guard("existence(ask)"), "skill::x", "Ask")], TASK)
+    watch = GuardMonitor([(parse_guard("existence(ask)"), "skill::x", "Ask")], TASK)
     for event in run("a", None, "Which one?", ("user", "The first."), "Done.").events:
         watch.observe(event)
     assert watch.pending() == ()
@@ -125,7 +125,7 @@ def test_a_replayed_run_shows_how_every_guard_stood_after_every_deed() -> None:
 def test_a_call_is_shown_only_to_the_guards_that_hear_it() -> None:
     guards = ["response(Mail.search, Mail.delete)", "existence(writes(Mail))"]
     guards += [f"response(Shop.find_{number}, Shop.buy_{number})" for number in range(100)]
-    watch = Watch([(parse_guard(text), "skill::x", "x") for text in guards], TASK)
+    watch = GuardMonitor([(parse_guard(text), "skill::x", "x") for text in guards], TASK)
     shown: list[str] = []
     for one in watch.automata:
         _note(one, shown)
@@ -137,7 +137,7 @@ def test_a_call_is_shown_only_to_the_guards_that_hear_it() -> None:
 def _note(one: Automaton, shown: list[str]) -> None:
     observe = one.observe
 
-    def noted(deed: Deed) -> bool:
+    def noted(deed: Action) -> bool:
         shown.append(str(one.guard))
         return observe(deed)
 
@@ -149,7 +149,7 @@ def watched(tmp_path: Path) -> tuple[str, str]:
     """Two runs, one of which stops before it has deleted anything, and a bank with one guarded card."""
     stops: Trajectory = run("hasty", False, SEARCH, "All deleted.")
     write_traces([stops, run("thorough", True, SEARCH, DELETE, "Done.")], tmp_path / "runs.jsonl")
-    write_frozen(tmp_path / "bank.jsonl", Bank({FINISH.card_id: Holding(card=FINISH)}))
+    write_frozen(tmp_path / "bank.jsonl", Bank({FINISH.card_id: BankEntry(card=FINISH)}))
     return str(tmp_path / "runs.jsonl"), str(tmp_path / "bank.jsonl")
 
 
@@ -228,7 +228,7 @@ def test_the_command_speaks_json(watched: tuple[str, str]) -> None:
 
 def test_a_bank_without_guards_has_nothing_to_watch(tmp_path: Path, watched: tuple[str, str]) -> None:
     plain = card("Plain")
-    write_frozen(tmp_path / "plain.jsonl", Bank({plain.card_id: Holding(card=plain)}))
+    write_frozen(tmp_path / "plain.jsonl", Bank({plain.card_id: BankEntry(card=plain)}))
     with pytest.raises(ContramemError, match="no card of this bank has a guard"):
         CliRunner().invoke(
             cli, ["monitor", watched[0], "--bank", str(tmp_path / "plain.jsonl")], catch_exceptions=False

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contramem.contrast.packet import contrast
 from contramem.traces.files import TraceFile
 from contramem.traces.pool import Pool
-from contramem.traces.read import Reading, ReadOptions, read_traces
+from contramem.traces.read import ReadOptions, TraceReading, read_traces
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,7 +45,7 @@ def test_a_damaged_file_never_breaks_the_way_to_packets(
     with Pool(reading) as pool:
         for packet in contrast(pool):
             assert packet.runs
-    assert isinstance(reading, Reading)
+    assert isinstance(reading, TraceReading)
 
 
 def damaged(content: bytes, how: str, rng: random.Random) -> bytes:

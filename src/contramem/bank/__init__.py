@@ -2,7 +2,7 @@
 
     card.py      FunctionCard, SkillDelta, SkillCard: the schemas of the paper
     patch.py     Patch: ADD, PATCH, MERGE, NARROW, NOOP
-    bank.py      Bank: a value; a decision gives the next one. footing.py is what a card rests on
+    bank.py      Bank: a value; a decision gives the next one. support.py is what a card rests on
     ledger.py    Decision: everything ever decided, accepted or refused
     store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and calls.py (replies of models)
     frozen.py    the frozen bank, one file; locate.py opens whichever it is, imported.py takes edits back in

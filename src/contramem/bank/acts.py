@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from contramem.bank.bank import Bank, Change, Holding, Status
+from contramem.bank.bank import Bank, BankEntry, Change, Status
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.errors import UsageError
@@ -21,9 +21,9 @@ def person(name: str) -> Attribution:
     return Attribution(kind="person", name=name)
 
 
-def to_review(bank: Bank) -> tuple[Holding, ...]:
+def to_review(bank: Bank) -> tuple[BankEntry, ...]:
     """The cards in service that no person has seen in their present words."""
-    held = (bank.holdings[card.card_id] for card in bank.cards)
+    held = (bank.entries[card.card_id] for card in bank.cards)
     return tuple(holding for holding in held if not holding.reviewed)
 
 
@@ -42,7 +42,7 @@ def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribut
     return _act("EDIT", held, after, by, reason or f"edited by {by}")
 
 
-def refuse_unreadable_guards(text: SkillDelta | FunctionCard, held: Holding | None) -> None:
+def refuse_unreadable_guards(text: SkillDelta | FunctionCard, held: BankEntry | None) -> None:
     """Raises GuardError for a guard that cannot be read: agents would pass over it in silence. Those that the card had
     already are left alone; they may be of a later version."""
     had = held.card.guards if held and isinstance(held.card, SkillCard) else ()
@@ -74,7 +74,9 @@ def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attributi
     )
 
 
-def _act(operation: Literal["EDIT"] | Verdict, held: Holding, after: Holding, by: Attribution, reason: str) -> Decision:
+def _act(
+    operation: Literal["EDIT"] | Verdict, held: BankEntry, after: BankEntry, by: Attribution, reason: str
+) -> Decision:
     ability = held.card.ability if isinstance(held.card, SkillCard) else None
     change = Change(before=held, after=after)
     return Decision(operation=operation, reason=reason, by=by, ability=ability, changes=(change,))
@@ -91,7 +93,7 @@ def _undo(change: Change) -> Change:
 
 def _refuse_if_built_upon(undone: Decision, bank: Bank, later: list[LedgerEntry]) -> None:
     for change in undone.changes:
-        if bank.holdings[change.card_id] != change.after:
+        if bank.entries[change.card_id] != change.after:
             since = [str(e.number) for e in later if any(c.card_id == change.card_id for c in e.decision.changes)]
             raise UsageError(
                 f"{change.card_id} was changed again by decision {', '.join(since)}. Revert the later decisions first."

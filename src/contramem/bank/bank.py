@@ -10,8 +10,8 @@ from operator import attrgetter, itemgetter
 from typing import Literal, TypeAlias, assert_never
 
 from contramem.bank.card import AnyCard, Card, FunctionCard, SkillCard, SkillDelta, Strict, same_text, skill_id
-from contramem.bank.footing import Footing
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
+from contramem.bank.support import CardSupport
 from contramem.errors import PatchError, UsageError
 
 Status: TypeAlias = Literal["active", "muted", "pinned", "retired"]
@@ -19,12 +19,12 @@ Status: TypeAlias = Literal["active", "muted", "pinned", "retired"]
 go on learning without being served. Retired cards stay for the record, and so that a lesson once rejected is known."""
 
 
-class Holding(Strict):
+class BankEntry(Strict):
     """A card as the bank holds it."""
 
     card: AnyCard
     status: Status = "active"
-    footing: Footing = Footing()
+    footing: CardSupport = CardSupport()
     reviewed: bool = False
     """A person has seen this text and let it stand."""
 
@@ -32,7 +32,7 @@ class Holding(Strict):
     def served(self) -> bool:
         return self.status in ("active", "pinned")
 
-    def rewritten(self, text: SkillDelta | FunctionCard, footing: Footing) -> Holding:
+    def rewritten(self, text: SkillDelta | FunctionCard, footing: CardSupport) -> BankEntry:
         """The same card with other words: a new version, unless it says what it said before."""
         card = self.card
         if isinstance(card, SkillCard) and isinstance(text, SkillDelta):
@@ -50,8 +50,8 @@ class Holding(Strict):
 class Change(Strict):
     """What one decision does to one card. Nothing is ever deleted, so there always is an `after`."""
 
-    before: Holding | None
-    after: Holding
+    before: BankEntry | None
+    after: BankEntry
 
     @property
     def card_id(self) -> str:
@@ -62,7 +62,7 @@ class Change(Strict):
 class Bank:
     """Global Function Cards and the Skill Cards of each ability, by id, each with its status."""
 
-    holdings: Mapping[str, Holding] = field(default_factory=dict)
+    entries: Mapping[str, BankEntry] = field(default_factory=dict)
 
     @property
     def cards(self) -> tuple[Card, ...]:
@@ -82,7 +82,7 @@ class Bank:
 
     @cached_property
     def _served(self) -> tuple[Card, ...]:
-        return tuple(held.card for _, held in sorted(self.holdings.items(), key=itemgetter(0)) if held.served)
+        return tuple(held.card for _, held in sorted(self.entries.items(), key=itemgetter(0)) if held.served)
 
     @property
     def abilities(self) -> tuple[str, ...]:
@@ -94,44 +94,44 @@ class Bank:
 
     def function(self, tool: str) -> FunctionCard | None:
         """The card in service for `App.function`."""
-        held = self.holdings.get(f"function::{tool}")
+        held = self.entries.get(f"function::{tool}")
         return held.card if held and held.served and isinstance(held.card, FunctionCard) else None
 
-    def find(self, name: str) -> Holding:
+    def find(self, name: str) -> BankEntry:
         """The one card whose id is `name`, or begins with it, with or without `skill::` or `function::`; or the card of
         the one function that is called so, in whatever app."""
-        if name in self.holdings:
-            return self.holdings[name]
+        if name in self.entries:
+            return self.entries[name]
         begins = (name, f"skill::{name}", f"function::{name}")
-        named = [card_id for card_id in self.holdings if card_id.endswith(f".{name}")]
-        matches = named or [card_id for card_id in self.holdings if card_id.startswith(begins)]
+        named = [card_id for card_id in self.entries if card_id.endswith(f".{name}")]
+        matches = named or [card_id for card_id in self.entries if card_id.startswith(begins)]
         if len(matches) == 1:
-            return self.holdings[matches[0]]
+            return self.entries[matches[0]]
         what = f"{len(matches)} cards match {name!r}" if matches else f"there is no card {name!r} in this bank"
         raise UsageError(f"{what}. `contramem bank cards` lists the ids.")
 
-    def first_made_from(self, ability: str, delta: SkillDelta) -> Holding | None:
+    def first_made_from(self, ability: str, delta: SkillDelta) -> BankEntry | None:
         """The card that began with the title and rule of `delta`, whatever became of it since."""
-        return self.holdings.get(skill_id(ability, delta.title, delta.skill.core_rule))
+        return self.entries.get(skill_id(ability, delta.title, delta.skill.core_rule))
 
-    def footing(self, card_ids: Iterable[str]) -> Footing:
+    def footing(self, card_ids: Iterable[str]) -> CardSupport:
         """What these cards rest on, taken together."""
-        return sum((self.holdings[card_id].footing for card_id in card_ids), Footing())
+        return sum((self.entries[card_id].footing for card_id in card_ids), CardSupport())
 
-    def apply(self, patch: Patch, ability: str, footing: Footing | None = None) -> Bank:
+    def apply(self, patch: Patch, ability: str, footing: CardSupport | None = None) -> Bank:
         """The bank after `patch`. A patch that does not fit raises PatchError."""
         return self.changed(self.plan(patch, ability, footing))
 
     def changed(self, changes: Iterable[Change]) -> Bank:
         """The bank after `changes`, each of which has to start from the card as it is here."""
-        holdings = dict(self.holdings)
+        holdings = dict(self.entries)
         for change in changes:
             if holdings.get(change.card_id) != change.before:
                 raise PatchError(f"{change.card_id} is no longer what the decision was made on.")
             holdings[change.card_id] = change.after
         return Bank(holdings)
 
-    def plan(self, patch: Patch, ability: str, footing: Footing | None = None) -> tuple[Change, ...]:
+    def plan(self, patch: Patch, ability: str, footing: CardSupport | None = None) -> tuple[Change, ...]:
         """What `patch` changes. `footing` is all that the resulting card rests on, by default what the targets did."""
         targets = [self._target(card_id, ability, patch) for card_id in patch.target_card_ids]
         if footing is None:
@@ -141,7 +141,7 @@ class Bank:
                 return ()
             case Add(new_or_updated_card=text):
                 card = SkillCard.of(text, self._free_id(ability, text), ability)
-                return (Change(before=None, after=Holding(card=card, footing=footing)),)
+                return (Change(before=None, after=BankEntry(card=card, footing=footing)),)
             case Amend(new_or_updated_card=text) | Narrow(new_or_updated_card=text):
                 return (_rewrite(targets[0], text, footing),)
             case Merge(retained_card_id=retained, new_or_updated_card=text):
@@ -152,11 +152,11 @@ class Bank:
             case _:
                 assert_never(patch)
 
-    def plan_function(self, card: FunctionCard, footing: Footing) -> tuple[Change, ...]:
+    def plan_function(self, card: FunctionCard, footing: CardSupport) -> tuple[Change, ...]:
         """What a newly built Function Card changes: nothing, if it says and rests on what the held one does."""
-        held = self.holdings.get(card.card_id)
+        held = self.entries.get(card.card_id)
         if held is None:
-            return (Change(before=None, after=Holding(card=card.model_copy(update={"version": 1}), footing=footing)),)
+            return (Change(before=None, after=BankEntry(card=card.model_copy(update={"version": 1}), footing=footing)),)
         if held.status == "retired":
             raise PatchError(f"{card.card_id} was retired. Revert that decision before building it again.")
         change = _rewrite(held, card, footing)
@@ -167,8 +167,8 @@ class Bank:
         """What taking a card out of service changes."""
         return (_retire(self.find(card_id)),)
 
-    def _target(self, card_id: str, ability: str, patch: Patch) -> Holding:
-        held = self.holdings.get(card_id)
+    def _target(self, card_id: str, ability: str, patch: Patch) -> BankEntry:
+        held = self.entries.get(card_id)
         if held is None or not isinstance(held.card, SkillCard):
             raise PatchError(f"{patch.operation} names {card_id!r}, which is no skill card of this bank.")
         if held.card.ability != ability:
@@ -181,17 +181,17 @@ class Bank:
 
     def _free_id(self, ability: str, text: SkillDelta) -> str:
         ids = (skill_id(ability, text.title, text.skill.core_rule, copy) for copy in count(1))
-        return next(card_id for card_id in ids if card_id not in self.holdings)
+        return next(card_id for card_id in ids if card_id not in self.entries)
 
 
-def _rewrite(held: Holding, text: SkillDelta | FunctionCard, footing: Footing) -> Change:
+def _rewrite(held: BankEntry, text: SkillDelta | FunctionCard, footing: CardSupport) -> Change:
     after = held.rewritten(text, footing)
     if held.status == "pinned" and after.card != held.card:
         raise PatchError(f"{held.card.card_id} is pinned, so a build may not rewrite it.")
     return Change(before=held, after=after)
 
 
-def _retire(held: Holding) -> Change:
+def _retire(held: BankEntry) -> Change:
     if held.status == "pinned":
         raise PatchError(f"{held.card.card_id} is pinned, so a build may not retire it.")
     return Change(before=held, after=held.model_copy(update={"status": "retired"}))

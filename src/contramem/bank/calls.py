@@ -22,7 +22,7 @@ _PUT = sql.text(
 _CHARGE = sql.text("UPDATE contramem_calls SET charged = :charged WHERE digest = :digest")
 
 
-class Call(NamedTuple):
+class StoredExchange(NamedTuple):
     """One exchange with a model."""
 
     digest: str
@@ -55,16 +55,16 @@ def create_table(connection: Connection) -> None:
     )
 
 
-def find(connection: Connection, digest: str) -> Call | None:
+def find(connection: Connection, digest: str) -> StoredExchange | None:
     row = connection.execute(_ONE, {"digest": digest}).first()
     return _call(row) if row is not None else None
 
 
-def every(connection: Connection) -> tuple[Call, ...]:
+def every(connection: Connection) -> tuple[StoredExchange, ...]:
     return tuple(_call(row) for row in connection.execute(_ALL))
 
 
-def put(connection: Connection, call: Call) -> None:
+def put(connection: Connection, call: StoredExchange) -> None:
     connection.execute(_PUT, call._asdict())
 
 
@@ -72,5 +72,5 @@ def charge(connection: Connection, digest: str) -> None:
     connection.execute(_CHARGE, {"digest": digest, "charged": True})
 
 
-def _call(row: Any) -> Call:
-    return Call(*row)._replace(charged=bool(row.charged))
+def _call(row: Any) -> StoredExchange:
+    return StoredExchange(*row)._replace(charged=bool(row.charged))

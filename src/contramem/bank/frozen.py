@@ -16,16 +16,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import Field, TypeAdapter, ValidationError
 
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
-from contramem.bank.footing import Footing, GuardSupport, Names, Scope
+from contramem.bank.support import CardSupport, GuardCountsByText, Names, Scope
 from contramem.errors import BankFileError
 from contramem.whole_file import replacing
 
 FORMAT = 1
 
 
-class Header(Strict):
+class BankHeader(Strict):
     """The first line."""
 
     contramem_bank: int
@@ -52,7 +52,7 @@ class FrozenSkill(SkillCard):
     taught_by: Names = ()
     """Digests of task id, task text and scenario, for the leakage guard."""
     scope: Scope | None = None
-    support: GuardSupport = Field(default_factory=dict)
+    support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
 
 
@@ -64,7 +64,7 @@ _LINE: TypeAdapter[FrozenCard] = TypeAdapter(Annotated[FrozenCard, Field(discrim
 class FrozenBank:
     """What a frozen file says."""
 
-    header: Header
+    header: BankHeader
     cards: tuple[FrozenCard, ...]
     edited: bool = False
     """The lines are no longer those that the header's hash is of."""
@@ -84,9 +84,9 @@ class FrozenBank:
 
 def freeze(bank: Bank, profile: str = "default") -> bytes:
     """The cards of `bank` that are in service, as a file."""
-    frozen = [frozen_card(bank.holdings[card.card_id]) for card in bank.cards]
+    frozen = [frozen_card(bank.entries[card.card_id]) for card in bank.cards]
     body = b"".join(frozen_line(card) for card in frozen)
-    header = Header(
+    header = BankHeader(
         contramem_bank=FORMAT,
         content_sha256=hashlib.sha256(body).hexdigest(),
         profile=profile,
@@ -96,7 +96,7 @@ def freeze(bank: Bank, profile: str = "default") -> bytes:
     return header.model_dump_json().encode() + b"\n" + body
 
 
-def write_frozen(path: Path, bank: Bank, profile: str = "default") -> Header:
+def write_frozen(path: Path, bank: Bank, profile: str = "default") -> BankHeader:
     """Write `bank` to `path`: the whole file, or, when that fails, nothing."""
     content = freeze(bank, profile)
     try:
@@ -106,7 +106,7 @@ def write_frozen(path: Path, bank: Bank, profile: str = "default") -> Header:
         raise BankFileError(
             f"{path}: cannot be written ({error.strerror}). Choose another place with --out."
         ) from error
-    return Header.model_validate_json(content.partition(b"\n")[0])
+    return BankHeader.model_validate_json(content.partition(b"\n")[0])
 
 
 def load_frozen(path: Path, *, allow_edited: bool = False) -> FrozenBank:
@@ -133,7 +133,7 @@ def parse_frozen(content: bytes, where: str) -> FrozenBank:
     return FrozenBank(header, cards, edited)
 
 
-def frozen_card(held: Holding) -> FrozenCard:
+def frozen_card(held: BankEntry) -> FrozenCard:
     """A held card as a line keeps it: support only of the guards that the card still has."""
     fields = {name: getattr(held.card, name) for name in type(held.card).model_fields}
     if isinstance(held.card, FunctionCard):
@@ -148,15 +148,15 @@ def frozen_line(card: FrozenCard) -> bytes:
     return msgspec.json.encode(first | fields) + b"\n"
 
 
-def thaw(card: FrozenCard) -> Holding:
+def thaw(card: FrozenCard) -> BankEntry:
     plain: type[FunctionCard] | type[SkillCard] = FunctionCard if isinstance(card, FrozenFunction) else SkillCard
     text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
     if isinstance(card, FrozenFunction):
-        return Holding(card=text)
-    return Holding(card=text, footing=Footing(taught_by=card.taught_by, scope=card.scope, support=card.support))
+        return BankEntry(card=text)
+    return BankEntry(card=text, footing=CardSupport(taught_by=card.taught_by, scope=card.scope, support=card.support))
 
 
-def _header(line: bytes, where: str) -> Header:
+def _header(line: bytes, where: str) -> BankHeader:
     try:
         found = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -171,7 +171,7 @@ def _header(line: bytes, where: str) -> Header:
             f"up to format {FORMAT}. Upgrade contramem."
         )
     try:
-        return Header.model_validate(found)
+        return BankHeader.model_validate(found)
     except ValidationError as error:
         raise BankFileError(f"{where}:1: {complaint(error)}.") from error
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from contramem.bank.acts import refuse_unreadable_guards
-from contramem.bank.bank import Bank, Change, Holding
+from contramem.bank.bank import Bank, BankEntry, Change
 from contramem.bank.card import SkillCard
 from contramem.bank.difference import field_differences
 from contramem.bank.frozen import FrozenBank, FrozenCard, FrozenSkill, frozen_card, frozen_line, thaw
@@ -20,7 +20,7 @@ def frozen_from(bank: Bank, ledger: Iterable[LedgerEntry], sha256: str) -> Bank 
 
     Goes back decision by decision. None: the file was not frozen from this ledger.
     """
-    holdings = dict(bank.holdings)
+    holdings = dict(bank.entries)
     lines = {card_id: _line(held) for card_id, held in holdings.items()}
     for entry in sorted(ledger, key=lambda entry: entry.number, reverse=True):
         if _sha256(lines) == sha256:
@@ -53,10 +53,10 @@ def import_edits(bank: Bank, base: Bank | None, file: FrozenBank, by: Attributio
             f"{name}: {len(conflicts)} card(s) were changed both here and in the store: {', '.join(conflicts)}. "
             f"Nothing was imported. Freeze the store, make the edit in the new file and import that."
         )
-    return tuple(_decision(bank.holdings.get(card_id), theirs.get(card_id), by, name) for card_id in edited)
+    return tuple(_decision(bank.entries.get(card_id), theirs.get(card_id), by, name) for card_id in edited)
 
 
-def _decision(held: Holding | None, line: FrozenCard | None, by: Attribution, name: str) -> Decision:
+def _decision(held: BankEntry | None, line: FrozenCard | None, by: Attribution, name: str) -> Decision:
     if line is not None:
         try:
             refuse_unreadable_guards(line, held)
@@ -79,20 +79,20 @@ def _decision(held: Holding | None, line: FrozenCard | None, by: Attribution, na
     )
 
 
-def _reworded(held: Holding, line: FrozenCard) -> Holding:
+def _reworded(held: BankEntry, line: FrozenCard) -> BankEntry:
     # What a card rests on comes from runs, not from a text editor: of the file only the scope counts.
     scope = {"scope": line.scope} if isinstance(line, FrozenSkill) else {}
     after = held.rewritten(thaw(line).card, held.footing.model_copy(update=scope))
     return after.model_copy(update={"status": held.status if held.served else "active"})
 
 
-def _edited_fields(held: Holding, line: FrozenCard) -> str:
+def _edited_fields(held: BankEntry, line: FrozenCard) -> str:
     fields = [pair.field for pair in field_differences(frozen_card(held), line)]
     return f"edited ({', '.join(fields)})"
 
 
 def _served(bank: Bank) -> Mapping[str, FrozenCard]:
-    return {card.card_id: frozen_card(bank.holdings[card.card_id]) for card in bank.cards}
+    return {card.card_id: frozen_card(bank.entries[card.card_id]) for card in bank.cards}
 
 
 def _said(card: FrozenCard | None) -> dict[str, Any] | None:
@@ -100,7 +100,7 @@ def _said(card: FrozenCard | None) -> dict[str, Any] | None:
     return card.model_dump(exclude={"version", "taught_by", "support"}) if card else None
 
 
-def _line(held: Holding | None) -> tuple[tuple[bool, str, str], bytes] | None:
+def _line(held: BankEntry | None) -> tuple[tuple[bool, str, str], bytes] | None:
     """Place and bytes of a card in a frozen file. None: it is not in it."""
     if held is None or not held.served:
         return None

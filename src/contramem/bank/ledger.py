@@ -44,7 +44,7 @@ class RunRef(Strict):
     """Positions."""
 
 
-class Usage(Strict):
+class DecisionCost(Strict):
     """What a decision cost. The rules spend nothing."""
 
     model_calls: int = 0
@@ -72,7 +72,7 @@ class Decision(Strict):
     packet: str | None = None
     """Digest of the packet."""
     runs: tuple[RunRef, ...] = ()
-    usage: Usage = Usage()
+    usage: DecisionCost = DecisionCost()
     reverts: int | None = None
     """The number of the decision that this one undoes."""
 

@@ -20,8 +20,8 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from contramem.bank import calls, migrations
-from contramem.bank.bank import Bank, Change, Holding
-from contramem.bank.calls import Call
+from contramem.bank.bank import Bank, BankEntry, Change
+from contramem.bank.calls import StoredExchange
 from contramem.bank.card import SkillCard
 from contramem.bank.database import connect, explained, sole_writer
 from contramem.bank.ledger import Decision, LedgerEntry, fold
@@ -100,7 +100,7 @@ class Store:
         """The bank as it is now."""
         with self._reading() as connection:
             rows = connection.execute(_BANK).all()
-        return Bank({card_id: Holding.model_validate_json(holding) for card_id, holding in rows})
+        return Bank({card_id: BankEntry.model_validate_json(holding) for card_id, holding in rows})
 
     def bank_at(self, number: int) -> Bank:
         """The bank as it was after decision `number`, made again from the ledger."""
@@ -127,12 +127,12 @@ class Store:
         with self._reading() as connection:
             return int(connection.scalar(_LAST) or 0)
 
-    def call(self, digest: str) -> Call | None:
+    def call(self, digest: str) -> StoredExchange | None:
         """The kept reply to the request with this digest."""
         with self._reading() as connection:
             return calls.find(connection, digest)
 
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[StoredExchange, ...]:
         """Every call of a model that was paid for."""
         with self._reading() as connection:
             return calls.every(connection)
@@ -156,7 +156,7 @@ class Store:
                 finally:
                     self._writer = None
 
-    def keep(self, call: Call) -> None:
+    def keep(self, call: StoredExchange) -> None:
         """Keep a call that was paid for, whatever becomes of what it said."""
         assert self._writer is not None, "keep() belongs inside `with store.writing(...)`"
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
@@ -202,7 +202,7 @@ class Store:
 
     def _change(self, connection: Connection, number: int, position: int, change: Change) -> None:
         held = connection.scalar(_HELD, {"card_id": change.card_id})
-        if (Holding.model_validate_json(held) if held else None) != change.before:
+        if (BankEntry.model_validate_json(held) if held else None) != change.before:
             raise StoreError(
                 f"{shown(self.where)}: {change.card_id} was changed by somebody else in the meantime, so this decision "
                 f"does not fit any more and was not recorded. Run the command again: it goes on from the present bank."
@@ -268,7 +268,7 @@ def _decision(text: str, changes: list[Change]) -> Decision:
     return decision.model_copy(update={"changes": tuple(changes)})
 
 
-def _card_row(held: Holding) -> dict[str, Any]:
+def _card_row(held: BankEntry) -> dict[str, Any]:
     card = held.card
     return {
         "card_id": card.card_id,

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from contramem.bank.bank import Holding
+from contramem.bank.bank import BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.difference import BankDifference, FieldDifference, field_differences
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
@@ -18,7 +18,7 @@ from contramem.bank.render import card_panel, visible
 RUNS_SHOWN = 12
 
 
-def card_story(held: Holding, entries: Sequence[LedgerEntry]) -> RenderableType:
+def card_story(held: BankEntry, entries: Sequence[LedgerEntry]) -> RenderableType:
     """Card, standing, runs and decisions, top to bottom."""
     parts: list[RenderableType] = [card_panel(held.card), _standing(held)]
     runs = list(dict.fromkeys(run for entry in entries for run in entry.decision.runs))
@@ -29,7 +29,7 @@ def card_story(held: Holding, entries: Sequence[LedgerEntry]) -> RenderableType:
     return Group(*parts)
 
 
-def _standing(held: Holding) -> Text:
+def _standing(held: BankEntry) -> Text:
     card = held.card
     where = f" · {card.ability}" if isinstance(card, SkillCard) else ""
     lines = [f"{card.card_id}{where} · {held.status} · version {card.version}"]
@@ -85,7 +85,7 @@ def _changed_fields(entry: LedgerEntry, card_id: str) -> list[str]:
     return status + [pair.field for pair in field_differences(change.before.card, change.after.card)]
 
 
-def cards_table(holdings: Iterable[Holding]) -> Table:
+def cards_table(holdings: Iterable[BankEntry]) -> Table:
     """One line a card."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("card", overflow="fold", max_width=40)

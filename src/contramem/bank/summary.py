@@ -13,7 +13,7 @@ from contramem.bank.ledger import LedgerEntry
 
 
 @dataclass(frozen=True)
-class Summary:
+class BankSummary:
     """Counts of what is served, of what is not, and of how it came about. A frozen file has no decisions."""
 
     functions: int
@@ -33,15 +33,15 @@ class Summary:
         return asdict(self)
 
 
-def summarize(bank: Bank, ledger: Iterable[LedgerEntry] = ()) -> Summary:
+def summarize(bank: Bank, ledger: Iterable[LedgerEntry] = ()) -> BankSummary:
     """Count `bank`, and the decisions of its `ledger` if it has one."""
     decisions = [entry.decision for entry in ledger]
     header = parse_frozen(freeze(bank), "the bank").header
-    return Summary(
+    return BankSummary(
         functions=header.functions,
         skills=header.skills,
-        statuses=_counts(held.status for held in bank.holdings.values()),
-        unreviewed=sum(not bank.holdings[card.card_id].reviewed for card in bank.cards),
+        statuses=_counts(held.status for held in bank.entries.values()),
+        unreviewed=sum(not bank.entries[card.card_id].reviewed for card in bank.cards),
         content_sha256=header.content_sha256,
         operations=_counts(decision.operation or "" for decision in decisions if decision.accepted),
         refused=_counts(decision.reason for decision in decisions if not decision.accepted),

@@ -11,14 +11,14 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from contramem.bench.environment import Environment, Task
-from contramem.bench.target import Message, Reply, Target, ToolCall, WindowFullError
+from contramem.bench.target import AgentReply, ChatMessage, Target, ToolCall, WindowFullError
 from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun
-from contramem.inject.aid import Aid, AidedRun
 from contramem.inject.guidance import Guidance
+from contramem.inject.provider import MemoryProvider, MemoryRun
 from contramem.prompts import render
 from contramem.traces.normalize import Naming, Recorder
-from contramem.traces.trajectory import Event, Origin, Outcome, Result, Shown, Tool, Trajectory, Usage
+from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, ShownMemory, Tool, Trajectory
 
 AGENT = "bench/prompts/agent.jinja"
 USER = "bench/prompts/user.jinja"
@@ -48,7 +48,7 @@ def attempt(
     environment: Environment,
     task_id: str,
     target: Target,
-    aid: Aid | None = None,
+    aid: MemoryProvider | None = None,
     limits: Limits = DEFAULT_LIMITS,
     *,
     trial: str = "0",
@@ -65,7 +65,7 @@ def attempt(
     task = environment.tasks().get(task_id)
     if task is None:
         raise UsageError(f"{environment.name} has no task {task_id!r}.")
-    run = _Attempt(environment, task, target, limits, seed, clock)
+    run = _AgentRun(environment, task, target, limits, seed, clock)
     source = source or target.name
     aided = _begin(aid, task, run.tools, f"{environment.name}/{task_id}/{source}/{trial}")
     outcome = run.through(aided, cards)
@@ -90,7 +90,7 @@ def attempt(
     )
 
 
-def _begin(aid: Aid | None, task: Task, tools: Sequence[Tool], run_id: str) -> AidedRun | None:
+def _begin(aid: MemoryProvider | None, task: Task, tools: Sequence[Tool], run_id: str) -> MemoryRun | None:
     if aid is None:
         return None
     return aid.begin(replace(task.query(tools), task_id=task.id, scenario_id=task.family), run_id=run_id)
@@ -100,7 +100,7 @@ class _LimitError(Exception):
     """The run ends here; the message says which limit it met."""
 
 
-class _Attempt:
+class _AgentRun:
     """The state of one run."""
 
     def __init__(
@@ -114,21 +114,21 @@ class _Attempt:
     ) -> None:
         self.tools = environment.tools(task.id)
         self.recorder = Recorder(_naming(environment.name, self.tools))
-        self.usage = Usage(model_calls=0, tokens_in=0, tokens_out=0)
-        self.shown: list[Shown] = []
+        self.usage = RunUsage(model_calls=0, tokens_in=0, tokens_out=0)
+        self.shown: list[ShownMemory] = []
         self._task, self._target, self._limits, self._seed = task, target, limits, seed
         self._session = environment.start(task.id)
         self._clock, self._started = clock, clock()
-        self._messages = [Message("system", render(AGENT, context=task.context).text.strip())]
+        self._messages = [ChatMessage("system", render(AGENT, context=task.context).text.strip())]
         self._guided: GuidedRun | None = None
         self._holds = True
         self._seen: dict[str, tuple[Result, int]] = {}
         self._cards: dict[str, str] = {}
 
-    def through(self, aided: AidedRun | None, cards: CardsAt) -> Outcome:
+    def through(self, aided: MemoryRun | None, cards: CardsAt) -> Outcome:
         """All turns of the user, and the verdict."""
         self._holds = cards == "hold"
-        self._guided = None if aided is None else GuidedRun(_Noting(aided, self._note))
+        self._guided = None if aided is None else GuidedRun(_LoggingRun(aided, self._note))
         met = ""
         try:
             for turn, text in enumerate(self._task.turns):
@@ -149,7 +149,7 @@ class _Attempt:
         if guidance:
             self._note(guidance)
         said = render(USER, text=text, guidance=guidance.text if guidance else "").text.strip()
-        self._messages.append(Message("user", said))
+        self._messages.append(ChatMessage("user", said))
         self.recorder.message("user", text)
 
     def _answer(self, turn: int) -> str:
@@ -160,15 +160,15 @@ class _Attempt:
         while True:
             reply = self._ask(spelled)
             if not reply.calls and not reply.problem:
-                self._messages.append(Message("assistant", reply.text))
+                self._messages.append(ChatMessage("assistant", reply.text))
                 return reply.text
-            self._messages.append(Message("assistant", reply.text, reply.calls))
+            self._messages.append(ChatMessage("assistant", reply.text, reply.calls))
             self.recorder.message("agent", reply.text)
             if reply.problem:
-                self._messages.append(Message("user", reply.problem))
+                self._messages.append(ChatMessage("user", reply.problem))
             for call in reply.calls:
                 text = self._call(call, names.get(call.function, call.function))
-                self._messages.append(Message("tool", text, answers=call))
+                self._messages.append(ChatMessage("tool", text, answers=call))
 
     def _described(self, tool: Tool) -> Tool:
         """The tool, with its card in the description where cards are not shown by holding calls."""
@@ -179,7 +179,7 @@ class _Attempt:
             self._cards[tool.function] = card.text if card else ""
         return msgspec.structs.replace(tool, description=f"{tool.description} {self._cards[tool.function]}".strip())
 
-    def _ask(self, tools: Sequence[Tool]) -> Reply:
+    def _ask(self, tools: Sequence[Tool]) -> AgentReply:
         self._check_limits()
         try:
             reply = self._target.reply(tuple(self._messages), tools, seed=self._next_seed())
@@ -231,13 +231,13 @@ class _Attempt:
 
     def _note(self, guidance: Guidance, function: str = "") -> None:
         before = len(self.recorder.events(finalize=False))
-        self.shown.append(Shown(before, guidance.text, function, guidance.card_ids, guidance.tokens))
+        self.shown.append(ShownMemory(before, guidance.text, function, guidance.card_ids, guidance.tokens))
 
 
-class _Noting:
+class _LoggingRun:
     """An aided run that tells what it shows before calls."""
 
-    def __init__(self, run: AidedRun, note: Callable[[Guidance, str], None]) -> None:
+    def __init__(self, run: MemoryRun, note: Callable[[Guidance, str], None]) -> None:
         self._run, self._note = run, note
 
     @property
@@ -280,14 +280,14 @@ def _read(result: Result) -> str:
     return result.content if isinstance(result.content, str) else json.dumps(result.content, ensure_ascii=False)
 
 
-def _sum(so_far: Usage, more: Usage) -> Usage:
+def _sum(so_far: RunUsage, more: RunUsage) -> RunUsage:
     """Both together. What one of them does not know, the sum does not know."""
 
     def both(first: Any, second: Any) -> Any:
         return None if first is None or second is None else first + second
 
     costs = [cost for cost in (so_far.cost_usd, more.cost_usd) if cost is not None]
-    return Usage(
+    return RunUsage(
         model_calls=both(so_far.model_calls, more.model_calls),
         tokens_in=both(so_far.tokens_in, more.tokens_in),
         tokens_out=both(so_far.tokens_out, more.tokens_out),

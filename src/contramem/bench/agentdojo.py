@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from contramem.bench.environment import Call, Solution, Task
+from contramem.bench.environment import EnvironmentCall, Solution, Task
 from contramem.errors import UsageError
 from contramem.traces.trajectory import Outcome, Result, Tool
 
@@ -59,7 +59,7 @@ class AgentDojoEnvironment:
     def solution(self, task_id: str) -> Solution:
         task = self._suite.user_tasks[self._tasks[task_id].id]
         calls = task.ground_truth(task.init_environment(self._suite.load_and_inject_default_environment({})))
-        made = tuple(Call(f"{self.suite}.{call.function}", dict(call.args)) for call in calls)
+        made = tuple(EnvironmentCall(f"{self.suite}.{call.function}", dict(call.args)) for call in calls)
         return Solution((made,), task.GROUND_TRUTH_OUTPUT)
 
 

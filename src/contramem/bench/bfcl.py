@@ -21,7 +21,7 @@ from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from contramem.bench.environment import Call, Solution, Task
+from contramem.bench.environment import EnvironmentCall, Solution, Task
 from contramem.errors import UsageError
 from contramem.traces.admitted import error_in
 from contramem.traces.trajectory import Outcome, Result, Tool
@@ -40,7 +40,7 @@ class BfclTask(Task):
 
     initial_config: Mapping[str, Any] = field(default_factory=dict)
     """Per app, what its backend loads."""
-    ground_truth: tuple[tuple[Call, ...], ...] = ()
+    ground_truth: tuple[tuple[EnvironmentCall, ...], ...] = ()
     """Functions without their app, as BFCL writes them."""
     long_context: bool = field(default=False, kw_only=True)
     """The world is filled up with things that do not matter."""
@@ -76,7 +76,8 @@ class BfclEnvironment:
         functions = app_functions(task.apps)
         return Solution(
             tuple(
-                tuple(Call(functions[call.function][0], call.arguments) for call in turn) for turn in task.ground_truth
+                tuple(EnvironmentCall(functions[call.function][0], call.arguments) for call in turn)
+                for turn in task.ground_truth
             )
         )
 
@@ -87,7 +88,7 @@ class BfclSession:
     def __init__(self, task: BfclTask) -> None:
         self._task = task
         self._methods: dict[str, Callable[..., Any]] = {}
-        self._turns: list[list[Call]] = [[]]
+        self._turns: list[list[EnvironmentCall]] = [[]]
         for app in task.apps:
             for name, method in _methods(_loaded(app, task)).items():
                 self._methods[f"{app}.{name}"] = method
@@ -101,7 +102,7 @@ class BfclSession:
             given = json.loads(json.dumps(dict(arguments), allow_nan=False))
         except (TypeError, ValueError) as error:
             return _failed(f"The arguments are not JSON: {error}")
-        self._turns[-1].append(Call(function.rpartition(".")[2], deepcopy(given)))
+        self._turns[-1].append(EnvironmentCall(function.rpartition(".")[2], deepcopy(given)))
         try:
             value = method(**given)
         except Exception as error:  # whatever a backend raises is what the agent observes, as in BFCL's own executor
@@ -116,7 +117,7 @@ class BfclSession:
         return check(self._task, self._turns)
 
 
-def check(task: BfclTask, turns: Iterable[Iterable[Call]]) -> Outcome:
+def check(task: BfclTask, turns: Iterable[Iterable[EnvironmentCall]]) -> Outcome:
     """BFCL's verdict on the calls made in each turn: the state after the turn, and the results it had to see."""
     expected = [[render_call(call) for call in turn] for turn in task.ground_truth]
     made = [[[render_call(call)] for call in turn] for turn in turns][: len(expected)]
@@ -132,7 +133,7 @@ def check(task: BfclTask, turns: Iterable[Iterable[Call]]) -> Outcome:
     return Outcome(passed=bool(verdict["valid"]), feedback=_feedback(verdict))
 
 
-def render_call(call: Call) -> str:
+def render_call(call: EnvironmentCall) -> str:
     """The call as the text that BFCL's checker evaluates: a plain function name and literals, nothing else.
 
     Arguments go in as one dictionary literal, so that their names need no syntax of their own. Opening brackets inside

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from contramem.bench.bfcl import BfclEnvironment, BfclTask, app_functions, imported
-from contramem.bench.environment import Call
+from contramem.bench.environment import EnvironmentCall
 from contramem.errors import UsageError
 
 LEFT_OUT = ("multi_turn_miss_func_49",)
@@ -66,10 +66,12 @@ def _said(turn: list[dict[str, str]]) -> str:
     return "\n\n".join(message["content"] for message in turn)
 
 
-def _parsed(text: str, functions: dict[str, tuple[str, Any]]) -> Call:
+def _parsed(text: str, functions: dict[str, tuple[str, Any]]) -> EnvironmentCall:
     call = ast.parse(text, mode="eval").body
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise UsageError(f"BFCL's solution {text!r} is no call. Is this a version of bfcl-eval that contramem knows?")
     names = [name for name in inspect.signature(functions[call.func.id][1]).parameters if name != "self"]
     given = {name: ast.literal_eval(value) for name, value in zip(names, call.args, strict=False)}
-    return Call(call.func.id, given | {str(word.arg): ast.literal_eval(word.value) for word in call.keywords})
+    return EnvironmentCall(
+        call.func.id, given | {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from contramem.bench.environment import Environment
-from contramem.inject.aid import Aid, TextAid
+from contramem.inject.provider import MemoryProvider, TextMemory
 from contramem.prompts import render
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import digest
@@ -18,15 +18,15 @@ from contramem.traces.trajectory import digest
 PLAN = "bench/prompts/plan.jinja"
 
 
-def given_plan(environment: Environment) -> TextAid:
+def given_plan(environment: Environment) -> TextMemory:
     """The ceiling: each task is told the plan of its own solution."""
-    return TextAid(lambda query: plan_of(environment, query.task_id) if query.task_id else "")
+    return TextMemory(lambda query: plan_of(environment, query.task_id) if query.task_id else "")
 
 
-def misplaced(aid: Aid, elsewhere: Environment) -> TextAid:
+def misplaced(aid: MemoryProvider, elsewhere: Environment) -> TextMemory:
     """The wrong card: each task is told what `aid` says to a task of another environment, the same one each time."""
     others = {task.id: task.query(elsewhere.tools(task.id)) for task in elsewhere.tasks().values()}
-    return TextAid(lambda query: said_to_another(aid, query.task, others))
+    return TextMemory(lambda query: said_to_another(aid, query.task, others))
 
 
 def plan_of(environment: Environment, task_id: str) -> str:
@@ -38,7 +38,7 @@ def plan_of(environment: Environment, task_id: str) -> str:
     return render(PLAN, steps=[(name, len(list(times))) for name, times in groupby(names)]).text.strip()
 
 
-def said_to_another(aid: Aid, task: str, others: Mapping[str, Query]) -> str:
+def said_to_another(aid: MemoryProvider, task: str, others: Mapping[str, Query]) -> str:
     """What `aid` says to one of `others`: the first, in an order of the task's own, that it says anything to."""
     shuffled = sorted(others, key=lambda key: digest(f"{task}\n{key}"))
     said = (aid.begin(others[key]).guidance.text for key in shuffled)

@@ -37,7 +37,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Call:
+class EnvironmentCall:
     """One call of a function."""
 
     function: str
@@ -48,7 +48,7 @@ class Call:
 class Solution:
     """A way to solve a task that its makers wrote down. Never shown to an agent that is measured."""
 
-    turns: tuple[tuple[Call, ...], ...]
+    turns: tuple[tuple[EnvironmentCall, ...], ...]
     """Turn by turn, with `App.function` names."""
     answer: str = ""
     """What is said at the end, where the verdict depends on it."""

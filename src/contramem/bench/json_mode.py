@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from contramem.bench.target import ONE_CALL, Message, Reply, ToolCall
+from contramem.bench.target import ONE_CALL, AgentReply, ChatMessage, ToolCall
 from contramem.errors import TraceError
 from contramem.prompts import render
 from contramem.traces.normalize import check_depth
-from contramem.traces.trajectory import Tool, Usage
+from contramem.traces.trajectory import RunUsage, Tool
 
 FINISH = "finish"
 PROMPT = "bench/prompts/json_mode.jinja"
@@ -29,7 +29,7 @@ def schema_of(tools: Iterable[Tool]) -> dict[str, Any]:
     return {"anyOf": [*branches, _branch(FINISH, _ANSWER)]}
 
 
-def spoken(messages: Sequence[Message], tools: Sequence[Tool]) -> list[dict[str, str]]:
+def spoken(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> list[dict[str, str]]:
     """The conversation as plain messages: the system's with the tools in it, calls as JSON, results as the user's."""
     how = render(PROMPT, tools=[(tool.function, _signature(tool), tool.description) for tool in tools], finish=FINISH)
     said = []
@@ -45,20 +45,20 @@ def spoken(messages: Sequence[Message], tools: Sequence[Tool]) -> list[dict[str,
     return _alternating(said)
 
 
-def reply_of(text: str, usage: Usage = ONE_CALL) -> Reply:
+def reply_of(text: str, usage: RunUsage = ONE_CALL) -> AgentReply:
     """What the model meant. Any text gives a call, an answer, or the problem to tell it."""
     found = _object_in(text)
     if found is None:
-        return Reply(text, problem="That was no JSON object. Write one call as JSON, or finish.", usage=usage)
+        return AgentReply(text, problem="That was no JSON object. Write one call as JSON, or finish.", usage=usage)
     function, arguments = found.get("function"), found.get("arguments", {})
     if not isinstance(function, str) or not function:
-        return Reply(text, problem='The JSON object has no "function".', usage=usage)
+        return AgentReply(text, problem='The JSON object has no "function".', usage=usage)
     if not isinstance(arguments, dict):
-        return Reply(text, problem='"arguments" must be a JSON object.', usage=usage)
+        return AgentReply(text, problem='"arguments" must be a JSON object.', usage=usage)
     if function != FINISH:
-        return Reply(calls=(ToolCall(function, arguments),), usage=usage)
+        return AgentReply(calls=(ToolCall(function, arguments),), usage=usage)
     answer = arguments.get("answer", "")
-    return Reply(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False), usage=usage)
+    return AgentReply(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False), usage=usage)
 
 
 def _object_in(text: str) -> dict[str, Any] | None:

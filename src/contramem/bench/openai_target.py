@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from contramem.bench.json_mode import reply_of, schema_of, spoken
-from contramem.bench.target import Message, Reply, ToolCall, WindowFullError
+from contramem.bench.target import AgentReply, ChatMessage, ToolCall, WindowFullError
 from contramem.errors import ModelError, TraceError, UsageError
 from contramem.traces.normalize import check_depth
-from contramem.traces.trajectory import Tool, Usage
+from contramem.traces.trajectory import RunUsage, Tool
 
 Mode: TypeAlias = Literal["tools", "json"]
 
@@ -56,7 +56,7 @@ class OpenAITarget:
         """Give the connections back."""
         self._client.close()
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Tool], *, seed: int | None = None) -> Reply:
+    def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
         asked: dict[str, Any] = {"model": self._model, "max_tokens": self._max_tokens}
         if self._temperature is not None:
             asked["temperature"] = self._temperature
@@ -84,7 +84,7 @@ class OpenAITarget:
         except openai.APIError as error:
             raise ModelError(f"{self.name} does not answer: {error.message}") from error
 
-    def _understood(self, answer: Any) -> Reply:
+    def _understood(self, answer: Any) -> AgentReply:
         usage = _usage(answer)
         if not answer.choices:
             raise ModelError(f"{self.name} answered without a choice. Is this URL an OpenAI-compatible one?")
@@ -94,20 +94,22 @@ class OpenAITarget:
             reply = reply_of(text, usage)
             cut = choice.finish_reason == "length" and reply.problem
             return (
-                Reply(text, problem="The reply was too long and was cut off. Be brief.", usage=usage) if cut else reply
+                AgentReply(text, problem="The reply was too long and was cut off. Be brief.", usage=usage)
+                if cut
+                else reply
             )
         return _native_reply(text, choice.message.tool_calls or (), usage)
 
 
-def _native_reply(text: str, asked_for: Sequence[Any], usage: Usage) -> Reply:
+def _native_reply(text: str, asked_for: Sequence[Any], usage: RunUsage) -> AgentReply:
     calls = []
     for call in asked_for:
         arguments = _arguments(call.function.arguments)
         if arguments is None:
             problem = f"The arguments of {call.function.name} were no JSON object. Call again."
-            return Reply(text, problem=problem, usage=usage)
+            return AgentReply(text, problem=problem, usage=usage)
         calls.append(ToolCall(call.function.name, arguments, call.id))
-    return Reply(text, tuple(calls), usage=usage)
+    return AgentReply(text, tuple(calls), usage=usage)
 
 
 def _arguments(written: str) -> dict[str, Any] | None:
@@ -119,11 +121,11 @@ def _arguments(written: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _native(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _native(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     return [_native_message(message) for message in messages]
 
 
-def _native_message(message: Message) -> dict[str, Any]:
+def _native_message(message: ChatMessage) -> dict[str, Any]:
     if message.answers is not None:
         return {"role": "tool", "tool_call_id": message.answers.id, "content": message.text}
     if not message.calls:
@@ -147,11 +149,11 @@ def _described(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _usage(answer: Any) -> Usage:
+def _usage(answer: Any) -> RunUsage:
     told = answer.usage
     if told is None:
-        return Usage(model_calls=1)
-    return Usage(model_calls=1, tokens_in=told.prompt_tokens, tokens_out=told.completion_tokens)
+        return RunUsage(model_calls=1)
+    return RunUsage(model_calls=1, tokens_in=told.prompt_tokens, tokens_out=told.completion_tokens)
 
 
 def _client(base_url: str | None, key_from: str, timeout_s: float, retries: int) -> Any:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from contramem.counting import count_tokens
-from contramem.traces.trajectory import Tool, Usage
+from contramem.traces.trajectory import RunUsage, Tool
 
-ONE_CALL = Usage(model_calls=1)
+ONE_CALL = RunUsage(model_calls=1)
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -25,7 +25,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
-class Message:
+class ChatMessage:
     """One message of the conversation. How it is put on the wire is for the target to know."""
 
     role: Role
@@ -37,14 +37,14 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Reply:
+class AgentReply:
     """What the model does next: calls, or the answer that ends its turn, or neither."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     problem: str = ""
     """Why the reply is neither a call nor an answer, in words that the model can act on."""
-    usage: Usage = ONE_CALL
+    usage: RunUsage = ONE_CALL
 
 
 class WindowFullError(Exception):
@@ -58,12 +58,12 @@ class Target(Protocol):
     def name(self) -> str:
         """What its runs are called by."""
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Tool], *, seed: int | None = None) -> Reply:
+    def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
         """What it does next. A model that cannot be asked raises a ModelError, and the run is nobody's evidence."""
 
 
-Move: TypeAlias = ToolCall | str | Reply
-Policy: TypeAlias = Callable[[Sequence[Message], Sequence[Tool]], Move]
+Move: TypeAlias = ToolCall | str | AgentReply
+Policy: TypeAlias = Callable[[Sequence[ChatMessage], Sequence[Tool]], Move]
 
 
 class ScriptedTarget:
@@ -79,11 +79,11 @@ class ScriptedTarget:
         left = iter(moves)
         return cls(lambda messages, tools: next(left, ""), name)
 
-    def reply(self, messages: Sequence[Message], tools: Sequence[Tool], *, seed: int | None = None) -> Reply:
+    def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
         move = self._policy(messages, tools)
-        if isinstance(move, Reply):
+        if isinstance(move, AgentReply):
             return move
         read = sum(count_tokens(message.text) for message in messages)
         said = move if isinstance(move, str) else f"{move.function} {move.arguments}"
-        usage = Usage(model_calls=1, tokens_in=read, tokens_out=count_tokens(said))
-        return Reply(move, usage=usage) if isinstance(move, str) else Reply(calls=(move,), usage=usage)
+        usage = RunUsage(model_calls=1, tokens_in=read, tokens_out=count_tokens(said))
+        return AgentReply(move, usage=usage) if isinstance(move, str) else AgentReply(calls=(move,), usage=usage)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from contramem.llm.calls import Caller
+from contramem.llm.calls import ModelCaller
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import Reply, Request
+from contramem.llm.request import ModelReply, Request
 
 Watch = Callable[[int, int], None]
 """Told (answered, asked) of the round under way."""
@@ -17,7 +17,7 @@ Watch = Callable[[int, int], None]
 class AskNow:
     """Every request of a round is put to the model; each reply is kept the moment it comes."""
 
-    caller: Caller
+    caller: ModelCaller
     exchange: Exchange
     watch: Watch | None = None
 
@@ -34,7 +34,7 @@ class AskNow:
 class FromFile:
     """Takes what replies there are. `open` holds what is left to ask when none fits any more."""
 
-    replies: dict[str, Reply]
+    replies: dict[str, ModelReply]
     exchange: Exchange
     open: list[Request] = field(default_factory=list)
     used: set[str] = field(default_factory=set)

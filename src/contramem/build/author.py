@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.bank.ledger import Attribution, Usage
+from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.patch import Patch
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
@@ -30,15 +30,15 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Spent:
+class AuthorCost:
     """What the author's last work cost. Rules work for nothing."""
 
-    usage: Usage = field(default_factory=Usage)
+    usage: DecisionCost = field(default_factory=DecisionCost)
     calls: tuple[str, ...] = ()
     """Digests of the calls."""
 
 
-class Unusable(Exception):
+class UnusableReply(Exception):
     """An author that was asked often enough has given nothing that can be read. It goes to the ledger as refused."""
 
     def __init__(self, check: str, reason: str) -> None:
@@ -70,5 +70,5 @@ class Author(Protocol):
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
         """The smallest edit of the bank that takes in candidate number `index` of the packet."""
 
-    def spent(self) -> Spent:
+    def spent(self) -> AuthorCost:
         """What the work since the last time cost."""

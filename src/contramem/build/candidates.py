@@ -1,7 +1,8 @@
 """Candidates: the guards that the runs of one task suggest, whatever became of the runs.
 
 Outcomes are not looked at here, so that how many candidates there were says how often chance was given an opportunity
-(chance.py). Each is kept by some run and broken by another, in the way its kind of rule is usually kept and broken.
+(significance.py). Each is kept by some run and broken by another, in the way its kind of rule is usually kept or
+broken.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def worked(run: PacketRun) -> list[Step]:
 # Values
 
 
-class _Slot(NamedTuple):
+class _ArgumentSources(NamedTuple):
     sources: set[str]
     """Functions in whose results the values had been seen."""
     told: bool
@@ -67,22 +68,24 @@ class _Slot(NamedTuple):
     """Some had been seen nowhere."""
 
 
-def _slots(runs: Sequence[PacketRun]) -> dict[Slot, _Slot]:
+def _slots(runs: Sequence[PacketRun]) -> dict[Slot, _ArgumentSources]:
     origins = defaultdict[Slot, set[str]](set)
     for run in runs:
         for step in calls(run):
             for argument, origin in step.origins.items():
                 origins[step.function, argument].add(origin)
     return {
-        slot: _Slot({place for place in seen if "." in place}, bool(seen & {"task", "user"}), NOWHERE in seen)
+        slot: _ArgumentSources(
+            {place for place in seen if "." in place}, bool(seen & {"task", "user"}), NOWHERE in seen
+        )
         for slot, seen in origins.items()
     }
 
 
-def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, _Slot]) -> Iterator[Guard]:
+def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, _ArgumentSources]) -> Iterator[Guard]:
     """One level up: several functions of an app take the argument from the same place, so it is a rule of the app."""
     effects = {step.function: step.effect for run in runs for step in calls(run)}
-    alike = defaultdict[tuple[str, str, str], list[_Slot]](list)
+    alike = defaultdict[tuple[str, str, str], list[_ArgumentSources]](list)
     for (function, argument), slot in slots.items():
         if effects[function] in ("read", "write"):
             alike[function.partition(".")[0], effects[function], argument].append(slot)
@@ -95,7 +98,7 @@ def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, _Slot]) -> Iterator
             yield Guard("known_value", f"{effect}s({app})", argument=argument)
 
 
-def _sources(slots: dict[Slot, _Slot]) -> Iterator[Guard]:
+def _sources(slots: dict[Slot, _ArgumentSources]) -> Iterator[Guard]:
     """A value that some runs take from one place and some from another: one of them may be the right one."""
     for (function, argument), slot in slots.items():
         if len(slot.sources) + slot.told > 1:

@@ -10,15 +10,15 @@ from dataclasses import replace
 
 from contramem.bank.bank import Bank, Change
 from contramem.bank.card import FunctionCard, SkillCard
-from contramem.bank.footing import Footing
 from contramem.bank.ledger import Decision, Operation
 from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
-from contramem.build.author import Author, Candidate, Unusable
-from contramem.build.books import Books, Ground, Report, digest_of
+from contramem.bank.support import CardSupport
+from contramem.build.author import Author, Candidate, UnusableReply
 from contramem.build.checks import Checks
-from contramem.build.comeback import taken_up_again
-from contramem.build.fitting import Fitted, fitted
+from contramem.build.drop_refused_guards import CheckedProposal, fitted
+from contramem.build.recorder import BuildRecorder, BuildReport, Provenance, digest_of
+from contramem.build.reinstate import taken_up_again
 from contramem.build.upkeep import settle
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
@@ -27,11 +27,11 @@ from contramem.traces.trajectory import Tool
 from contramem.validate.verdict import Refusal
 
 
-class Construction:
+class BankBuild:
     """Takes what the runs teach into a store, one decision at a time. Made inside `store.writing(...)`."""
 
     def __init__(self, store: Store, author: Author, checks: Checks, *, append_only: bool = False) -> None:
-        self._books = Books(store, author)
+        self._books = BuildRecorder(store, author)
         self._author = author
         self._checks = checks
         self._append_only = append_only
@@ -42,7 +42,7 @@ class Construction:
         return self._books.bank
 
     @property
-    def report(self) -> Report:
+    def report(self) -> BuildReport:
         return self._books.report
 
     # Function Cards
@@ -59,7 +59,7 @@ class Construction:
             return
         try:
             card = self._author.build_function(function, observations, tool)
-        except Unusable as unusable:
+        except UnusableReply as unusable:
             refusal = Refusal(unusable.check, f"{function}: {unusable.reason}")
             self._books.record(self._books.refused([refusal]), progress={step: state})
             return
@@ -73,12 +73,12 @@ class Construction:
         refusals = self._checks.card(card, observations, [packet for packet in packets if packet.task_key in tasks])
         if refusals:
             return self._books.refused(refusals, card)
-        held = self.bank.holdings.get(card.card_id)
+        held = self.bank.entries.get(card.card_id)
         if held is not None and not set(held.footing.tasks) <= tasks:
             seen = f"The card rests on {len(held.footing.tasks)} tasks, not all seen now."
             return self._books.accepted("NOOP", card, seen)
         try:
-            changes = self.bank.plan_function(card, Footing(tasks=tuple(tasks)))
+            changes = self.bank.plan_function(card, CardSupport(tasks=tuple(tasks)))
         except PatchError as error:  # a person has pinned or rejected the card
             return self._books.refused([Refusal("bank", str(error))], card)
         calls = f"{len(observations)} calls in {len(tasks)} tasks"
@@ -102,9 +102,9 @@ class Construction:
         state = self.state(packet)
         try:
             candidates = list(self._author.reflect(packet, seen or self.bank))
-        except Unusable as unusable:
+        except UnusableReply as unusable:
             self.report.packets += 1
-            refused = self._books.refused([Refusal(unusable.check, unusable.reason)], ground=Ground(packet))
+            refused = self._books.refused([Refusal(unusable.check, unusable.reason)], ground=Provenance(packet))
             self._books.record(refused, progress={step: f"{state} done"})
             return
         for index, candidate in enumerate(candidates):
@@ -128,20 +128,20 @@ class Construction:
         """Who decides, on what: another author, or other runs, make it another packet."""
         return f"{self._books.kept_by} {packet.content_digest}"
 
-    def fitted(self, candidate: Candidate, packet: Packet) -> Fitted:
+    def fitted(self, candidate: Candidate, packet: Packet) -> CheckedProposal:
         """The lesson without guards that cannot be read or that the packet does not bear out."""
         return fitted(candidate.delta, self._checks.candidate(candidate, packet, self._functions))
 
     def _skill_decisions(self, index: int, proposed: Candidate, packet: Packet) -> list[Decision]:
         """What becomes of a delta, and a refusal for each guard that it or its patch has to go without."""
-        ground = Ground(packet, proposed.cites)
+        ground = Provenance(packet, proposed.cites)
         delta, refusals, unfit = self.fitted(proposed, packet)
         candidate = replace(proposed, delta=delta)
         if refusals:
             return [self._books.refused([*refusals, *unfit], proposed.delta, ground=ground)]
         try:
             patch = self._patch(index, candidate, packet)
-        except Unusable as unusable:
+        except UnusableReply as unusable:
             return [self._books.refused([Refusal(unusable.check, unusable.reason)], delta, ground=ground)]
         refusals = self._refusals(patch, candidate, packet)
         if patch.new_or_updated_card is not None:
@@ -168,13 +168,13 @@ class Construction:
         return self._author.curate(index, candidate, packet, self.bank)
 
     def _refusals(self, patch: Patch, candidate: Candidate, packet: Packet) -> list[Refusal]:
-        held = [self.bank.holdings[card_id].card for card_id in patch.target_card_ids if card_id in self.bank.holdings]
+        held = [self.bank.entries[card_id].card for card_id in patch.target_card_ids if card_id in self.bank.entries]
         targets = [card for card in held if isinstance(card, SkillCard)]
         used = {function for text in (candidate.delta, *targets) for function in text.functions_used}
         functions = [card for function in sorted(used) if (card := self.bank.function(function)) is not None]
         return self._checks.patch(patch, candidate, targets, functions, packet)
 
-    def _changes(self, patch: Patch, ground: Ground) -> tuple[Change, ...]:
+    def _changes(self, patch: Patch, ground: Provenance) -> tuple[Change, ...]:
         ability, footing = ground.packet.ability, self.bank.footing(patch.target_card_ids) + ground.footing
         if isinstance(patch, Add) and not self._append_only:
             again = taken_up_again(self._books, ability, patch.new_or_updated_card, footing)

@@ -12,27 +12,27 @@ from typing import NamedTuple
 
 from contramem.bank.bank import Bank, Status
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.bank.footing import Footing
 from contramem.bank.patch import Add, Amend, Merge, Noop, Patch
+from contramem.bank.support import CardSupport
 from contramem.build.every_item import completed, says_for_each
 from contramem.build.generalizing import asks_for, covers, generalized, is_about_one_call, joined, shortened
 from contramem.build.phrases import AT_ONCE, MAX_TAGS, quoted
 from contramem.contrast.packet import Packet
 
 
-class Known(NamedTuple):
+class LearningCard(NamedTuple):
     """A Skill Card that is still learning, with what it rests on."""
 
     card: SkillCard
-    footing: Footing
+    footing: CardSupport
     status: Status
 
 
-def known(bank: Bank, ability: str) -> list[Known]:
+def known(bank: Bank, ability: str) -> list[LearningCard]:
     """The cards of an ability that were not retired, by id. Muted ones go on learning."""
     found = [
-        Known(held.card, held.footing, held.status)
-        for held in bank.holdings.values()
+        LearningCard(held.card, held.footing, held.status)
+        for held in bank.entries.values()
         if isinstance(held.card, SkillCard) and held.card.ability == ability and held.status != "retired"
     ]
     return sorted(found, key=lambda one: one.card.card_id)
@@ -77,7 +77,7 @@ def _asks_after_refusal(card: SkillDelta, delta: SkillDelta) -> bool:
 
 
 def _widening(
-    index: int, same: Known | None, delta: SkillDelta, packet: Packet, cards: Sequence[Known]
+    index: int, same: LearningCard | None, delta: SkillDelta, packet: Packet, cards: Sequence[LearningCard]
 ) -> Amend | Merge | None:
     """The cards that the delta shows to be one rule with it: about a class of calls, or what several calls need."""
     open_to_change = [one for one in cards if one.status != "pinned" and one is not same]
@@ -109,7 +109,7 @@ def _widening(
     return None
 
 
-def _noop(index: int, one: Known, reason: str) -> Noop:
+def _noop(index: int, one: LearningCard, reason: str) -> Noop:
     card_id = one.card.card_id
     return Noop(delta_index=index, target_card_ids=(card_id,), retained_card_id=card_id, reason=reason)
 

@@ -9,7 +9,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.bank.patch import Patch
-from contramem.build.author import Author, Candidate, Spent
+from contramem.build.author import Author, AuthorCost, Candidate
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -66,5 +66,5 @@ class DeltasFrom:
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
         return self._curator.curate(index, candidate, packet, bank)
 
-    def spent(self) -> Spent:
+    def spent(self) -> AuthorCost:
         return self._curator.spent()

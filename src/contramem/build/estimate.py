@@ -14,12 +14,12 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
-from contramem.build.batching import Held, held_batches
+from contramem.build.batches import SentBatch, held_batches
 from contramem.build.checks import Checks
-from contramem.build.construction import Construction
+from contramem.build.construction import BankBuild
 from contramem.build.model import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
 from contramem.build.related import FOR_CURATOR, FOR_REFLECTOR
-from contramem.build.rounds import Plan, Rounds
+from contramem.build.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import Packet
 from contramem.counting import count_tokens
 from contramem.llm.exchange import Exchange
@@ -75,7 +75,7 @@ class StageEstimate:
 
 
 def estimate(
-    plan: Plan, choice: ModelChoice, checks: Checks, price: Price | None, where: Store | None
+    plan: BuildPlan, choice: ModelChoice, checks: Checks, price: Price | None, where: Store | None
 ) -> list[StageEstimate]:
     """Stage by stage. The store is read and not changed."""
     tariff = _Tariff(price, choice.settings.max_tokens)
@@ -83,7 +83,7 @@ def estimate(
         author = ModelAuthor(choice, Exchange(store), checks, plan.packets)
         rounds = Rounds(plan, store, author, checks)
         found = list(_known(rounds.ready(), held_batches(store, choice.name), tariff))
-        left = _left(plan, Construction(store, author, checks))
+        left = _left(plan, BankBuild(store, author, checks))
         if plan.only != "functions":
             # Reflections of the open window are asked for now, or have their reply already.
             opened = rounds.opened
@@ -93,13 +93,13 @@ def estimate(
     return [one for one in found if one.calls.most]
 
 
-def _left(plan: Plan, construction: Construction) -> list[Packet]:
+def _left(plan: BuildPlan, construction: BankBuild) -> list[Packet]:
     if plan.only == "functions":
         return []
     return [packet for packet in plan.packets if construction.decided(packet) is not None]
 
 
-def _known(requests: Sequence[Request], batches: Sequence[Held], tariff: _Tariff) -> Iterator[StageEstimate]:
+def _known(requests: Sequence[Request], batches: Sequence[SentBatch], tariff: _Tariff) -> Iterator[StageEstimate]:
     """Requests that stand already: those that are still to be put, and those that a provider has."""
     held = {request.digest for batch in batches for request in batch.requests}
     parts: tuple[tuple[Part, bool], ...] = (("ready", False), ("held", True))

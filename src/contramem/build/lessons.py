@@ -18,7 +18,7 @@ from contramem.build.recoveries import diagnoses, recoveries
 from contramem.build.wordings import worded
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Cite
-from contramem.monitor.packet_replay import Replay
+from contramem.monitor.packet_replay import GuardReplay
 
 
 def lessons(packet: Packet) -> list[Candidate]:
@@ -45,14 +45,14 @@ def lessons(packet: Packet) -> list[Candidate]:
 # Guards that separate the runs
 
 
-def _from_guards(packet: Packet, mined: Sequence[Replay]) -> Iterator[Candidate]:
+def _from_guards(packet: Packet, mined: Sequence[GuardReplay]) -> Iterator[Candidate]:
     for found in mined:
         delta = worded(packet, found)
         if delta is not None:
             yield Candidate(delta, _cites(packet, found, delta.functions_used))
 
 
-def _cites(packet: Packet, found: Replay, functions: Sequence[str]) -> tuple[Cite, ...]:
+def _cites(packet: Packet, found: GuardReplay, functions: Sequence[str]) -> tuple[Cite, ...]:
     """Of each function that the lesson names, the first call in every run that shows it."""
     shown = []
     for run in packet.runs:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contramem.build.candidates import calls, candidates, worked
-from contramem.build.chance import Table, bar, chance
+from contramem.build.significance import OutcomeTable, bar, chance
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import same_call
-from contramem.monitor.deed import deeds_of_steps
+from contramem.monitor.action import deeds_of_steps
 from contramem.monitor.guard import Guard, Template
-from contramem.monitor.packet_replay import Replay, replay
+from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import Pattern, parse_pattern
 
 # What says more is preferred where the evidence is the same: where a value comes from over what comes first, that over
@@ -36,13 +36,13 @@ MIN_BROKEN = 0.2
 """The share of failing runs that must have broken it: what one of many did wrong is an anecdote."""
 
 
-def mine(packet: Packet) -> list[Replay]:
+def mine(packet: Packet) -> list[GuardReplay]:
     """The guards that separate the runs of a contrastive packet, the sharpest first, one for each thing to do."""
     enabled = enablings((*packet.passing, *packet.failing))
     replays = [replay(guard, packet) for guard in sorted(candidates(packet))]
     kept = [r for r in replays if r.supports and _is_common(r, packet) and _is_to_blame(r, packet, enabled)]
     kept.sort(key=lambda r: (-_score(r, packet), str(r.guard)))
-    chosen: dict[tuple[str, str], Replay] = {}
+    chosen: dict[tuple[str, str], GuardReplay] = {}
     for found in kept:
         # One lesson about doing a thing is enough; where its values come from is another lesson.
         chosen.setdefault(_thing(found.guard, enabled), found)
@@ -58,7 +58,7 @@ def _thing(guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, str]:
     return guard.target, guard.argument
 
 
-def _is_common(found: Replay, packet: Packet) -> bool:
+def _is_common(found: GuardReplay, packet: Packet) -> bool:
     """Enough runs on both sides show it; for a step that was left out, enough that never tried it."""
     broken = [run for run in packet.failing if run.letter in found.broken]
     if found.guard.template == "response":
@@ -67,7 +67,7 @@ def _is_common(found: Replay, packet: Packet) -> bool:
     return len(found.held) >= MIN_HELD * len(packet.passing) and len(broken) >= enough
 
 
-def _score(found: Replay, packet: Packet) -> float:
+def _score(found: GuardReplay, packet: Packet) -> float:
     shares = len(found.broken) / len(packet.failing) * len(found.held) / len(packet.passing)
     return SHARPNESS[found.guard.template] * shares
 
@@ -75,7 +75,7 @@ def _score(found: Replay, packet: Packet) -> float:
 # Causes
 
 
-def _is_to_blame(found: Replay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
+def _is_to_blame(found: GuardReplay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
     """Did runs that broke it fail of that, as far as the tools' own answers tell?
 
     A value that was made up is not what a call was refused for when calls with a value that had been read are refused
@@ -94,7 +94,7 @@ def _is_to_blame(found: Replay, packet: Packet, enabled: Sequence[Enabling]) -> 
     return 2 * len(guilty) > len(broken)
 
 
-def _fails_of_repeating(found: Replay, packet: Packet) -> bool:
+def _fails_of_repeating(found: GuardReplay, packet: Packet) -> bool:
     """Has a run failed that changed the same things as a passing one, only more often?"""
     good = [_changes(run) for run in packet.passing]
     return any(_changes(run) in good for run in packet.failing if run.letter in found.broken)
@@ -104,7 +104,7 @@ def _changes(run: PacketRun) -> set[tuple[str, str]]:
     return {same_call(step) for step in worked(run) if step.effect == "write"}
 
 
-def _takes_from_elsewhere(found: Replay, packet: Packet) -> bool:
+def _takes_from_elsewhere(found: GuardReplay, packet: Packet) -> bool:
     """Had most runs that broke it read the value in another place? Those that made it up are another lesson."""
     condition = parse_pattern(found.guard.function).conditions[0]
     broken = [run for run in packet.failing if run.letter in found.broken]
@@ -145,7 +145,7 @@ def matches(pattern: Pattern, step: Step) -> bool:
     return any(pattern.matches(deed) for deed in deeds_of_steps((step,)))
 
 
-def _said_better(found: Replay, mined: Sequence[Replay]) -> bool:
+def _said_better(found: GuardReplay, mined: Sequence[GuardReplay]) -> bool:
     """Of several ways to say one thing the sharpest is enough: a rule of the app, else of the call; which value to
     read, else what to call first."""
     guard, broken = found.guard, set(found.broken)
@@ -170,7 +170,7 @@ def _targets(guard: Guard, function: str) -> bool:
 # Over all tasks of an ability
 
 
-def tables(guard: Guard, packets: Sequence[Packet]) -> list[Table]:
+def tables(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable]:
     """How runs fared in every contrastive task in which some run broke the guard."""
     found = []
     for packet in packets:
@@ -178,7 +178,7 @@ def tables(guard: Guard, packets: Sequence[Packet]) -> list[Table]:
             replayed = replay(guard, packet)
             failing = len(replayed.broken)
             if broken := failing + len(replayed.contradicted):
-                found.append(Table(len(packet.passing), len(packet.failing), broken, failing))
+                found.append(OutcomeTable(len(packet.passing), len(packet.failing), broken, failing))
     return found
 
 

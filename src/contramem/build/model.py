@@ -15,23 +15,23 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from contramem.bank.bank import Bank
-from contramem.bank.calls import Call
+from contramem.bank.calls import StoredExchange
 from contramem.bank.card import Evidence, FunctionCard, SkillCard, SkillDelta
-from contramem.bank.ledger import Attribution, Usage
+from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.patch import Patch
 from contramem.build import replies
-from contramem.build.author import MAX_DELTAS, Candidate, Spent, Unusable
+from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, UnusableReply
 from contramem.build.checks import Checks
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.packet_text import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.build.related import related_to_delta, related_to_packet
-from contramem.build.replies import Unparsed
+from contramem.build.replies import UnparsedReply
 from contramem.build.suites import Prompts, Template, fenced
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.errors import PatchError
 from contramem.llm.exchange import Exchange, NotYet
-from contramem.llm.request import Message, Request, Settings, Stage
+from contramem.llm.request import ModelSettings, PromptMessage, Request, Stage
 from contramem.traces.trajectory import Tool, digest
 from contramem.validate.verdict import Refusal
 
@@ -53,7 +53,7 @@ class ModelChoice:
     """Who writes, and how: all of it is part of every request's digest."""
 
     name: str
-    settings: Settings = field(default_factory=Settings)
+    settings: ModelSettings = field(default_factory=ModelSettings)
     prompts: Prompts = field(default_factory=Prompts)
     packet_tokens: int = PACKET_BUDGET_TOKENS
     function_tokens: int = FUNCTION_BUDGET_TOKENS
@@ -70,7 +70,7 @@ class ModelAuthor:
         self._packets = packets
         self._functions = set(by_function(packets))
         self._texts: dict[str, PacketText] = {}
-        self._used: dict[str, Call] = {}
+        self._used: dict[str, StoredExchange] = {}
         self._odd: set[str] = set()
         self._charged: set[str] = set()
         written = digest(json.dumps([choice.prompts.digest, asdict(choice.settings), choice.packet_tokens,
@@ -106,19 +106,19 @@ class ModelAuthor:
 
         return self._converse(self.curator_request(candidate, packet, bank), judge)
 
-    def spent(self) -> Spent:
+    def spent(self) -> AuthorCost:
         """The calls behind what was last recorded, as far as no earlier decision was charged with them."""
         fresh = [call for call in self._used.values() if not call.charged and call.digest not in self._charged]
         self._used = {}
         self._charged.update(call.digest for call in fresh)
         priced = [call.cost_usd for call in fresh if call.cost_usd is not None]
-        usage = Usage(
+        usage = DecisionCost(
             model_calls=len(fresh),
             tokens_in=sum(call.tokens_in for call in fresh),
             tokens_out=sum(call.tokens_out for call in fresh),
             cost_usd=sum(priced) if priced else None,
         )
-        return Spent(usage, tuple(call.digest for call in fresh))
+        return AuthorCost(usage, tuple(call.digest for call in fresh))
 
     def forget(self) -> None:
         """What was read since was only a look ahead: no decision is charged with it yet."""
@@ -194,13 +194,13 @@ class ModelAuthor:
             call = self._reply(request)
             if call.finish in ("refusal", "content_filter"):
                 self._note(call, call.finish.replace("_", " "))
-                raise Unusable(call.finish.replace("_", " "), _refused(call))
+                raise UnusableReply(call.finish.replace("_", " "), _refused(call))
             try:
                 made, complaints = judge(call.reply or "")
-            except Unparsed as unparsed:
+            except UnparsedReply as unparsed:
                 if asked == MAX_ASKED:
                     self._note(call, "invalid")
-                    raise Unusable("reply", _unusable(call, unparsed.complaints, asked)) from unparsed
+                    raise UnusableReply("reply", _unusable(call, unparsed.complaints, asked)) from unparsed
                 complaints = list(unparsed.complaints)
             else:
                 if not complaints or asked == MAX_ASKED:
@@ -212,7 +212,7 @@ class ModelAuthor:
             request = self._again(request, call.reply or "", complaints, asked + 1)
         raise AssertionError("unreachable")
 
-    def _reply(self, request: Request) -> Call:
+    def _reply(self, request: Request) -> StoredExchange:
         try:
             call = self._exchange.reply(request)
         except NotYet:
@@ -221,7 +221,7 @@ class ModelAuthor:
         self._used[call.digest] = call
         return call
 
-    def _note(self, call: Call, oddity: str) -> None:
+    def _note(self, call: StoredExchange, oddity: str) -> None:
         if call.digest not in self._odd:
             self._odd.add(call.digest)
             self._exchange.oddities[oddity] += 1
@@ -236,7 +236,7 @@ class ModelAuthor:
         return Request(
             model=request.model,
             settings=request.settings,
-            messages=(*question, Message("assistant", shown), Message("user", text.strip())),
+            messages=(*question, PromptMessage("assistant", shown), PromptMessage("user", text.strip())),
             schema=request.schema,
             stage=request.stage,
             subject=request.subject,
@@ -251,7 +251,7 @@ class ModelAuthor:
             bank.plan(patch, packet.ability)
         except PatchError as error:
             return [str(error)]
-        held = [bank.holdings[card_id].card for card_id in patch.target_card_ids]
+        held = [bank.entries[card_id].card for card_id in patch.target_card_ids]
         targets = [card for card in held if isinstance(card, SkillCard)]
         used = {name for text in (candidate.delta, *targets) for name in text.functions_used}
         functions = [card for name in sorted(used) if (card := bank.function(name)) is not None]
@@ -262,12 +262,12 @@ def _said(refusals: Sequence[Refusal]) -> list[str]:
     return list(dict.fromkeys(refusal.reason for refusal in refusals))
 
 
-def _refused(call: Call) -> str:
+def _refused(call: StoredExchange) -> str:
     what = "The model declined to answer" if call.finish == "refusal" else "A content filter held the reply"
     return f"{what} (call {call.digest[:12]})."
 
 
-def _unusable(call: Call, complaints: Sequence[str], asked: int) -> str:
+def _unusable(call: StoredExchange, complaints: Sequence[str], asked: int) -> str:
     cut = "It was cut off at the token limit. " if call.finish == "length" else ""
     return f"{cut}{' '.join(complaints)[:400]} Asked {asked} times; the last reply is call {call.digest[:12]}."
 
@@ -278,7 +278,7 @@ def _brief(card: SkillCard) -> str:
 
 def _with_evidence(patch: Patch, bank: Bank) -> Patch:
     """The Curator sees what cards say, not what they rest on: evidence that it does not write anew stays as it is."""
-    text, held = patch.new_or_updated_card, bank.holdings.get(patch.retained_card_id or "")
+    text, held = patch.new_or_updated_card, bank.entries.get(patch.retained_card_id or "")
     if text is None or text.evidence != Evidence() or held is None or not isinstance(held.card, SkillCard):
         return patch
     kept = text.model_copy(update={"evidence": held.card.evidence})

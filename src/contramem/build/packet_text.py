@@ -14,11 +14,11 @@ from functools import partial
 import msgspec
 
 from contramem.build.mining import mine
-from contramem.contrast.align import Row, align, reference_first
+from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Signal
 from contramem.counting import count_tokens
-from contramem.monitor.packet_replay import Replay
+from contramem.monitor.packet_replay import GuardReplay
 
 PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (
@@ -88,8 +88,8 @@ def _outcome(run: PacketRun) -> str:
 # Steps
 
 
-def _rows(rows: Sequence[Row], letters: Sequence[str], level: int) -> Iterator[str]:
-    shared: list[Row] = []
+def _rows(rows: Sequence[AlignedStep], letters: Sequence[str], level: int) -> Iterator[str]:
+    shared: list[AlignedStep] = []
     for row in rows:
         if _is_shared(row, letters):
             shared.append(row)
@@ -100,7 +100,7 @@ def _rows(rows: Sequence[Row], letters: Sequence[str], level: int) -> Iterator[s
     yield from _shared(shared, letters, level)
 
 
-def _is_shared(row: Row, letters: Sequence[str]) -> bool:
+def _is_shared(row: AlignedStep, letters: Sequence[str]) -> bool:
     first = next(iter(row.steps.values()))
     alike = all(_did(step) == _did(first) for step in row.steps.values())
     return alike and len(letters) > 1 and set(row.steps) == set(letters)
@@ -112,7 +112,7 @@ def _did(step: Step) -> bytes:
     return msgspec.json.encode(made, order="deterministic")
 
 
-def _shared(rows: Sequence[Row], letters: Sequence[str], level: int) -> Iterator[str]:
+def _shared(rows: Sequence[AlignedStep], letters: Sequence[str], level: int) -> Iterator[str]:
     if level > 1 and len(rows) > 1:
         places = (
             " to ".join(f"{letter}#{row.steps[letter].position}" for row in (rows[0], rows[-1])) for letter in letters
@@ -125,7 +125,7 @@ def _shared(rows: Sequence[Row], letters: Sequence[str], level: int) -> Iterator
         yield f"  all [{_places(row, letters)}] {what}"
 
 
-def _divergence(row: Row, letters: Sequence[str]) -> Iterator[str]:
+def _divergence(row: AlignedStep, letters: Sequence[str]) -> Iterator[str]:
     groups = defaultdict[bytes, list[str]](list)
     for letter in letters:
         if letter in row.steps:
@@ -135,7 +135,7 @@ def _divergence(row: Row, letters: Sequence[str]) -> Iterator[str]:
         yield f"  {_places(row, group)} {call_text(step)}{result_text(step)}"
 
 
-def _places(row: Row, letters: Sequence[str]) -> str:
+def _places(row: AlignedStep, letters: Sequence[str]) -> str:
     return " ".join(f"{letter}#{row.steps[letter].position}" for letter in letters)
 
 
@@ -205,7 +205,7 @@ def _said_once(signals: Sequence[Signal]) -> list[Signal]:
     ]
 
 
-def _fared(found: Replay) -> str:
+def _fared(found: GuardReplay) -> str:
     shown = [("passing runs that keep it", found.held), ("failing runs that break it", found.broken)]
     if found.contradicted:
         shown.append(("passing runs that break it", found.contradicted))

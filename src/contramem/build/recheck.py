@@ -43,7 +43,7 @@ def recheck(
 ) -> tuple[Finding, ...]:
     """Check every card in service: its text, and what the runs of `packets` that taught it show."""
     evidence = _Evidence(bank, ledger, packets)
-    held = (bank.holdings[card.card_id] for card in bank.cards)
+    held = (bank.entries[card.card_id] for card in bank.cards)
     return tuple(
         _function(one.card, one.footing.tasks, evidence, validator)
         if isinstance(one.card, FunctionCard)
@@ -120,7 +120,7 @@ def _sources(card: SkillCard, decisions: Sequence[Decision], bank: Bank) -> Iter
         else:
             yield from (change.after.card for change in decision.changes)
     for function in card.functions_used:
-        about = bank.holdings.get(f"function::{function}")
+        about = bank.entries.get(f"function::{function}")
         if about is not None:
             yield about.card
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from contramem.bank.footing import Footing, Support
+from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.mining import guarded, is_met
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.packet_replay import Replay, replay
+from contramem.monitor.packet_replay import GuardReplay, replay
 
 MIN_RUNS = 5
 """Of those that kept a rule, and of those that did not, before they can speak against it."""
 CLEAR_LIFT = 0.3
 
-Replays: TypeAlias = Sequence[tuple[Packet, Replay]]
+Replays: TypeAlias = Sequence[tuple[Packet, GuardReplay]]
 
 
-class Record(NamedTuple):
+class FollowRecord(NamedTuple):
     """How runs fared that kept a rule, and how those that did not, over all tasks it speaks about."""
 
     tasks: int
@@ -48,7 +48,7 @@ class Record(NamedTuple):
         )
 
 
-def record(guards: Sequence[Guard], packets: Sequence[Packet]) -> Record:
+def record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
     """All guards of a card taken together: whoever breaks one has not kept the rule."""
     verdicts = [
         (packet.task_key, _verdict(about, run), run.passed)
@@ -60,7 +60,7 @@ def record(guards: Sequence[Guard], packets: Sequence[Packet]) -> Record:
     kept = [passed for _, verdict, passed in verdicts if verdict == "holds"]
     broke = [passed for _, verdict, passed in verdicts if verdict == "broken"]
     tasks = {task for task, verdict, _ in verdicts if verdict != "vacuous"}
-    return Record(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
+    return FollowRecord(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
 
 
 def _verdict(guards: Sequence[Guard], run: PacketRun) -> Verdict:
@@ -87,13 +87,13 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
     return made if guard.template in ("response", "existence", "last") else not made
 
 
-def footing_of(found: Replays) -> Footing:
+def footing_of(found: Replays) -> CardSupport:
     """What the replays add to a card's footing: tasks for it and against it, and each guard's counts."""
-    footing = Footing()
+    footing = CardSupport()
     for packet, one in found:
         sources = [packet.provenance[letter].source for letter in (*one.held, *one.broken)]
-        counts = Support(held=len(one.held), broken=len(one.broken), contradicted=len(one.contradicted))
-        footing += Footing(
+        counts = GuardSupport(held=len(one.held), broken=len(one.broken), contradicted=len(one.contradicted))
+        footing += CardSupport(
             tasks=(packet.task_key,) if one.supports else (),
             sources=tuple(sources) if one.supports else (),
             contradicted_by=(packet.task_key,) if one.speaks_against else (),

@@ -34,7 +34,7 @@ def recoveries(packet: Packet, mined: Sequence[Guard] = ()) -> Iterator[Candidat
             yield _recovery(packet, function, quoted, way, stuck)
 
 
-class Way(NamedTuple):
+class ErrorFix(NamedTuple):
     """How runs got past an error, and passed."""
 
     by: tuple[str, ...]
@@ -45,7 +45,7 @@ class Way(NamedTuple):
     cases: list[tuple[PacketRun, Step]]
 
 
-def _way_past(packet: Packet, function: str, error: str) -> Way | None:
+def _way_past(packet: Packet, function: str, error: str) -> ErrorFix | None:
     """What most of the passing runs that were refused had done when the call worked."""
     found: dict[tuple[str, ...], list[Enabling]] = defaultdict(list)
     for one in enablings((*packet.passing, *packet.failing)):
@@ -57,10 +57,10 @@ def _way_past(packet: Packet, function: str, error: str) -> Way | None:
     arguments = tuple(dict.fromkeys(name for one in ones for name in one.arguments))
     again = f" with {listed([f'`{name}`' for name in arguments])} from its result" if arguments else ""
     advice = f"call {listed([bare(name) for name in by])}, and then {bare(function)} again{again}"
-    return Way(by, arguments, advice, [(one.run, one.refused) for one in ones])
+    return ErrorFix(by, arguments, advice, [(one.run, one.refused) for one in ones])
 
 
-def _another_form(function: str, by_reaction: Reactions) -> Way | None:
+def _another_form(function: str, by_reaction: Reactions) -> ErrorFix | None:
     """The same call with a value written in another way. "Change something" alone is what the error says already."""
     for reaction, cases in sorted(by_reaction.items()):
         if reaction.startswith("changed") and reaction.endswith("worked"):
@@ -68,11 +68,11 @@ def _another_form(function: str, by_reaction: Reactions) -> Way | None:
             if helped:
                 forms = sorted(_reformed(function, *helped[0]).items())
                 changes = [f"`{name}` as {after} instead of {before}" for name, (before, after) in forms]
-                return Way((), tuple(name for name, _ in forms), f"call it again with {listed(changes)}", helped)
+                return ErrorFix((), tuple(name for name, _ in forms), f"call it again with {listed(changes)}", helped)
     return None
 
 
-def _asks_for(guard: Guard, function: str, way: Way) -> bool:
+def _asks_for(guard: Guard, function: str, way: ErrorFix) -> bool:
     """Does the guard ask beforehand for what the way past the error does afterwards?"""
     if guard.template == "precedence":
         return guard.then == function and guard.function in way.by and not way.arguments
@@ -94,7 +94,7 @@ def _reached(function: str, run: PacketRun, failed: Step) -> bool:
 
 
 def _recovery(
-    packet: Packet, function: str, error: str, way: Way, stuck: Sequence[tuple[PacketRun, Step]]
+    packet: Packet, function: str, error: str, way: ErrorFix, stuck: Sequence[tuple[PacketRun, Step]]
 ) -> Candidate:
     functions = (function, *way.by)
     delta = SkillDelta(

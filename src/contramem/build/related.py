@@ -9,8 +9,8 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard, SkillDelta
 from contramem.build.curation import known
 from contramem.contrast.packet import Packet
+from contramem.retrieve.card_index import CardIndex
 from contramem.retrieve.profiles import PROFILES, Profile
-from contramem.retrieve.shelf import Shelf
 from contramem.retrieve.tokens import tokenize
 
 FOR_REFLECTOR, FOR_CURATOR = 4, 5
@@ -38,7 +38,7 @@ def _nearest(
     cards = [one.card for one in known(bank, ability)]
     if not cards:
         return []
-    shelf = Shelf(cards)
+    shelf = CardIndex(cards)
     apps = frozenset(function.partition(".")[0] for function in functions)
     ranking = shelf.rank(tokenize(words), apps, profile)
     found = (shelf.cards[number] for number in shelf.best(ranking, limit, ranking.fits))

@@ -63,7 +63,7 @@ class CuratorReply(Strict):
     reason: Line
 
 
-class Unparsed(Exception):
+class UnparsedReply(Exception):
     """A reply that is not what was asked for; each complaint is a sentence for the model."""
 
     def __init__(self, *complaints: str) -> None:
@@ -98,7 +98,7 @@ def patch(reply: str, index: int, delta: SkillDelta) -> Patch:
     try:
         return PATCH.validate_python({"delta_index": index, **fields})
     except ValidationError as error:
-        raise Unparsed(*_complaints(error)) from error
+        raise UnparsedReply(*_complaints(error)) from error
 
 
 def _uncited(delta: CitedDelta) -> SkillDelta:
@@ -119,7 +119,7 @@ def parsed(reply: str, kind: type[Parsed]) -> Parsed:
     try:
         return kind.model_validate_json(block[1] if block else reply)
     except ValidationError as error:
-        raise Unparsed(*_complaints(error)) from error
+        raise UnparsedReply(*_complaints(error)) from error
 
 
 def _complaints(error: ValidationError) -> list[str]:

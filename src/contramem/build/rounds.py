@@ -16,18 +16,18 @@ from dataclasses import dataclass, field, replace
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.bank.store import Store
-from contramem.build.author import Candidate, Only, Unusable
-from contramem.build.books import Report
+from contramem.build.author import Candidate, Only, UnusableReply
 from contramem.build.checks import Checks
-from contramem.build.construction import Construction
+from contramem.build.construction import BankBuild
 from contramem.build.curriculum import curriculum
 from contramem.build.model import ModelAuthor
+from contramem.build.recorder import BuildReport
 from contramem.build.related import related_to_delta
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.llm.exchange import NotYet
 from contramem.llm.request import Request
-from contramem.progress import Progress, unwatched
+from contramem.progress import Progress, no_progress
 from contramem.traces.trajectory import Tool
 
 Answer = Callable[[Sequence[Request]], bool]
@@ -37,7 +37,7 @@ DEFAULT_WINDOW = 1
 
 
 @dataclass(frozen=True)
-class Plan:
+class BuildPlan:
     """What is to be built, and how."""
 
     packets: Sequence[Packet]
@@ -51,11 +51,11 @@ class Plan:
 class Rounds:
     """One build by a model author. Made inside `store.writing(...)`."""
 
-    def __init__(self, plan: Plan, store: Store, author: ModelAuthor, checks: Checks) -> None:
+    def __init__(self, plan: BuildPlan, store: Store, author: ModelAuthor, checks: Checks) -> None:
         self._plan = plan
         self._store = store
         self._author = author
-        self._construction = Construction(store, author, checks, append_only=plan.append_only)
+        self._construction = BankBuild(store, author, checks, append_only=plan.append_only)
         self._functions: dict[str, list[Observation]] = by_function(plan.packets) if plan.only != "skills" else {}
         self._abilities = {
             ability: _Ability(packets)
@@ -65,7 +65,7 @@ class Rounds:
         self._function_count, self._packet_count = len(self._functions), sum(map(len, self._abilities.values()))
 
     @property
-    def report(self) -> Report:
+    def report(self) -> BuildReport:
         return self._construction.report
 
     @property
@@ -77,7 +77,7 @@ class Rounds:
         """Keys of the tasks in the windows that are open."""
         return {packet.task_key for ability in self._abilities.values() for packet in ability.window}
 
-    def run(self, answer: Answer, tell: Progress = unwatched) -> bool:
+    def run(self, answer: Answer, tell: Progress = no_progress) -> bool:
         """Round after round, until all is done or nothing more is answered. True: all is done."""
         while ready := self.ready():
             left = sum(len(ability) for ability in self._abilities.values())
@@ -147,7 +147,7 @@ class Rounds:
             return self._author.reflect(packet, seen)
         except NotYet as wait:
             return wait.request
-        except Unusable:
+        except UnusableReply:
             return []
 
 
@@ -174,7 +174,7 @@ class _Ability:
         self.window.remove(packet)
         self._left.remove(packet)
 
-    def open_window(self, construction: Construction, store: Store, size: int) -> None:
+    def open_window(self, construction: BankBuild, store: Store, size: int) -> None:
         """Go on with the window that an interrupted build left open, or open the next one and remember where."""
         if self.window:
             return
@@ -215,7 +215,7 @@ class _Ahead:
         grown = [card.card_id for card in related_to_delta(delta, self._ability, self._grown)]
         if near == grown and self._near.isdisjoint(near):
             try:
-                with suppress(Unusable):
+                with suppress(UnusableReply):
                     self._author.curate(0, candidate, packet, self._bank)
             except NotYet as wait:
                 yield wait.request

@@ -8,7 +8,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import Attribution
 from contramem.bank.patch import Patch
-from contramem.build.author import Candidate, Spent
+from contramem.build.author import AuthorCost, Candidate
 from contramem.build.curation import curate
 from contramem.build.functions.card import build_function_card
 from contramem.build.lessons import lessons
@@ -44,5 +44,5 @@ class RuleAuthor:
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
         return curate(index, candidate.delta, packet, bank)
 
-    def spent(self) -> Spent:
-        return Spent()
+    def spent(self) -> AuthorCost:
+        return AuthorCost()

@@ -13,35 +13,35 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from contramem.bank.card import Skill, SkillDelta
-from contramem.bank.footing import Footing
-from contramem.build.chance import chance
-from contramem.build.curation import Known, rewritten
+from contramem.bank.support import CardSupport
+from contramem.build.curation import LearningCard, rewritten
 from contramem.build.enforcing import is_enforced
 from contramem.build.mining import tables
 from contramem.build.narrowing import after_refusal, narrowed, narrower
-from contramem.build.record import Record, Replays, footing_of, record, replays
+from contramem.build.record import FollowRecord, Replays, footing_of, record, replays
+from contramem.build.significance import chance
 from contramem.build.sources import places, sources_in
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
 
 
-class Standing(NamedTuple):
+class Reassessment(NamedTuple):
     """How a card fares over all packets of its ability, and what that means for it."""
 
     operation: Literal["PATCH", "NARROW", "RETIRE"]
     """PATCH: it stays, perhaps with fewer guards, and its counts are new."""
     reason: str
-    footing: Footing
+    footing: CardSupport
     """All it rests on now, what it rested on before included."""
     text: SkillDelta
     """What it says from now on."""
 
-    def changes(self, one: Known) -> bool:
+    def changes(self, one: LearningCard) -> bool:
         """Is there anything to record? Words alone do not change: they follow the counts."""
         return self.operation != "PATCH" or self.footing != one.footing or self.text.guards != one.card.guards
 
 
-class Evidence(NamedTuple):
+class EvidencePool(NamedTuple):
     """What the cards of an ability are held against."""
 
     packets: Sequence[Packet]
@@ -50,7 +50,7 @@ class Evidence(NamedTuple):
     accepted: float | None
     """How likely by chance a card of the rules may be; None for cards in words."""
 
-    def standing(self, one: Known) -> Standing:
+    def standing(self, one: LearningCard) -> Reassessment:
         # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
         tasks = {*one.footing.tasks, *one.footing.contradicted_by}
         complete = tasks <= {packet.task_key for packet in self.packets}
@@ -67,21 +67,21 @@ MAX_CONTRADICTED = 1 / 3
 more often all the same, it stays, and its counts say so."""
 
 
-def _uncounted(one: Known) -> Known:
+def _uncounted(one: LearningCard) -> LearningCard:
     """The card without what was counted for and against it, to be counted anew."""
     return one._replace(footing=one.footing.model_copy(update={"support": {}, "contradicted_by": ()}))
 
 
-def _counted(one: Known, packets: Sequence[Packet]) -> Standing:
+def _counted(one: LearningCard, packets: Sequence[Packet]) -> Reassessment:
     """Only count: what a person has pinned stays as it is."""
     footing = one.footing + footing_of(replays(guards_of(one.card.guards), packets))
-    return Standing("PATCH", f"Held against all runs: {footing}.", footing, rewritten(one.card))
+    return Reassessment("PATCH", f"Held against all runs: {footing}.", footing, rewritten(one.card))
 
 
 # Cards of the rules
 
 
-def _stand_as_rule(one: Known, packets: Sequence[Packet], accepted: float | None = None) -> Standing:
+def _stand_as_rule(one: LearningCard, packets: Sequence[Packet], accepted: float | None = None) -> Reassessment:
     """Replay a card's guards on every packet they speak about.
 
     `accepted` is how likely by chance a rule may be that rests on outcomes alone (mining.py); None: not all runs that
@@ -101,7 +101,7 @@ def _stand_as_rule(one: Known, packets: Sequence[Packet], accepted: float | None
     contradict = f"Passing runs of {_tasks_of(contradicted)} contradict its wider reach."
     if narrow is not None and len(contradicted) <= len(shown):
         text = narrowed(one.card, (str(narrow),), (narrow.when,))
-        return Standing("NARROW", contradict, one.footing + footing_of(replays((narrow,), packets)), text)
+        return Reassessment("NARROW", contradict, one.footing + footing_of(replays((narrow,), packets)), text)
     if enforced and (text_after := after_refusal(one.card)):
         return standing._replace(operation="NARROW", reason=contradict, text=text_after)
     if len(contradicted) > (1 if enforced else MAX_CONTRADICTED) * len(shown) and not fared.makes_a_difference:
@@ -110,7 +110,7 @@ def _stand_as_rule(one: Known, packets: Sequence[Packet], accepted: float | None
 
 
 def _failing(
-    guards: Sequence[Guard], packets: Sequence[Packet], fared: Record, enforced: bool, accepted: float | None
+    guards: Sequence[Guard], packets: Sequence[Packet], fared: FollowRecord, enforced: bool, accepted: float | None
 ) -> str:
     """Why a rule should not stay in service. What the tools themselves enforce needs no outcomes."""
     if fared.speaks_against_it:
@@ -132,7 +132,7 @@ def _failing(
     return ""
 
 
-def _no_better(fared: Record) -> str:
+def _no_better(fared: FollowRecord) -> str:
     return f"Runs that keep it pass no more often than runs that do not: {fared}."
 
 
@@ -149,7 +149,7 @@ def _has_no_one_source(guards: Sequence[Guard], packets: Sequence[Packet]) -> bo
     return any(not sources_in(packets, guard).are_mostly_looked_up for guard in about_values)
 
 
-def _stated(one: Known, fared: Record, packets: Sequence[Packet]) -> SkillDelta:
+def _stated(one: LearningCard, fared: FollowRecord, packets: Sequence[Packet]) -> SkillDelta:
     """The contrast of the task that taught it, and how all runs fared that it speaks about, where there are more."""
     skill = _with_all_sources(one, packets)
     if fared.tasks >= 2 and fared.broke:
@@ -159,7 +159,7 @@ def _stated(one: Known, fared: Record, packets: Sequence[Packet]) -> SkillDelta:
     return rewritten(one.card, skill=skill)
 
 
-def _with_all_sources(one: Known, packets: Sequence[Packet]) -> Skill:
+def _with_all_sources(one: LearningCard, packets: Sequence[Packet]) -> Skill:
     """The rule with every place that passing runs took the values from: one task may have shown an odd one."""
     skill, guards = one.card.skill, guards_of(one.card.guards)
     said = [item.partition(_SEEN_IN)[2] for item in skill.completion if _SEEN_IN in item]
@@ -181,7 +181,7 @@ _OVERALL = "Over all"
 # Cards in an author's own words
 
 
-class _Fate(NamedTuple):
+class GuardOutcome(NamedTuple):
     """What becomes of one guard of such a card."""
 
     guard: Guard | None
@@ -192,7 +192,7 @@ class _Fate(NamedTuple):
     """Enough runs speak against what it says, and so against the card that says it."""
 
 
-def _stand_in_words(one: Known, packets: Sequence[Packet]) -> Standing:
+def _stand_in_words(one: LearningCard, packets: Sequence[Packet]) -> Reassessment:
     """Replay each guard of a card that a model or a person wrote. The words stay what they are, but for the trigger
     that says where a narrower guard holds."""
     unreadable = [f"{text} cannot be read." for text in one.card.guards if not guards_of((text,))]
@@ -204,30 +204,32 @@ def _stand_in_words(one: Known, packets: Sequence[Packet]) -> Standing:
     reasons = [*unreadable, *(fate.reason for fate in fates if fate.reason)]
     text = rewritten(one.card, guards=tuple(map(str, left)))
     if guards and not left and all(fate.against for fate in fates):
-        return Standing("RETIRE", " ".join(reasons), footing, rewritten(one.card))
+        return Reassessment("RETIRE", " ".join(reasons), footing, rewritten(one.card))
     if conditions:
-        return Standing("NARROW", " ".join(reasons), footing, narrowed(one.card, text.guards, conditions))
+        return Reassessment("NARROW", " ".join(reasons), footing, narrowed(one.card, text.guards, conditions))
     if reasons:
-        return Standing("PATCH", f"{' '.join(reasons)} The card stays, and this is no longer checked.", footing, text)
-    return Standing("PATCH", f"Held against all runs: {footing}.", footing, rewritten(one.card))
+        return Reassessment(
+            "PATCH", f"{' '.join(reasons)} The card stays, and this is no longer checked.", footing, text
+        )
+    return Reassessment("PATCH", f"Held against all runs: {footing}.", footing, rewritten(one.card))
 
 
-def _fate(guard: Guard, one: Known, packets: Sequence[Packet]) -> _Fate:
+def _fate(guard: Guard, one: LearningCard, packets: Sequence[Packet]) -> GuardOutcome:
     found, fared = replays((guard,), packets), record((guard,), packets)
     if fared.speaks_against_it:
-        return _Fate(None, f"{guard}: {_no_better(fared)}", against=True)
+        return GuardOutcome(None, f"{guard}: {_no_better(fared)}", against=True)
     shown, contradicted = _tasks(one, found, packets)
     if not contradicted:
-        return _Fate(guard)
+        return GuardOutcome(guard)
     narrow = narrower(guard, found, one.card.functions_used)
     if narrow is not None and len(contradicted) <= len(shown):
-        return _Fate(narrow, f"{guard}: {_do_without(contradicted)} It holds where {narrow.when} is called.")
+        return GuardOutcome(narrow, f"{guard}: {_do_without(contradicted)} It holds where {narrow.when} is called.")
     if len(contradicted) > MAX_CONTRADICTED * len(shown) and not fared.makes_a_difference:
-        return _Fate(None, f"{guard}: {_do_without(contradicted)}")
-    return _Fate(guard)
+        return GuardOutcome(None, f"{guard}: {_do_without(contradicted)}")
+    return GuardOutcome(guard)
 
 
-def _tasks(one: Known, found: Replays, packets: Sequence[Packet]) -> tuple[set[str], set[str]]:
+def _tasks(one: LearningCard, found: Replays, packets: Sequence[Packet]) -> tuple[set[str], set[str]]:
     """Tasks for a guard and tasks against it: those at hand, and those that were counted when their runs were."""
     at_hand = {packet.task_key for packet in packets}
     against = {packet.task_key for packet, fared in found if fared.speaks_against}
@@ -236,7 +238,7 @@ def _tasks(one: Known, found: Replays, packets: Sequence[Packet]) -> tuple[set[s
     return (shown | set(one.footing.tasks) - at_hand) - against, against
 
 
-def _without(footing: Footing, left: Sequence[Guard]) -> Footing:
+def _without(footing: CardSupport, left: Sequence[Guard]) -> CardSupport:
     """What a card rested on, but for the counts of guards that it no longer has."""
     kept = {str(guard) for guard in left}
     return footing.model_copy(update={"support": {text: n for text, n in footing.support.items() if text in kept}})

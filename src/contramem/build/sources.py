@@ -22,7 +22,7 @@ MIN_ALIKE = 0.8
 """Of the values of an argument that is said to come from somewhere, the share that must have the same form."""
 
 
-class Sources(NamedTuple):
+class ValueSources(NamedTuple):
     """How many values came from where."""
 
     functions: tuple[str, ...]
@@ -44,7 +44,7 @@ class Sources(NamedTuple):
         return bool(self.functions) and not self.told
 
 
-def sources_in(packets: Iterable[Packet], guard: Guard) -> Sources:
+def sources_in(packets: Iterable[Packet], guard: Guard) -> ValueSources:
     """Where the passing runs of the packets took the guarded values from."""
     counts, forms = Counter[str](), Counter[str]()
     for packet in packets:
@@ -56,7 +56,7 @@ def sources_in(packets: Iterable[Packet], guard: Guard) -> Sources:
                 forms[step.forms.get(guard.argument, "")] += 1
     common = [place for place, count in sorted(counts.items(), key=_commonest) if count >= MIN_SHARE * counts.total()]
     total = max(1, counts.total())
-    return Sources(
+    return ValueSources(
         tuple(place for place in common if "." in place)[:MAX_NAMED],
         told="the request" in common,
         read=1 - counts["the request"] / total,
@@ -68,7 +68,7 @@ def _commonest(counted: tuple[str, int]) -> tuple[int, str]:
     return -counted[1], counted[0]
 
 
-def places(sources: Sources) -> str:
+def places(sources: ValueSources) -> str:
     """`the request or a result of `find_contact``."""
     results = [f"a result of {bare(name)}" for name in sources.functions]
     return " or ".join([*(["the request"] if sources.told else []), *results]) or "the request"

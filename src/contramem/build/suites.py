@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from contramem.build.focus import Focus, FocusBlocks, Suite, load_focus
 from contramem.contrast.packet import Packet
 from contramem.errors import UsageError
-from contramem.llm.request import Message
+from contramem.llm.request import PromptMessage
 from contramem.prompts import Prompt, render, render_source
 
 Template: TypeAlias = Literal["builder", "reflector", "curator", "again"]
@@ -40,7 +40,7 @@ class Prompts:
             return render_source(source, str(path), **values)
         return render(self._shipped(template), **values)
 
-    def messages(self, template: Template, **values: object) -> tuple[tuple[Message, ...], str]:
+    def messages(self, template: Template, **values: object) -> tuple[tuple[PromptMessage, ...], str]:
         """The instructions as system message, the data as the user's; and the digest of the wording."""
         prompt = self.fill(template, **values)
         return in_messages(prompt), prompt.digest
@@ -62,12 +62,12 @@ class Prompts:
         return (files("contramem") / self._shipped(template)).read_text(encoding="utf-8")
 
 
-def in_messages(prompt: Prompt) -> tuple[Message, ...]:
+def in_messages(prompt: Prompt) -> tuple[PromptMessage, ...]:
     """What stands before the mark as system message, the rest as the user's."""
     instructions, mark, data = prompt.text.partition(MARK)
     if not mark:
-        return (Message("user", prompt.text.strip()),)
-    return Message("system", instructions.strip()), Message("user", data.strip())
+        return (PromptMessage("user", prompt.text.strip()),)
+    return PromptMessage("system", instructions.strip()), PromptMessage("user", data.strip())
 
 
 def _read_overrides(folder: Path) -> dict[str, tuple[Path, str]]:

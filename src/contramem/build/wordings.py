@@ -16,16 +16,16 @@ from contramem.build.sources import named, places, sources_in
 from contramem.contrast.enabling import enablings
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import Replay
+from contramem.monitor.packet_replay import GuardReplay
 from contramem.monitor.pattern import parse_pattern
 
 
-def worded(packet: Packet, found: Replay) -> SkillDelta | None:
+def worded(packet: Packet, found: GuardReplay) -> SkillDelta | None:
     """The lesson that a guard teaches; None when it teaches nothing that an agent could act on."""
     return _WORDINGS[found.guard.template](packet, found)
 
 
-def _response(packet: Packet, found: Replay) -> SkillDelta:
+def _response(packet: Packet, found: GuardReplay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
     held = [run for run in packet.passing if run.letter in found.held]
     if _is_change(held, then):
@@ -66,7 +66,7 @@ def _is_change(runs: Sequence[PacketRun], function: str) -> bool:
     return any(step.effect != "read" for run in runs for step in calls_of(run, function))
 
 
-def _second_change(packet: Packet, found: Replay, held: Sequence[PacketRun]) -> SkillDelta:
+def _second_change(packet: Packet, found: GuardReplay, held: Sequence[PacketRun]) -> SkillDelta:
     """One change that calls for another."""
     first, then = found.guard.function, found.guard.then
     given = _given(held, first, then)
@@ -110,7 +110,7 @@ def _looks_after(runs: Sequence[PacketRun], guard: Guard) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda name: (-counts[name], name))[:2])
 
 
-def _precedence(packet: Packet, found: Replay) -> SkillDelta:
+def _precedence(packet: Packet, found: GuardReplay) -> SkillDelta:
     first, then = found.guard.function, found.guard.then
     names, refused = _preparation(packet, found.guard)
     given = _given([run for run in packet.passing if run.letter in found.held], first, then)
@@ -146,7 +146,7 @@ def _given(runs: Sequence[PacketRun], first: str, then: str) -> list[str]:
     return sorted(names)[:3]
 
 
-def _known_value(packet: Packet, found: Replay) -> SkillDelta | None:
+def _known_value(packet: Packet, found: GuardReplay) -> SkillDelta | None:
     guard = found.guard
     sources = sources_in([packet], guard)
     if not sources.are_looked_up:
@@ -186,14 +186,14 @@ def _guarded(packet: Packet, guard: Guard) -> tuple[str, ...]:
     return tuple(sorted({step.function for step in steps}))
 
 
-def _had_looked(packet: Packet, found: Replay, sources: Sequence[str]) -> bool:
+def _had_looked(packet: Packet, found: GuardReplay, sources: Sequence[str]) -> bool:
     """Had most of the runs that made a value up called what passing runs read it from, before they did?"""
     wrong = [run for run in packet.failing if run.letter in found.broken]
     looked = [run for run in wrong if any(step.function in sources and not step.error for step in run.actions)]
     return 2 * len(looked) > len(wrong)
 
 
-def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
+def _at_most_once(packet: Packet, found: GuardReplay) -> SkillDelta:
     function = found.guard.function
     return _delta(
         packet,
@@ -209,7 +209,7 @@ def _at_most_once(packet: Packet, found: Replay) -> SkillDelta:
     )
 
 
-def _existence(packet: Packet, found: Replay) -> SkillDelta | None:
+def _existence(packet: Packet, found: GuardReplay) -> SkillDelta | None:
     """A value that passing runs take from one place, and failing runs from another."""
     pattern = parse_pattern(found.guard.function)
     argument, source = pattern.conditions[0].argument, pattern.conditions[0].value
@@ -236,7 +236,7 @@ def _existence(packet: Packet, found: Replay) -> SkillDelta | None:
     )
 
 
-_WORDINGS: dict[str, Callable[[Packet, Replay], SkillDelta | None]] = {
+_WORDINGS: dict[str, Callable[[Packet, GuardReplay], SkillDelta | None]] = {
     "response": _response,
     "precedence": _precedence,
     "known_value": _known_value,
@@ -251,7 +251,7 @@ def _arguments(names: Sequence[str]) -> str:
 
 def _delta(
     packet: Packet,
-    found: Replay,
+    found: GuardReplay,
     *,
     title: str,
     applies_when: str,

@@ -18,7 +18,7 @@ from contramem.bank.imported import frozen_from, import_edits
 from contramem.bank.ledger import LedgerEntry
 from contramem.bank.locate import kind_of, load_bank, shown, store_only
 from contramem.bank.render import card_markdown, visible
-from contramem.bank.summary import Summary, summarize
+from contramem.bank.summary import BankSummary, summarize
 from contramem.cli import Group
 from contramem.cli.bank_checks import preview, validate
 from contramem.cli.export import export
@@ -63,10 +63,10 @@ def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> N
     held, _ = _load(where)
     found = [
         holding
-        for holding in sorted(held.holdings.values(), key=lambda holding: _place(holding.card))
+        for holding in sorted(held.entries.values(), key=lambda holding: _place(holding.card))
         if (everything or holding.served) and ability in (None, getattr(holding.card, "ability", None))
     ]
-    abilities = sorted({one.card.ability for one in held.holdings.values() if isinstance(one.card, SkillCard)})
+    abilities = sorted({one.card.ability for one in held.entries.values() if isinstance(one.card, SkillCard)})
     if ability is not None and ability not in abilities:
         known = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
         raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {known}")
@@ -217,7 +217,7 @@ def _place(card: Card) -> tuple[str, str]:
     return ("" if isinstance(card, FunctionCard) else card.ability, card.card_id)
 
 
-def _summary_text(where: str, summary: Summary) -> str:
+def _summary_text(where: str, summary: BankSummary) -> str:
     lines = [
         shown(where),
         f"function cards: {summary.functions}",

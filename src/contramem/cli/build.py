@@ -16,9 +16,9 @@ from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
 from contramem.bank.store import open_store
 from contramem.build.author import Author, Only
-from contramem.build.books import Report
 from contramem.build.deltas import DeltasFrom
-from contramem.build.rounds import Plan
+from contramem.build.recorder import BuildReport
+from contramem.build.rounds import BuildPlan
 from contramem.build.rules import RuleAuthor
 from contramem.cli import build_cost, build_model
 from contramem.cli.model_options import ModelOptions, model_options
@@ -121,7 +121,7 @@ def _build_by_model(
             vocabulary = Vocabulary(pool)
             with progress() as tell:
                 packets = contrast_all(pool, vocabulary, tell)
-        plan = Plan(packets, tools, choice.only, choice.append_only, by_model.window)
+        plan = BuildPlan(packets, tools, choice.only, choice.append_only, by_model.window)
         checks = Validator(vocabulary.closed)
         if by_model.dry_run:
             _foresee(plan, where, by_model, checks, as_json)
@@ -138,7 +138,7 @@ def _build_by_model(
         raise account.build.stopped
 
 
-def _foresee(plan: Plan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
+def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
     found = build_model.foresee(plan, where, by_model, checks)
     if as_json:
         print_json(build_cost.estimate_json(found))
@@ -181,7 +181,7 @@ def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: list[Packe
     return author
 
 
-def _as_json(report: Report, bank: Bank, packets: list[Packet]) -> dict[str, Any]:
+def _as_json(report: BuildReport, bank: Bank, packets: list[Packet]) -> dict[str, Any]:
     return {
         "packets": len(packets),
         "contrastive": sum(packet.is_contrastive for packet in packets),
@@ -195,7 +195,7 @@ def _as_json(report: Report, bank: Bank, packets: list[Packet]) -> dict[str, Any
     }
 
 
-def _show(report: Report, bank: Bank, packets: list[Packet], where: str) -> None:
+def _show(report: BuildReport, bank: Bank, packets: list[Packet], where: str) -> None:
     console = Console()
     contrastive = sum(packet.is_contrastive for packet in packets)
     console.print(f"[bold]{len(packets):,}[/] tasks, {contrastive:,} of them contrastive.")
@@ -218,7 +218,7 @@ def _show(report: Report, bank: Bank, packets: list[Packet], where: str) -> None
         console.print(f"[dim]{what} contramem bank {command}[/]", soft_wrap=True)  # to be copied as one line
 
 
-def _nothing_changed(report: Report, contrastive: int) -> str:
+def _nothing_changed(report: BuildReport, contrastive: int) -> str:
     if report.unchanged:
         return "Nothing new: these runs had been learned from already. The bank is as it was."
     if not contrastive:
@@ -226,7 +226,7 @@ def _nothing_changed(report: Report, contrastive: int) -> str:
     return "Nothing learned: what separates the runs cannot be stated as a rule (`contramem contrast` shows it)."
 
 
-def _decisions(report: Report) -> Table:
+def _decisions(report: BuildReport) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("decisions")
     operations = ("ADD", "PATCH", "MERGE", "NARROW", "NOOP", "RETIRE")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from contramem.bank.calls import Call
+from contramem.bank.calls import StoredExchange
 from contramem.build.estimate import Range, StageEstimate
 from contramem.counting import ENCODING
 from contramem.errors import UsageError
@@ -29,7 +29,7 @@ PAPER = (
 
 
 @dataclass(frozen=True)
-class Account:
+class ModelBuildCost:
     """A build by a model, and what it used."""
 
     build: ModelBuild
@@ -119,7 +119,7 @@ def _dollars(bounds: Range) -> str:
 # What it has cost
 
 
-def account_json(account: Account) -> dict[str, Any]:
+def account_json(account: ModelBuildCost) -> dict[str, Any]:
     stages = {name: vars(cost) for name, cost in account.exchange.stages.items()}
     return {
         "finished": account.build.finished,
@@ -133,7 +133,7 @@ def account_json(account: Account) -> dict[str, Any]:
     }
 
 
-def show_account(account: Account, exported_to: Path | None) -> None:
+def show_account(account: ModelBuildCost, exported_to: Path | None) -> None:
     console = Console()
     table = _cost_table()
     for name, cost in account.exchange.stages.items():
@@ -166,7 +166,7 @@ def _add_paper(table: Table) -> None:
         table.add_row(name, made, "", f"{tokens:,} in all", "", f"${cost:,.2f}" if cost else "?", style="dim")
 
 
-def cost_json(calls: Iterable[Call]) -> dict[str, Any]:
+def cost_json(calls: Iterable[StoredExchange]) -> dict[str, Any]:
     """What a store's calls have cost, by stage, beside the paper's figures."""
     made = list(calls)
     stages = {}
@@ -184,7 +184,7 @@ def cost_json(calls: Iterable[Call]) -> dict[str, Any]:
     return {"models": sorted({call.model for call in made}), "stages": stages, "paper": paper}
 
 
-def cost_table(calls: Iterable[Call]) -> Table:
+def cost_table(calls: Iterable[StoredExchange]) -> Table:
     """The same for people."""
     found = cost_json(calls)
     table = _cost_table()
@@ -195,7 +195,7 @@ def cost_table(calls: Iterable[Call]) -> Table:
     return table
 
 
-def exchange_json(calls: Iterable[Call], call_id: str) -> dict[str, Any]:
+def exchange_json(calls: Iterable[StoredExchange], call_id: str) -> dict[str, Any]:
     """One call, whole. `call_id` may be the beginning of its digest, as the ledger gives it."""
     found = [call for call in calls if call.digest.startswith(call_id)]
     if not found:
@@ -204,7 +204,7 @@ def exchange_json(calls: Iterable[Call], call_id: str) -> dict[str, Any]:
     return {**call._asdict(), "request": json.loads(call.request) if call.request else None}
 
 
-def exchange_text(calls: Iterable[Call], call_id: str) -> str:
+def exchange_text(calls: Iterable[StoredExchange], call_id: str) -> str:
     """The same for people."""
     call = exchange_json(calls, call_id)
     said = [f"[{role}]\n{text}" for role, text in call["request"] or [("prompt", "not kept")]]

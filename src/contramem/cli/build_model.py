@@ -15,15 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
 from contramem.build.answering import AskNow, FromFile
-from contramem.build.batching import AskInBatches, Desk, TakeInFirst, held_batches
+from contramem.build.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
 from contramem.build.checks import Checks
 from contramem.build.estimate import StageEstimate, estimate
-from contramem.build.rounds import Answer, Plan
-from contramem.cli.build_cost import Account
+from contramem.build.rounds import Answer, BuildPlan
+from contramem.cli.build_cost import ModelBuildCost
 from contramem.cli.model_options import ModelOptions
 from contramem.errors import ModelError, UsageError
 from contramem.llm.batch import ProviderBatches
-from contramem.llm.calls import Budget, Caller
+from contramem.llm.calls import Budget, ModelCaller
 from contramem.llm.client import ProviderModel
 from contramem.llm.exchange import Exchange
 from contramem.llm.files import read_replies, write_requests
@@ -32,23 +32,25 @@ from contramem.llm.request import Model
 from contramem.pipeline import build_by_model
 
 
-def run(plan: Plan, store: Store, model: Model | None, options: ModelOptions, checks: Checks) -> Account:
+def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOptions, checks: Checks) -> ModelBuildCost:
     """Build, by calls, in batches or by file (without a model)."""
     exchange = Exchange(store, keep=options.keep)
     if model is None:
         return _by_file(plan, store, options, checks, exchange)
     budget = _budget(options)
     with _live(exchange) as live, _stoppable(live) as stop:
-        caller = Caller(model, options.parallel, budget, stop=stop)
+        caller = ModelCaller(model, options.parallel, budget, stop=stop)
         answer: Answer = AskNow(caller, exchange, live.round)
         if isinstance(model, ProviderModel) and (options.batch or held_batches(store, model.name)):
-            desk = Desk(ProviderBatches(model), exchange, store, budget, live.say, stop, troubles=caller.troubles)
+            desk = BatchQueue(ProviderBatches(model), exchange, store, budget, live.say, stop, troubles=caller.troubles)
             answer = AskInBatches(desk) if options.batch else TakeInFirst(desk, answer)
         build = build_by_model(plan, store, options.choice, checks, answer, exchange=exchange, on_progress=live.stage)
-    return Account(build, exchange, dict(caller.troubles))
+    return ModelBuildCost(build, exchange, dict(caller.troubles))
 
 
-def _by_file(plan: Plan, store: Store, options: ModelOptions, checks: Checks, exchange: Exchange) -> Account:
+def _by_file(
+    plan: BuildPlan, store: Store, options: ModelOptions, checks: Checks, exchange: Exchange
+) -> ModelBuildCost:
     if not options.keep:
         raise UsageError("--no-keep-replies: a build by file goes on from the replies that it keeps.")
     replies = read_replies(options.replies, options.price) if options.replies else {}
@@ -56,15 +58,15 @@ def _by_file(plan: Plan, store: Store, options: ModelOptions, checks: Checks, ex
     build = build_by_model(plan, store, options.choice, checks, answer, exchange=exchange)
     if options.export is not None:
         write_requests(options.export, answer.open)
-    return Account(build, exchange, {}, len(answer.open), answer.unused)
+    return ModelBuildCost(build, exchange, {}, len(answer.open), answer.unused)
 
 
 @contextmanager
-def calling(options: ModelOptions) -> Iterator[Caller]:
+def calling(options: ModelOptions) -> Iterator[ModelCaller]:
     """The model that the options name, asked within their budget."""
     with opened(options) as model:
         assert model is not None, "neither a dry run nor a build by file"
-        yield Caller(model, options.parallel, _budget(options))
+        yield ModelCaller(model, options.parallel, _budget(options))
 
 
 def _budget(options: ModelOptions) -> Budget | None:
@@ -154,7 +156,7 @@ def _live(exchange: Exchange) -> Iterator[_Live]:
         yield _Live(bars, exchange)
 
 
-def foresee(plan: Plan, where: str, options: ModelOptions, checks: Checks) -> list[StageEstimate]:
+def foresee(plan: BuildPlan, where: str, options: ModelOptions, checks: Checks) -> list[StageEstimate]:
     """The estimate. A store that is there is read; one that is not is not made."""
     if not is_url(where) and not Path(where).exists():
         return estimate(plan, options.choice, checks, options.price, None)

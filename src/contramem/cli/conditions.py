@@ -18,7 +18,7 @@ from contramem.cli.output import print_json, progress
 from contramem.cli.reading import pooled, reading_options
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import CONDITIONS, ByModel, conditions_named
-from contramem.evaluate.conditions.measure import Plan, measure
+from contramem.evaluate.conditions.measure import MeasurementPlan, measure
 from contramem.evaluate.conditions.page import as_json, page
 from contramem.evaluate.conditions.tables import written
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
@@ -65,7 +65,7 @@ def conditions(
     with pooled(paths, options, sources) as pool:
         tasks = list(pool)
     with _folder(work) as folder, _model(by_model) as model, progress() as tell:
-        table = measure(tasks, Plan(chosen, folder, seed, splits, target, model), tell)
+        table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell)
     tables = written(table)
     if html is not None:
         command = shlex.join(["contramem", *sys.argv[1:]])

@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from contramem.contrast.align import Row, align, reference_first
+from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Signal, differing_arguments
 
@@ -99,7 +99,7 @@ def _legend(packet: Packet) -> Text:
     return text
 
 
-def _picture(packet: Packet, rows: list[Row], width: int) -> Table:
+def _picture(packet: Packet, rows: list[AlignedStep], width: int) -> Table:
     """One character a run keeps twenty runs and the label on one line of a terminal."""
     sides = [list(group) for _, group in groupby(packet.runs, key=lambda run: run.passed)]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -125,7 +125,7 @@ def _header(runs: list[PacketRun]) -> Text:
     return Text("".join(run.letter[-1] for run in runs), style=style)
 
 
-def _cells(row: Row, runs: list[PacketRun], partings: set[tuple[str, int]]) -> Text:
+def _cells(row: AlignedStep, runs: list[PacketRun], partings: set[tuple[str, int]]) -> Text:
     if len(runs) > MAX_COLUMNS:
         return Text(f"{sum(run.letter in row.steps for run in runs)}/{len(runs)}", style=_STYLES[runs[0].passed])
     return Text.assemble(*(_cell(row, run, partings) for run in runs))
@@ -137,7 +137,7 @@ def _partings(packet: Packet) -> set[tuple[str, int]]:
     return {(cite.run, cite.position) for signal in divergences for cite in signal.cites if cite.run in failing}
 
 
-def _done(row: Row, app: str) -> Text:
+def _done(row: AlignedStep, app: str) -> Text:
     step = next(iter(row.steps.values()))
     text = Text(row.label.removeprefix(app), style="bold" if step.effect in ("write", "finalize") else "")
     if step.arguments:
@@ -151,12 +151,12 @@ def _short(value: object) -> str:
     return text if len(text) <= 28 else f"{text[:27]}…"
 
 
-def _common_app(rows: list[Row]) -> str:
+def _common_app(rows: list[AlignedStep]) -> str:
     apps = {row.label.partition(".")[0] + "." for row in rows if "." in row.label}
     return apps.pop() if len(apps) == 1 else ""
 
 
-def _cell(row: Row, run: PacketRun, partings: set[tuple[str, int]]) -> Text:
+def _cell(row: AlignedStep, run: PacketRun, partings: set[tuple[str, int]]) -> Text:
     step = row.steps.get(run.letter)
     if step is None:
         return Text("·", style="dim")
@@ -166,14 +166,14 @@ def _cell(row: Row, run: PacketRun, partings: set[tuple[str, int]]) -> Text:
     return Text(_symbol(row, step), style=style)
 
 
-def _symbol(row: Row, step: Step) -> str:
+def _symbol(row: AlignedStep, step: Step) -> str:
     if step.error:
         return "✗"
     reference = next(iter(row.steps.values()))
     return "◐" if differing_arguments(reference, step) else "●"
 
 
-def _parting_note(row: Row, partings: set[tuple[str, int]]) -> Text:
+def _parting_note(row: AlignedStep, partings: set[tuple[str, int]]) -> Text:
     here = [letter for letter, step in row.steps.items() if (letter, step.position) in partings]
     return Text(f"◀ {','.join(here)}" if here else "", style="red")
 

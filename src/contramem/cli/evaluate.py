@@ -23,7 +23,7 @@ from contramem.evaluate.cards import Cards, card_effects
 from contramem.evaluate.compare import Comparison, compare_pairs
 from contramem.evaluate.pairs import Pairing, pair_attempts
 from contramem.inject.injections import read_log
-from contramem.traces.read import Reading, ReadOptions
+from contramem.traces.read import ReadOptions, TraceReading
 
 if TYPE_CHECKING:
     from contramem.evaluate.report.manifest import Manifest
@@ -120,7 +120,7 @@ def compare_command(
     """
     if bank and not html:
         raise UsageError("--bank is for the report. Name the report's file with --html.")
-    sides = (_Chosen(base, sources, "--sources"), _Chosen(memory, with_sources, "--with-sources"))
+    sides = (_ChosenRuns(base, sources, "--sources"), _ChosenRuns(memory, with_sources, "--with-sources"))
     found = _compare(sides, options, drop_unpaired, logs)
     _show(found, by == "ability", as_json)
     if html:
@@ -136,7 +136,7 @@ def compare_command(
     _check_harm(found.comparison, fail_on_harm)
 
 
-class _Chosen(NamedTuple):
+class _ChosenRuns(NamedTuple):
     """The runs of one side: where they are, and whose."""
 
     paths: tuple[Path, ...]
@@ -145,18 +145,20 @@ class _Chosen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ComparedRuns:
     """What was compared, and what there was to read."""
 
     comparison: Comparison
     pairing: Pairing
     cards: Cards | None
-    readings: tuple[Reading, ...]
+    readings: tuple[TraceReading, ...]
     unreadable: int
     """Lines of the inject log."""
 
 
-def _compare(sides: tuple[_Chosen, _Chosen], options: ReadOptions, drop_unpaired: bool, logs: Iterable[Path]) -> _Found:
+def _compare(
+    sides: tuple[_ChosenRuns, _ChosenRuns], options: ReadOptions, drop_unpaired: bool, logs: Iterable[Path]
+) -> _ComparedRuns:
     logged = [read_log(path) for path in logs]
     attempts, readings = _read_both(*sides, options)
     for one in readings:
@@ -166,12 +168,12 @@ def _compare(sides: tuple[_Chosen, _Chosen], options: ReadOptions, drop_unpaired
     pairing = pair_attempts(*attempts, drop_unpaired=drop_unpaired)
     cards = card_effects(pairing, [line for lines, _ in logged for line in lines]) if logged else None
     comparison = compare_pairs(pairing, rng=Random(SEED))
-    return _Found(comparison, pairing, cards, readings, sum(unreadable for _, unreadable in logged))
+    return _ComparedRuns(comparison, pairing, cards, readings, sum(unreadable for _, unreadable in logged))
 
 
 def _read_both(
-    base: _Chosen, memory: _Chosen, options: ReadOptions
-) -> tuple[list[list[Attempt]], tuple[Reading, Reading]]:
+    base: _ChosenRuns, memory: _ChosenRuns, options: ReadOptions
+) -> tuple[list[list[Attempt]], tuple[TraceReading, TraceReading]]:
     with reading(base.paths, options) as without:
         attempts = [[Attempt.of(run) for run in of_sources(without, base.sources, base.option)]]
     if options.outcomes is not None:  # rows for the other side are not unused, they are still to come
@@ -183,7 +185,7 @@ def _read_both(
     return attempts, (without, with_memory)
 
 
-def _write_report(found: _Found, html: Path, bank: str | None, read: dict[str, tuple[Path, ...]]) -> None:
+def _write_report(found: _ComparedRuns, html: Path, bank: str | None, read: dict[str, tuple[Path, ...]]) -> None:
     from contramem.evaluate.report.comparison import Extras, comparison_page
     from contramem.evaluate.report.files import write_html
 
@@ -202,7 +204,7 @@ def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
     if kind_of(bank) == "frozen":
         raise UsageError(f"{bank}: a frozen bank has no ledger. Name the store it was frozen from.")
     with open_store(bank) as store:
-        held = store.bank().holdings.values()
+        held = store.bank().entries.values()
         titles = {one.card.card_id: one.card.title for one in held if isinstance(one.card, SkillCard)}
         ledger = store.ledger()
     if not ledger:
@@ -225,7 +227,7 @@ def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
     )
 
 
-def _show(found: _Found, abilities: bool, as_json: bool) -> None:
+def _show(found: _ComparedRuns, abilities: bool, as_json: bool) -> None:
     if as_json:
         print_json(_as_json(found))
         return
@@ -238,11 +240,11 @@ def _show(found: _Found, abilities: bool, as_json: bool) -> None:
         click.echo(f"{found.unreadable} line(s) of the inject log could not be read.", err=True)
 
 
-def _skipped(readings: tuple[Reading, ...]) -> Counter[str]:
+def _skipped(readings: tuple[TraceReading, ...]) -> Counter[str]:
     return sum((reading.skipped for reading in readings), Counter())
 
 
-def _as_json(found: _Found) -> dict[str, Any]:
+def _as_json(found: _ComparedRuns) -> dict[str, Any]:
     readings, cards = found.readings, found.cards
     comparison: dict[str, Any] = msgspec.to_builtins(found.comparison)
     return comparison | {

@@ -11,11 +11,11 @@ from rich.console import Console
 from contramem.cli import Group
 from contramem.cli.output import print_json, progress
 from contramem.errors import UsageError
-from contramem.evaluate.report import Table, number
+from contramem.evaluate.report import ReportTable, number
 from contramem.evaluate.report.table import Row
-from contramem.experiment.experiment import Foreseen, foresee, out_folder, run_experiment
+from contramem.experiment.experiment import RunForecast, foresee, out_folder, run_experiment
 from contramem.experiment.folder import opened
-from contramem.experiment.jobs import Stopped
+from contramem.experiment.jobs import StoppedError
 from contramem.experiment.load import load_experiment
 from contramem.experiment.report import foresight_table, headline, target_table, targets
 from contramem.experiment.results import Results
@@ -45,7 +45,7 @@ def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> N
     try:
         with progress() as tell:
             results = run_experiment(loaded, where, tell)
-    except Stopped as stopped:
+    except StoppedError as stopped:
         again = f"contramem experiment run {file}" + (f" --out {out}" if out else "")
         done = f"{stopped.done} runs were done just now, {stopped.left} are left; all that is done is kept in {where}"
         if stopped.cause is not None:
@@ -69,7 +69,7 @@ def show_command(folder: Path, as_json: bool) -> None:
     _show_state(state, folder)
 
 
-def _say_plan(found: Foreseen, where: Path, as_json: bool) -> None:
+def _say_plan(found: RunForecast, where: Path, as_json: bool) -> None:
     if as_json:
         print_json({"dry_run": True, "out": str(where), **msgspec.to_builtins(found)})
         return
@@ -84,7 +84,7 @@ def _say_plan(found: Foreseen, where: Path, as_json: bool) -> None:
     ]
     header = ("Runs", "Target", "All", "Done", "Calls, at most", "USD, at most")
     if rows:
-        console.print(Table("Plan", header, rows, align="llrrrr").as_rich())
+        console.print(ReportTable("Plan", header, rows, align="llrrrr").as_rich())
     console.print(f"Nothing was run or written. Results would go to {where}.")
 
 
@@ -117,7 +117,7 @@ def _show_state(state: State, folder: Path) -> None:
     )
     rows: list[Row] = [[one.condition, one.target, number(one.runs), number(one.passed)] for one in state.runs]
     if rows:
-        console.print(Table("Runs", ("Condition", "Target", "Runs", "Passed"), rows, align="llrr").as_rich())
+        console.print(ReportTable("Runs", ("Condition", "Target", "Runs", "Passed"), rows, align="llrr").as_rich())
     if state.report is not None:
         console.print((folder / "report.md").read_text(encoding="utf-8").split("\n")[2], markup=False)
         console.print(f"[dim]Report: {state.report}[/]")

@@ -14,7 +14,7 @@ from contramem.bank.locate import load_bank
 from contramem.cli.output import print_json
 from contramem.cli.reading import complain, nothing_read, reading, reading_options
 from contramem.evaluate.baselines import CONTROL
-from contramem.evaluate.foresight import OURS, PARTS, Difference, Foresight
+from contramem.evaluate.foresight import OURS, PARTS, Foresight, ForesightDifference
 from contramem.evaluate.foresight import foresight as measure
 from contramem.evaluate.stats import Interval
 from contramem.traces.pool import Pool
@@ -76,7 +76,7 @@ def _show(found: Foresight, console: Console) -> None:
         console.print("[yellow]Fewer than 200 pairs: the figures describe these runs and prove nothing.[/]")
 
 
-def _difference(one: Difference) -> str:
+def _difference(one: ForesightDifference) -> str:
     sure = one.interval is not None and (one.interval.low > 0 or one.interval.high < 0)
     told = "" if sure else ": these tasks do not tell which is better"
     return f"[bold]{one.value:+.3f}[/]{_between(one.interval)} against {one.to}{told}."

@@ -12,8 +12,8 @@ import click
 
 from contramem.cli.output import print_json
 from contramem.errors import nearest
+from contramem.inject.loaded_bank import bank_at
 from contramem.inject.run import Memory, Run
-from contramem.inject.served import bank_at
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import PROFILES
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from contramem.inject.hook_install import Client, Installed
+    from contramem.inject.hook_install import Client, InstalledHook
 
 PROFILE = "Settings to use; by default the bank's own."
 LOG = "Write what was shown to this inject log."
@@ -72,7 +72,7 @@ def hook(
 def install(client: Client, bank: Path, project: Path, profile: str | None, log: Path | None, as_json: bool) -> None:
     """Have Claude Code or Codex run the hook; other hooks and settings stay as they are."""
     from contramem.inject import hook_install
-    from contramem.inject.served import bank_at
+    from contramem.inject.loaded_bank import bank_at
     from contramem.retrieve.profiles import profile_named
 
     cards = bank_at(str(bank)).functions
@@ -88,7 +88,7 @@ def install(client: Client, bank: Path, project: Path, profile: str | None, log:
         _tell(client, done, len(cards))
 
 
-def _tell(client: Client, done: Installed, functions: int) -> None:
+def _tell(client: Client, done: InstalledHook, functions: int) -> None:
     click.echo(str(done.path))
     for event, change in done.changes.items():
         click.echo(f"  {event}: {change}")

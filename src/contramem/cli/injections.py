@@ -10,7 +10,7 @@ import click
 
 from contramem.bank.render import visible
 from contramem.cli.output import print_json
-from contramem.inject.injections import Injections, Moments, Tally, read_log, summarize
+from contramem.inject.injections import Injections, Moments, RunCounts, read_log, summarize
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -91,11 +91,11 @@ def _table(first: str, *others: str) -> Table:
     return table
 
 
-def _counts(tally: Tally) -> list[str]:
+def _counts(tally: RunCounts) -> list[str]:
     return [str(count) for count in (tally.runs, tally.passed, tally.failed, tally.unknown)]
 
 
-def _rate(tally: Tally) -> str:
+def _rate(tally: RunCounts) -> str:
     if tally.rate is None or tally.interval is None:
         return "too few"
     return f"{tally.rate:.2f} ({tally.interval[0]:.2f} to {tally.interval[1]:.2f})"

@@ -17,7 +17,7 @@ def mcp(bank: str, profile: str | None, log: str | None) -> None:
         from contramem.inject.mcp_server import server
     except ImportError as error:
         raise UsageError("the MCP server needs the mcp package: pip install 'contramem[mcp]'.") from error
+    from contramem.inject.loaded_bank import bank_at
     from contramem.inject.run import Memory
-    from contramem.inject.served import bank_at
 
     server(Memory(bank_at(bank), log=log), profile).run()

@@ -22,7 +22,7 @@ from contramem.llm.calls import PARALLEL
 from contramem.llm.client import TIMEOUT_S
 from contramem.llm.price import Price, price_of, read_price
 from contramem.llm.recorded import RecordedModel
-from contramem.llm.request import EFFORTS, Settings, reply_tokens
+from contramem.llm.request import EFFORTS, ModelSettings, reply_tokens
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -131,7 +131,9 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
             raise UsageError(f"--{alone[0].replace('_', '-')} goes with --model.")
         return None
     effort = given["reasoning_effort"]
-    settings = Settings(effort, given["temperature"], given["seed"], given["max_reply_tokens"] or reply_tokens(effort))
+    settings = ModelSettings(
+        effort, given["temperature"], given["seed"], given["max_reply_tokens"] or reply_tokens(effort)
+    )
     prompts = Prompts(given["suite"] or "app_tool", load_focus(given["focus"]), given["prompts"])
     packet_tokens = given["prompt_tokens"] or PACKET_BUDGET_TOKENS
     model = str(given["model"])

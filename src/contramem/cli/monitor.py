@@ -16,9 +16,9 @@ from contramem.cli.monitor_view import list_runs, show_run
 from contramem.cli.reading import complain, nothing_read, reading, reading_options
 from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.guard_monitor import Obligation, Watched, guards_of_card
 from contramem.monitor.names import in_full, perhaps
-from contramem.monitor.replay import Replayed, replay_run
-from contramem.monitor.watch import Obligation, Watched, guards_of_card
+from contramem.monitor.replay import MonitoredRun, replay_run
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever
@@ -26,7 +26,7 @@ from contramem.traces.read import ReadOptions
 from contramem.traces.trajectory import Trajectory
 
 
-class Wanted(NamedTuple):
+class RunFilter(NamedTuple):
     """Which runs to watch; None and False leave all."""
 
     task: str | None
@@ -74,7 +74,7 @@ def monitor(
     One run is shown deed by deed; of several, which guards were not kept and by which runs.
     """
     cards = _cards(bank, written)
-    wanted = Wanted(task, source, run, failed)
+    wanted = RunFilter(task, source, run, failed)
     with reading(paths, options) as runs:
         read = [(one, wanted.takes(one)) for one in runs]
     complain(runs.problems, runs.problem_count)
@@ -145,7 +145,7 @@ class _Finder:
         return [hit.card for hit in hits if isinstance(hit.card, SkillCard)]
 
 
-def _as_json(one: Replayed) -> dict[str, Any]:
+def _as_json(one: MonitoredRun) -> dict[str, Any]:
     return {
         "task": one.run.task_key,
         "source": one.run.source,
@@ -157,7 +157,7 @@ def _as_json(one: Replayed) -> dict[str, Any]:
     }
 
 
-def _obligation(one: Obligation, run: Replayed) -> dict[str, Any]:
+def _obligation(one: Obligation, run: MonitoredRun) -> dict[str, Any]:
     since = run.since(one)
     return {
         "guard": str(one.guard),

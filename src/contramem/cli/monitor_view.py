@@ -15,8 +15,8 @@ from rich.text import Text
 
 from contramem.monitor.automaton import State
 from contramem.monitor.guard import Guard
-from contramem.monitor.replay import Moment, Replayed
-from contramem.monitor.watch import Obligation
+from contramem.monitor.guard_monitor import Obligation
+from contramem.monitor.replay import MonitoredEvent, MonitoredRun
 
 MAX_ROWS = 60
 MAX_RULES = 12
@@ -42,7 +42,7 @@ class _Rule:
     watched: dict[bool | None, int] = field(default_factory=lambda: defaultdict(int))
 
 
-def list_runs(runs: Sequence[Replayed], limit: int, console: Console) -> None:
+def list_runs(runs: Sequence[MonitoredRun], limit: int, console: Console) -> None:
     """Which rules were not kept, and by which runs: those that left the most undone first."""
     undone = [one for one in runs if one.unkept]
     undone.sort(key=lambda one: (-len(one.unkept), one.run.task_key, one.run.source, one.run.run))
@@ -67,7 +67,7 @@ def list_runs(runs: Sequence[Replayed], limit: int, console: Console) -> None:
     console.print(f"  {chosen}", style="dim", highlight=False, soft_wrap=True, markup=False)
 
 
-def _rules(runs: Sequence[Replayed]) -> Table:
+def _rules(runs: Sequence[MonitoredRun]) -> Table:
     rules: dict[Guard, _Rule] = {}
     for one in runs:
         for watched in one.guards:
@@ -89,7 +89,7 @@ def _rules(runs: Sequence[Replayed]) -> Table:
     return table
 
 
-def _heading(one: Replayed) -> Text:
+def _heading(one: MonitoredRun) -> Text:
     word, style = _OUTCOMES[one.run.outcome.passed]
     run = one.run
     return Text.assemble((word, style), f"  {run.task_key} · {run.source} · run {run.run}", no_wrap=False)
@@ -98,7 +98,7 @@ def _heading(one: Replayed) -> Text:
 # One run
 
 
-def show_run(one: Replayed, console: Console) -> None:
+def show_run(one: MonitoredRun, console: Console) -> None:
     """The whole picture of one run."""
     word, style = _OUTCOMES[one.run.outcome.passed]
     title = f"{escape(one.run.task_key)} · {escape(one.run.source)} · [{style}]{word}[/]"
@@ -114,7 +114,7 @@ def show_run(one: Replayed, console: Console) -> None:
     console.print(_ending(one))
 
 
-def _picture(one: Replayed, width: int) -> Table:
+def _picture(one: MonitoredRun, width: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", style="dim")
     room = max(30, width - 8 - 3 * len(one.guards))
@@ -141,7 +141,7 @@ def _cells(states: Sequence[State], before: Sequence[State]) -> list[Text]:
     return cells
 
 
-def _deed(moment: Moment) -> Text:
+def _deed(moment: MonitoredEvent) -> Text:
     event = moment.event
     if not event.function:
         return Text("final answer", "bold")
@@ -151,7 +151,7 @@ def _deed(moment: Moment) -> Text:
     return Text.assemble(("✗ " if failed else "", "red"), event.function.rpartition(".")[2], (f"({given})", "dim"))
 
 
-def _guards(one: Replayed) -> Table:
+def _guards(one: MonitoredRun) -> Table:
     """The columns of the picture in words, each with the card that asks for it."""
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", style="dim")
@@ -164,7 +164,7 @@ def _guards(one: Replayed) -> Table:
     return table
 
 
-def _ending(one: Replayed) -> Panel:
+def _ending(one: MonitoredRun) -> Panel:
     if not one.unkept:
         kept = Text("Nothing was owed, and nothing broken.", "green")
         return Panel(kept, title="when the run stopped", title_align="left")
@@ -172,7 +172,7 @@ def _ending(one: Replayed) -> Panel:
     return Panel(lines, title="when the run stopped", title_align="left", border_style="yellow")
 
 
-def _line(owed: Obligation, one: Replayed) -> Table:
+def _line(owed: Obligation, one: MonitoredRun) -> Table:
     """`✗ broken at 2: ...`, continued below its text."""
     mark, style = _MARKS[owed.state]
     since = one.since(owed)
@@ -183,7 +183,7 @@ def _line(owed: Obligation, one: Replayed) -> Table:
     return table
 
 
-def _given(owed: Obligation, since: Moment | None) -> str:
+def _given(owed: Obligation, since: MonitoredEvent | None) -> str:
     """The value that a guard about values is broken by: its call is often too long for the picture."""
     argument = owed.guard.argument
     if since is None or owed.guard.template != "known_value" or argument not in since.event.arguments:

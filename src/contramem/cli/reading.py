@@ -16,7 +16,7 @@ from contramem.errors import UsageError
 from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.pool import Pool
-from contramem.traces.read import Problem, Reading, ReadOptions, read_traces, readers
+from contramem.traces.read import Problem, ReadOptions, TraceReading, read_traces, readers
 from contramem.traces.tools import take_in
 from contramem.traces.trajectory import Tool, Trajectory
 
@@ -80,7 +80,7 @@ def _field(pair: str) -> tuple[str, str]:
 
 
 @contextmanager
-def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[Reading]:
+def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[TraceReading]:
     """Read with a progress bar on stderr, when somebody is looking."""
     console = Console(stderr=True)
     with Progress(
@@ -111,7 +111,7 @@ def pooled(
         yield pool
 
 
-def of_sources(runs: Reading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:
+def of_sources(runs: TraceReading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:
     """The runs of `sources`, names with commas between them; all when it is None."""
     if sources is None:
         yield from runs

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from rich.console import Console, Group
 
 from contramem.bank import acts, story
-from contramem.bank.bank import Bank, Holding
+from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillDelta
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
@@ -71,7 +71,7 @@ def review(where: str, name: str, as_json: bool) -> None:
     _report(answers, left, as_json)
 
 
-def _ask(bank: Bank, held: Holding, by: Attribution) -> tuple[Answer, Decision | None]:
+def _ask(bank: Bank, held: BankEntry, by: Attribution) -> tuple[Answer, Decision | None]:
     """Ask until there is an answer. The end of the input means quit, and so does Ctrl-C."""
     draft = _in_json(held.card)
     while True:

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from contramem.cli.output import print_json
 from contramem.cli.reading import complain, counted, nothing_read, reading, reading_options
-from contramem.traces.read import Reading, ReadOptions
-from contramem.traces.summary import Summary, Tally, summarize
+from contramem.traces.read import ReadOptions, TraceReading
+from contramem.traces.summary import OutcomeCounts, TraceSummary, summarize
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import write_traces
 
@@ -35,7 +35,7 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None
         _show(summary)
 
 
-def _as_json(summary: Summary) -> dict[str, Any]:
+def _as_json(summary: TraceSummary) -> dict[str, Any]:
     return {
         "runs": summary.total.runs,
         "tasks": len(summary.by_task),
@@ -55,11 +55,11 @@ def _as_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _tally(tally: Tally) -> dict[str, int]:
+def _tally(tally: OutcomeCounts) -> dict[str, int]:
     return {"runs": tally.runs, "passed": tally.passed, "failed": tally.failed, "unknown": tally.unknown}
 
 
-def _show(summary: Summary) -> None:
+def _show(summary: TraceSummary) -> None:
     console = Console()
     total = summary.total
     console.print(
@@ -87,7 +87,7 @@ def _show(summary: Summary) -> None:
                       "FILE, a CSV with columns run and passed, or say where they are: --map outcome=P.")  # fmt: skip
 
 
-def _table(title: str, tallies: dict[str, Tally]) -> Table:
+def _table(title: str, tallies: dict[str, OutcomeCounts]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in (title, "runs", "passed", "failed", "unknown", "pass rate"):
         left = heading in (title, "pass rate")
@@ -99,7 +99,7 @@ def _table(title: str, tallies: dict[str, Tally]) -> Table:
     return table
 
 
-def _rate(tally: Tally) -> float:
+def _rate(tally: OutcomeCounts) -> float:
     known = tally.passed + tally.failed
     return tally.passed / known if known else 0.0
 
@@ -116,7 +116,7 @@ def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
     """Write the runs under PATH... in contramem's own format. Reading it back gives the same runs."""
     written = 0
 
-    def counting(runs: Reading) -> Iterator[Trajectory]:
+    def counting(runs: TraceReading) -> Iterator[Trajectory]:
         nonlocal written
         for run in runs:
             written += 1

@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Row:
+class AlignedStep:
     """One thing done, and the step in which each run did it."""
 
     label: str
     steps: dict[str, Step] = field(default_factory=dict)
 
 
-def align(runs: Sequence[PacketRun]) -> list[Row]:
+def align(runs: Sequence[PacketRun]) -> list[AlignedStep]:
     """Rows in an order that keeps every run's own order. The first run is the reference."""
     if not runs:
         return []
     reference = runs[0]
-    rows = [Row(step.label, {reference.letter: step}) for step in reference.actions]
+    rows = [AlignedStep(step.label, {reference.letter: step}) for step in reference.actions]
     for run in runs[1:]:
         rows = _merged(rows, run)
     return rows
 
 
-def _merged(rows: list[Row], run: PacketRun) -> list[Row]:
+def _merged(rows: list[AlignedStep], run: PacketRun) -> list[AlignedStep]:
     labels = [row.label for row in rows]
-    merged: list[Row] = []
+    merged: list[AlignedStep] = []
     for opcode in Indel.opcodes(labels, [step.label for step in run.actions]):
         old = rows[opcode.src_start : opcode.src_end]
         new = run.actions[opcode.dest_start : opcode.dest_end]
@@ -47,7 +47,7 @@ def _merged(rows: list[Row], run: PacketRun) -> list[Row]:
             merged += old
         else:
             merged += old
-            merged += [Row(step.label, {run.letter: step}) for step in new]
+            merged += [AlignedStep(step.label, {run.letter: step}) for step in new]
     return merged
 
 

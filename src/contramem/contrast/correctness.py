@@ -12,7 +12,7 @@ from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.signal import (
     CLEAR_DIFFERENCE,
     Cite,
-    Sides,
+    RunsByOutcome,
     Signal,
     cites_of,
     conjugated,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun, Step
 
 
-def first_divergence(sides: Sides) -> Iterator[Signal]:
+def first_divergence(sides: RunsByOutcome) -> Iterator[Signal]:
     """Where each failing run first did something else than the passing run most like it; alike ones together."""
     if not sides.passing:
         return
@@ -81,7 +81,7 @@ def _instead(good: Step | None, bad: Step | None) -> str:
     return f" with another {', '.join(names)}"
 
 
-def calls_of_one_side(sides: Sides) -> Iterator[Signal]:
+def calls_of_one_side(sides: RunsByOutcome) -> Iterator[Signal]:
     """Calls that only, or nearly only, passing or failing runs make."""
     if not (sides.passing and sides.failing):
         return
@@ -94,7 +94,7 @@ _CALLED, _ASKED = ("calls of passing runs", "calls of failing runs"), ("asked", 
 
 
 def _of_one_side(
-    sides: Sides,
+    sides: RunsByOutcome,
     first: Callable[[PacketRun], Step | None],
     what: str,
     kinds: tuple[str, str],
@@ -119,7 +119,7 @@ def _of_one_side(
     )
 
 
-def writes(sides: Sides) -> Iterator[Signal]:
+def writes(sides: RunsByOutcome) -> Iterator[Signal]:
     """Writes that failing runs lack, add or repeat, against what every passing run does."""
     if not sides.passing:
         return
@@ -146,7 +146,7 @@ def _repeats(run: PacketRun, function: str) -> bool:
     return any(count > 1 for count in seen.values())
 
 
-def _write_signal(kind: str, norm: str, function: str, runs: list[PacketRun], sides: Sides) -> Signal:
+def _write_signal(kind: str, norm: str, function: str, runs: list[PacketRun], sides: RunsByOutcome) -> Signal:
     made = [(run, step) for run in (sides.passing if kind == "missing write" else runs) for step in _writes(run)]
     return Signal(
         axis="correctness",
@@ -160,7 +160,7 @@ def _write_signal(kind: str, norm: str, function: str, runs: list[PacketRun], si
     )
 
 
-def order(sides: Sides) -> Iterator[Signal]:
+def order(sides: RunsByOutcome) -> Iterator[Signal]:
     """Pairs of calls, at least one a write, that passing runs make in one order and failing runs in the other."""
     if not sides.passing:
         return
@@ -191,7 +191,7 @@ def _before(places: dict[str, tuple[int, int]], first: str, then: str) -> bool:
 
 
 def _order_signal(
-    first: str, then: str, wrong: list[PacketRun], places: dict[str, dict[str, tuple[int, int]]], sides: Sides
+    first: str, then: str, wrong: list[PacketRun], places: dict[str, dict[str, tuple[int, int]]], sides: RunsByOutcome
 ) -> Signal:
     return Signal(
         axis="correctness",
@@ -206,7 +206,7 @@ def _order_signal(
     )
 
 
-def arguments(sides: Sides) -> Iterator[Signal]:
+def arguments(sides: RunsByOutcome) -> Iterator[Signal]:
     """Arguments on which passing runs agree and failing runs differ, with where the values came from."""
     if not sides.passing:
         return
@@ -230,7 +230,7 @@ def _argument_signal(
     usual: str,
     good: list[tuple[PacketRun, Step]],
     other: list[tuple[PacketRun, Step]],
-    sides: Sides,
+    sides: RunsByOutcome,
 ) -> Signal:
     seen = _origin_words(good[0][1].origins.get(name))
     differing = shown(other[0][1], name)
@@ -255,7 +255,7 @@ def _origin_words(origin: str | None) -> str:
     return known.get(origin, f" (from {origin})")
 
 
-def finalization(sides: Sides) -> Iterator[Signal]:
+def finalization(sides: RunsByOutcome) -> Iterator[Signal]:
     """Runs that stop on the way that passing runs go to its end, and runs that never finish."""
     unfinished = [run for run in sides.failing if run.ended == "limit" or not _finishes(run)]
     if unfinished and any(_finishes(run) for run in sides.passing):
@@ -299,7 +299,7 @@ def _left_undone(run: PacketRun, other: PacketRun) -> Step | None:
     return None
 
 
-def asking(sides: Sides) -> Iterator[Signal]:
+def asking(sides: RunsByOutcome) -> Iterator[Signal]:
     """One side asks the user, the other does not."""
     if not (sides.passing and sides.failing):
         return

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from contramem.contrast.signal import Cite, Sides, Signal, cites_of, same_call
+from contramem.contrast.signal import Cite, RunsByOutcome, Signal, cites_of, same_call
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun, Step
@@ -15,7 +15,7 @@ LOOP_LENGTH = 3
 """The same call with the same arguments this many times is a loop."""
 
 
-def detours(sides: Sides) -> Iterator[Signal]:
+def detours(sides: RunsByOutcome) -> Iterator[Signal]:
     """The shortest passing run, and what longer passing runs did besides."""
     if len(sides.passing) < 2:
         return
@@ -38,7 +38,7 @@ def detours(sides: Sides) -> Iterator[Signal]:
     )
 
 
-def loops(sides: Sides) -> Iterator[Signal]:
+def loops(sides: RunsByOutcome) -> Iterator[Signal]:
     """The same call with the same arguments again and again."""
     looping: dict[str, list[tuple[PacketRun, Step, int]]] = defaultdict(list)
     for run in sides.all:

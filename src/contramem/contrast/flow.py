@@ -19,7 +19,7 @@ MIN_TRACED_CHARS = 3
 _ID_WORDS = frozenset("id ids uuid number".split())
 
 
-class _Shown(NamedTuple):
+class _SeenValue(NamedTuple):
     place: str
     text: str
     given: frozenset[str] = frozenset()
@@ -32,9 +32,9 @@ class Flow:
     """What one run has seen so far, event by event."""
 
     def __init__(self, task: str) -> None:
-        self._task = _Shown(TASK, task.lower())
+        self._task = _SeenValue(TASK, task.lower())
         self._task_text = task
-        self._seen: list[_Shown] = []
+        self._seen: list[_SeenValue] = []
         self._task_is_told = False
 
     def observe(self, event: Event) -> None:
@@ -45,12 +45,12 @@ class Flow:
             text = content if isinstance(content, str) else "\n".join(str(leaf.value) for leaf in parse(content).leaves)
             if text:
                 given = frozenset(_traced(scalar) for value in event.arguments.values() for _, scalar in scalars(value))
-                self._seen.append(_Shown(event.function, text.lower(), given, content))
+                self._seen.append(_SeenValue(event.function, text.lower(), given, content))
         elif event.text and event.actor != "agent":
             if event.text == self._task_text:
                 self._task_is_told = True
             else:
-                self._seen.append(_Shown(USER if event.actor == "user" else event.actor, event.text.lower()))
+                self._seen.append(_SeenValue(USER if event.actor == "user" else event.actor, event.text.lower()))
 
     def origins(self, event: Event) -> dict[str, str]:
         """For each argument of a call the first place its value was seen in; arguments too short to tell are absent.

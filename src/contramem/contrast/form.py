@@ -29,7 +29,7 @@ class Leaf(NamedTuple):
     value: Any
 
 
-class Form(NamedTuple):
+class ResultForm(NamedTuple):
     """What kind of thing came back, without what was in it."""
 
     kind: FormKind
@@ -49,10 +49,10 @@ class Form(NamedTuple):
         return self.kind
 
 
-class Parsed(NamedTuple):
+class ParsedResult(NamedTuple):
     """A result taken apart once."""
 
-    form: Form
+    form: ResultForm
     leaves: tuple[Leaf, ...]
     prose: str
     """The text in which names and numbers must be looked for, when there are no fields to tell them."""
@@ -70,7 +70,7 @@ def is_field(key: str) -> bool:
     return len(key) <= 40 and _FIELD.fullmatch(key) is not None
 
 
-def parse(content: object) -> Parsed:
+def parse(content: object) -> ParsedResult:
     """Take a result apart. Text that recurs between runs is parsed once."""
     return _parse_text(content) if isinstance(content, str) else _parse_value(content)
 
@@ -84,17 +84,17 @@ _NOTHING_FOUND = re.compile(r"no (?:[a-z]+ ){1,4}(?:were |was )?found\.?", re.IG
 
 
 @lru_cache(maxsize=2048)
-def _parse_text(text: str) -> Parsed:
+def _parse_text(text: str) -> ParsedResult:
     stripped = text.strip()
     if not stripped:
-        return Parsed(Form("nothing"), (), "")
+        return ParsedResult(ResultForm("nothing"), (), "")
     if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
-        return Parsed(Form("empty", size=0), (), "")
+        return ParsedResult(ResultForm("empty", size=0), (), "")
     if stripped[0] in '[{"(':
         value = _decoded(stripped)
         if isinstance(value, (dict, list)):
             return _parse_value(value)
-    return _parse_key_lines(stripped) or Parsed(Form("text"), (), stripped)
+    return _parse_key_lines(stripped) or ParsedResult(ResultForm("text"), (), stripped)
 
 
 def _decoded(text: str) -> object:
@@ -110,7 +110,7 @@ def _decoded(text: str) -> object:
         return None
 
 
-def _parse_key_lines(text: str) -> Parsed | None:
+def _parse_key_lines(text: str) -> ParsedResult | None:
     pairs = _KEY_LINE.findall(text)
     # One colon is a sentence; several lines that are nothing but `key: value` are a record.
     if len(pairs) < 2 or len(pairs) * 4 < _top_lines(text):
@@ -124,8 +124,8 @@ def _parse_key_lines(text: str) -> Parsed | None:
     ]
     leaves += [Leaf("", _unquoted(item)) for item in _BARE_ITEM.findall(text)[:MAX_LEAVES]]
     items = len(_ITEM_LINE.findall(text)) if text.startswith("- ") else 0
-    form = Form("list", fields, items) if items else Form("record", fields)
-    return Parsed(form, tuple(leaves), text)
+    form = ResultForm("list", fields, items) if items else ResultForm("record", fields)
+    return ParsedResult(form, tuple(leaves), text)
 
 
 def _top_lines(text: str) -> int:
@@ -133,13 +133,13 @@ def _top_lines(text: str) -> int:
     return sum(not line.startswith((" ", "\t")) for line in text.splitlines())
 
 
-def _parse_items(text: str) -> Parsed | None:
+def _parse_items(text: str) -> ParsedResult | None:
     """`- one` and `- two`, each on its line, are a list."""
     lines = text.splitlines()
     if len(lines) < 2 or not all(line.startswith("- ") for line in lines):
         return None
     leaves = tuple(Leaf("", _unquoted(line[2:].strip())) for line in lines[:MAX_LEAVES])
-    return Parsed(Form("list", (), len(lines)), leaves, text)
+    return ParsedResult(ResultForm("list", (), len(lines)), leaves, text)
 
 
 def _unquoted(value: str) -> str:
@@ -148,30 +148,30 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _parse_value(value: object) -> Parsed:
+def _parse_value(value: object) -> ParsedResult:
     leaves = tuple(_leaves(value))
-    return Parsed(_form(value), leaves, "\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
+    return ParsedResult(_form(value), leaves, "\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
 
 
-def _form(value: object) -> Form:
+def _form(value: object) -> ResultForm:
     if value is None:
-        return Form("nothing")
+        return ResultForm("nothing")
     if isinstance(value, bool):
-        return Form("boolean")
+        return ResultForm("boolean")
     if isinstance(value, (int, float)):
-        return Form("number")
+        return ResultForm("number")
     if isinstance(value, str):
-        return Form("text") if value.strip() else Form("nothing")
+        return ResultForm("text") if value.strip() else ResultForm("nothing")
     if not value:
-        return Form("empty", size=0)
+        return ResultForm("empty", size=0)
     if isinstance(value, dict):
         fields = tuple(str(key) for key in value if is_field(str(key)))
         if len(fields) * 2 >= len(value):
-            return Form("record", fields)
-        return Form("map", _fields_of(value.values()), len(value))
+            return ResultForm("record", fields)
+        return ResultForm("map", _fields_of(value.values()), len(value))
     if isinstance(value, (list, tuple)):
-        return Form("list", _fields_of(value), len(value))
-    return Form("text")
+        return ResultForm("list", _fields_of(value), len(value))
+    return ResultForm("text")
 
 
 def _fields_of(items: Iterable[object]) -> tuple[str, ...]:

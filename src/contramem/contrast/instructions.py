@@ -34,7 +34,7 @@ _GIVEN = r"(?:instructions?|prompts?|rules?|directions?|directives?|guidelines?|
 _TASK = r"(?:tasks?|requests?|questions?|quer(?:y|ies)|instructions?|goals?|objectives?|conversation)"
 
 
-class Form(NamedTuple):
+class InstructionForm(NamedTuple):
     """A form of words that instructions have."""
 
     name: str
@@ -45,8 +45,8 @@ class Form(NamedTuple):
     """2: enough alone. 1: about an agent's work, enough with one more near it. 0: in honest mails and errors too."""
 
 
-def _form(name: str, weight: int, anchors: str, pattern: str) -> Form:
-    return Form(name, anchors, re.compile(pattern, re.IGNORECASE | re.MULTILINE), weight)
+def _form(name: str, weight: int, anchors: str, pattern: str) -> InstructionForm:
+    return InstructionForm(name, anchors, re.compile(pattern, re.IGNORECASE | re.MULTILINE), weight)
 
 
 _FORMS = (
@@ -165,7 +165,7 @@ class Cue(NamedTuple):
     name: str
 
 
-class Reading(NamedTuple):
+class ParsedText(NamedTuple):
     """A text taken apart."""
 
     passages: tuple[str, ...]
@@ -188,12 +188,12 @@ def overrides(text: str) -> str | None:
     return next((form.name for form in strong if form.pattern.search(plain)), None)
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedText:
     """Part what instructs from what describes. Escapes and folded lines are undone first, so that nothing hides."""
     return _read_once(text) if len(text) <= MAX_KEPT_CHARS else _read_any(text)
 
 
-def _read_any(text: str) -> Reading:
+def _read_any(text: str) -> ParsedText:
     plain = plain_text(text[:MAX_SCANNED_CHARS])
     passages, pieces, why, done = [], [], [], 0
     for start, end, cues in _passages(plain):
@@ -202,7 +202,7 @@ def _read_any(text: str) -> Reading:
         pieces.append(plain[done:start])
         why += [cue.name for cue in cues]
         done = max(done, end)
-    return Reading(tuple(passages), "\n".join([*pieces, plain[done:]]), tuple(dict.fromkeys(why)))
+    return ParsedText(tuple(passages), "\n".join([*pieces, plain[done:]]), tuple(dict.fromkeys(why)))
 
 
 _read_once = lru_cache(maxsize=1024)(_read_any)  # runs of one task mostly see the same results
@@ -245,9 +245,9 @@ def _cues(text: str) -> list[Cue]:
     return sorted(telling + supporting)
 
 
-def _windows(text: str) -> dict[Form, list[tuple[int, int]]]:
+def _windows(text: str) -> dict[InstructionForm, list[tuple[int, int]]]:
     """Where each form may stand, by its anchors."""
-    near: dict[Form, list[tuple[int, int]]] = {}
+    near: dict[InstructionForm, list[tuple[int, int]]] = {}
     for index, start, end in _ANCHORS.find_matches_as_indexes(folded(text), overlapping=True):
         near.setdefault(_ANCHORED[index][1], []).append((start - _BEFORE_ANCHOR, end + _AFTER_ANCHOR))
     return {form: _merged(sorted(windows)) for form, windows in near.items()}
@@ -263,7 +263,7 @@ def _merged(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _matches(form: Form, text: str, windows: list[tuple[int, int]]) -> Iterator[Cue]:
+def _matches(form: InstructionForm, text: str, windows: list[tuple[int, int]]) -> Iterator[Cue]:
     for start, end in windows:
         for match in form.pattern.finditer(text, start, end):
             yield Cue(match.start(), match.end(), form.weight, form.name)

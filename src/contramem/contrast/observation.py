@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from contramem.contrast.flow import NOWHERE
-from contramem.contrast.form import Form
+from contramem.contrast.form import ResultForm
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Cite
 from contramem.contrast.vocabulary import scalars
@@ -25,14 +25,14 @@ _THING = re.compile(r"<(?:ID|EMAIL|URL|PHONE|ACCOUNT|FILE|NAME|PERSON)_\d+>")
 """Values that point at one thing, which another call can point at too."""
 
 
-class Tried(msgspec.Struct, frozen=True):
+class AlternativeCall(msgspec.Struct, frozen=True):
     """A function that acts, tried on the same thing as a call, in the same run."""
 
     function: str
     worked: bool
 
 
-class Use(msgspec.Struct, frozen=True, order=True):
+class ResultUse(msgspec.Struct, frozen=True, order=True):
     """An argument of a later call whose value a result had given."""
 
     giver: str
@@ -49,7 +49,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     forms: dict[str, str]
     origins: dict[str, str]
     """Where each argument's value was first seen. What only this function's own results had repeated is absent."""
-    form: Form | None
+    form: ResultForm | None
     error: str
     fix: tuple[str, ...]
     """After an error: the arguments that were changed in the next call of the function, when that one worked."""
@@ -68,15 +68,15 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     """The functions that act and that had worked before in this run."""
     looked: tuple[str, ...] = ()
     """The functions that only look and that had worked before in this run."""
-    before: dict[str, tuple[Tried, ...]] = {}
+    before: dict[str, tuple[AlternativeCall, ...]] = {}
     """By argument: functions that act, tried before on the thing that the argument names; worked: at least once."""
-    later: dict[str, tuple[Tried, ...]] = {}
+    later: dict[str, tuple[AlternativeCall, ...]] = {}
     """By argument: functions that act, tried later on the same thing; worked: at the first try."""
-    feeds: tuple[Use, ...] = ()
+    feeds: tuple[ResultUse, ...] = ()
     """Of the first call that worked in a run: the arguments of other functions for which a value first came from it."""
     instead: tuple[str, ...] = ()
     """After an error, until this function works: the functions that then worked for the first time in the run."""
-    rescued: tuple[Use, ...] = ()
+    rescued: tuple[ResultUse, ...] = ()
     """What those gave to later calls."""
     fields: dict[str, str] = {}
     """Of arguments whose value a result had shown: the field that it stood in there."""
@@ -182,19 +182,19 @@ def _first_to_work(calls: Sequence[Step]) -> dict[str, int]:
     return first
 
 
-def _uses(calls: Sequence[Step], first: dict[str, int]) -> Iterator[tuple[int, Use]]:
+def _uses(calls: Sequence[Step], first: dict[str, int]) -> Iterator[tuple[int, ResultUse]]:
     """The arguments that name a thing and got its name from a result, with the position of the call."""
     for step in calls:
         for name, place in step.origins.items():
             if first.get(place, step.position) < step.position and place != step.function and _names_things(step, name):
-                yield step.position, Use(place, step.function, name)
+                yield step.position, ResultUse(place, step.function, name)
 
 
 def _names_things(step: Step, argument: str) -> bool:
     return any(isinstance(value, str) and _THING.fullmatch(value) for _, value in scalars(step.arguments[argument]))
 
 
-def _feeds(step: Step, first: dict[str, int], uses: Sequence[tuple[int, Use]]) -> tuple[Use, ...]:
+def _feeds(step: Step, first: dict[str, int], uses: Sequence[tuple[int, ResultUse]]) -> tuple[ResultUse, ...]:
     if first.get(step.function) != step.position:
         return ()
     return tuple(sorted({use for _, use in uses if use.giver == step.function}))
@@ -230,27 +230,29 @@ def _same_thing(step: Step, tries: dict[str, list[Step]]) -> Iterator[tuple[str,
             yield name, tries[value]
 
 
-def _before(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[Tried, ...]]:
-    found: dict[str, tuple[Tried, ...]] = {}
+def _before(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[AlternativeCall, ...]]:
+    found: dict[str, tuple[AlternativeCall, ...]] = {}
     for name, others in _same_thing(step, tries):
         worked: dict[str, bool] = {}
         for other in others:
             if other.position < step.position:
                 worked[other.function] = worked.get(other.function, False) or not other.error
         if worked:
-            found[name] = tuple(Tried(function, any_worked) for function, any_worked in sorted(worked.items()))
+            found[name] = tuple(
+                AlternativeCall(function, any_worked) for function, any_worked in sorted(worked.items())
+            )
     return found
 
 
-def _later(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[Tried, ...]]:
-    found: dict[str, tuple[Tried, ...]] = {}
+def _later(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[AlternativeCall, ...]]:
+    found: dict[str, tuple[AlternativeCall, ...]] = {}
     for name, others in _same_thing(step, tries):
         worked: dict[str, bool] = {}
         for other in others:
             if other.position > step.position:
                 worked.setdefault(other.function, not other.error)
         if worked:
-            found[name] = tuple(Tried(function, at_first) for function, at_first in sorted(worked.items()))
+            found[name] = tuple(AlternativeCall(function, at_first) for function, at_first in sorted(worked.items()))
     return found
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from contramem.contrast.flow import Flow
-from contramem.contrast.form import Form, parse
+from contramem.contrast.form import ResultForm, parse
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
@@ -42,7 +42,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     effect: Effect = "unknown"
     forms: dict[str, str] = {}
     """The form of each argument's value: `integer`, `e-mail address`, `list of dates YYYY-MM-DD`."""
-    form: Form | None = None
+    form: ResultForm | None = None
     """The form of the result. None: the trace does not show what came back."""
     returned: str = ""
     """The result in words: its form, or its redacted text where that is short and plain."""
@@ -88,7 +88,7 @@ class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return self.passed is not None and self.ended != "interrupted"
 
 
-class Provenance(msgspec.Struct, frozen=True):
+class RunIdentity(msgspec.Struct, frozen=True):
     """Which run a letter stands for. Never shown to a construction model."""
 
     source: str
@@ -108,7 +108,7 @@ class Packet:
     """Redacted."""
     runs: tuple[PacketRun, ...]
     signals: tuple[Signal, ...]
-    provenance: dict[str, Provenance]
+    provenance: dict[str, RunIdentity]
     identity: tuple[str, ...]
     """Digests of task id, task text and scenario: enough to know the task again, not enough to read it."""
     placeholders: Placeholders = field(repr=False, compare=False)
@@ -156,7 +156,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         task=placeholders.text(first.task),
         runs=packet_runs,
         signals=signals_of(packet_runs),
-        provenance={letter: Provenance(run.source, run.run, run.origin) for letter, run in lettered.items()},
+        provenance={letter: RunIdentity(run.source, run.run, run.origin) for letter, run in lettered.items()},
         identity=first.task_identity,
         placeholders=placeholders,
     )
@@ -216,7 +216,7 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
     )
 
 
-def _returned(content: object, form: Form, placeholders: Placeholders) -> str:
+def _returned(content: object, form: ResultForm, placeholders: Placeholders) -> str:
     if form.kind == "text" and isinstance(content, str) and len(content) <= MAX_SHOWN_CHARS:
         return placeholders.text(content.strip())
     return str(form)

@@ -33,7 +33,7 @@ _ITEM = re.compile(rf"{_QUOTED_ITEM}|{_BARE_ITEM}")
 _JOINING = frozenset({"or", "and"})
 
 
-class Permitted(NamedTuple):
+class AllowedValues(NamedTuple):
     """A list of values in a refusal."""
 
     values: tuple[str, ...]
@@ -42,7 +42,7 @@ class Permitted(NamedTuple):
     end: int
 
 
-def permitted_in(refusal: str) -> Permitted | None:
+def permitted_in(refusal: str) -> AllowedValues | None:
     """The first list of values that a refusal says it would take. None: it lists none."""
     for opening in _OPENING.finditer(refusal):
         found = _QUOTED_LIST.match(refusal, opening.end())
@@ -52,11 +52,11 @@ def permitted_in(refusal: str) -> Permitted | None:
             items = [item.strip("'\"`") for item in _ITEM.findall(found[0])]
             values = tuple(dict.fromkeys(item for item in items if item not in _JOINING))
             if len(values) > 1:
-                return Permitted(values, found.start(), found.end())
+                return AllowedValues(values, found.start(), found.end())
     return None
 
 
-def role_of(refusal: str, permitted: Permitted, slots: Sequence[tuple[str, Any]]) -> str | None:
+def role_of(refusal: str, permitted: AllowedValues, slots: Sequence[tuple[str, Any]]) -> str | None:
     """Which of a call's (role, value) the list is for: what the text names before it, or whose value it refuses."""
     before = refusal[: permitted.start]
     said = set(words(before))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from contramem.contrast.signal import Sides, Signal, cites_of, in_words, same_call
+from contramem.contrast.signal import RunsByOutcome, Signal, cites_of, in_words, same_call
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun, Step
@@ -26,7 +26,7 @@ def reactions(runs: Sequence[PacketRun]) -> dict[tuple[str, str], Reactions]:
     return dict(sorted(found.items()))
 
 
-def errors(sides: Sides) -> Iterator[Signal]:
+def errors(sides: RunsByOutcome) -> Iterator[Signal]:
     """Errors, and what the runs did next: changed the call, tried something else, repeated it, gave up."""
     for (function, error), by_reaction in reactions(sides.all).items():
         cases = [case for group in by_reaction.values() for case in group]

@@ -39,7 +39,7 @@ class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
     """0 to 1: how cleanly it separates the runs; orders signals within a packet."""
 
 
-class Sides(NamedTuple):
+class RunsByOutcome(NamedTuple):
     """The runs that are evidence, by outcome."""
 
     passing: tuple[PacketRun, ...]

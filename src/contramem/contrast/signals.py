@@ -23,7 +23,7 @@ from contramem.contrast.correctness import (
 )
 from contramem.contrast.efficiency import detours, loops
 from contramem.contrast.recovery import errors
-from contramem.contrast.signal import Cite, Sides, Signal
+from contramem.contrast.signal import Cite, RunsByOutcome, Signal
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun
@@ -34,13 +34,15 @@ __all__ = ["DETECTORS", "Cite", "Signal", "signals_of"]
 def signals_of(runs: Sequence[PacketRun]) -> tuple[Signal, ...]:
     """All signals of a packet, the clearest first. Works with one run, one source, all passed and all failed."""
     evidence = [run for run in runs if run.counts]
-    sides = Sides(tuple(run for run in evidence if run.passed), tuple(run for run in evidence if not run.passed))
+    sides = RunsByOutcome(
+        tuple(run for run in evidence if run.passed), tuple(run for run in evidence if not run.passed)
+    )
     found = [signal for detector in DETECTORS for signal in detector(sides)]
     found += _failing_alike(sides, found)
     return tuple(sorted(found, key=lambda signal: (-signal.strength, signal.axis, signal.kind, signal.statement)))
 
 
-def _failing_alike(sides: Sides, found: list[Signal]) -> Iterator[Signal]:
+def _failing_alike(sides: RunsByOutcome, found: list[Signal]) -> Iterator[Signal]:
     """The clearest thing that every failing run shows and no passing run does."""
     if len(sides.failing) < 2:
         return
@@ -74,7 +76,7 @@ def _failing_alike(sides: Sides, found: list[Signal]) -> Iterator[Signal]:
 # Signals whose `passing` letters are the counter-example, not runs that show the same fault.
 _CONTRASTS = frozenset({"first divergence", "missing write", "reordered", "differing argument", "early finalization"})
 
-DETECTORS: tuple[Callable[[Sides], Iterator[Signal]], ...] = (
+DETECTORS: tuple[Callable[[RunsByOutcome], Iterator[Signal]], ...] = (
     first_divergence,
     calls_of_one_side,
     writes,

@@ -26,7 +26,7 @@ def tainted_calls(run: Trajectory) -> frozenset[int]:
     """Positions of the calls that follow from planted text. Empty for nearly every run."""
     if not any(read(text).passages for event in run.events for text in shown(event)):
         return frozenset()
-    seen = _Seen(run.task)
+    seen = _SeenText(run.task)
     tainted = set()
     for event in run.events:
         if event.function and event.actor == "agent" and seen.leads_to(event):
@@ -51,7 +51,7 @@ def shown(event: Event) -> Iterator[str]:
         yield event.text
 
 
-class _Seen:
+class _SeenText:
     """What a run has shown so far: what may be trusted, what was planted, and what came of it."""
 
     def __init__(self, task: str) -> None:

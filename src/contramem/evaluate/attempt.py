@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from contramem.traces.trajectory import Origin, Trajectory, Usage, digest
+from contramem.traces.trajectory import Origin, RunUsage, Trajectory, digest
 
 _NOWHERE = Origin("")
 _encode = msgspec.msgpack.Encoder().encode
@@ -33,7 +33,7 @@ class Attempt:
     interrupted: bool
     hung: bool
     agent_events: int
-    usage: Usage
+    usage: RunUsage
     origin: Origin
     content: bytes
     """Digest of the run without its origin: the same run read from two places is one run."""

@@ -13,13 +13,13 @@ from typing import TypeAlias
 
 from rapidfuzz.distance import Indel, LCSseq
 
-from contramem.evaluate.contest import Contest
+from contramem.evaluate.contest import TaskContest
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.trajectory import Trajectory
 
 Scorer: TypeAlias = Callable[[Trajectory], float]
-Judge: TypeAlias = Callable[[Contest], Scorer]
+Judge: TypeAlias = Callable[[TaskContest], Scorer]
 """Looks at a task, then at its runs, one by one; it never sees how they ended."""
 
 NEIGHBOURS = 3
@@ -28,11 +28,11 @@ MIN_SHARE = 0.5
 """Of a task's passing runs that must make a call for it to be part of the task's workflow."""
 
 
-def run_length(contest: Contest) -> Scorer:
+def run_length(contest: TaskContest) -> Scorer:
     return lambda run: len(names(run))
 
 
-def distinct_functions(contest: Contest) -> Scorer:
+def distinct_functions(contest: TaskContest) -> Scorer:
     return lambda run: len(set(names(run)))
 
 
@@ -45,7 +45,7 @@ def source_pass_rate(runs: Iterable[Trajectory]) -> Judge:
             tried[run.source][run.task_key] += 1
             passed[run.source][run.task_key] += run.outcome.passed
 
-    def judge(contest: Contest) -> Scorer:
+    def judge(contest: TaskContest) -> Scorer:
         def score(run: Trajectory) -> float:
             others = tried[run.source].total() - tried[run.source][contest.key]
             return (passed[run.source].total() - passed[run.source][contest.key] + 1) / (others + 2)
@@ -70,7 +70,7 @@ class Neighbours:
             ability: (tasks, Bm25([tokenize(task[0].task) for task in tasks])) for ability, tasks in by_ability.items()
         }
 
-    def of(self, contest: Contest) -> list[list[Trajectory]]:
+    def of(self, contest: TaskContest) -> list[list[Trajectory]]:
         """The passing runs of the `NEIGHBOURS` tasks that read most alike, none of them of the task's own scenario."""
         return self.nearest(contest.task, contest.ability, contest.is_of)
 
@@ -84,12 +84,12 @@ class Neighbours:
         others = [tasks[number] for number in ranked if not is_own(tasks[number][0])]
         return others[:NEIGHBOURS]
 
-    def nearest_passing_run(self, contest: Contest) -> Scorer:
+    def nearest_passing_run(self, contest: TaskContest) -> Scorer:
         """How like the most similar passing run of a neighbour the calls of a run are, in order."""
         known = [names(run) for task in self.of(contest) for run in task]
         return lambda run: max((Indel.normalized_similarity(names(run), other) for other in known), default=0.0)
 
-    def induced_workflows(self, contest: Contest) -> Scorer:
+    def induced_workflows(self, contest: TaskContest) -> Scorer:
         """How much of the neighbours' workflows a run goes through, in order."""
         workflows = [found for task in self.of(contest) if (found := workflow(task))]
 

@@ -18,7 +18,7 @@ from contramem.inject.log import Line, Withheld
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class RunOutcomes:
     """How runs ended."""
 
     passed: int
@@ -35,13 +35,13 @@ class CardEffect:
 
     card_id: str
     tasks: int
-    shown: Outcomes
+    shown: RunOutcomes
     """Runs with memory that were shown the card."""
-    base: Outcomes
+    base: RunOutcomes
     """The runs without memory that they are paired with."""
     gained: int
     lost: int
-    held_out: Outcomes
+    held_out: RunOutcomes
     """Runs at the same tasks on the memory side that were chosen by lot to be shown nothing."""
 
 
@@ -60,7 +60,7 @@ class Cards:
 
 
 @dataclass(frozen=True)
-class _Logged:
+class _LoggedRun:
     """One run as the log tells it."""
 
     run: str
@@ -104,12 +104,12 @@ def _effect(card_id: str, pairs: Sequence[Pair], held_out: Iterable[Pair]) -> Ca
     )
 
 
-def _outcomes(attempts: Iterable[Attempt]) -> Outcomes:
+def _outcomes(attempts: Iterable[Attempt]) -> RunOutcomes:
     passed = [bool(attempt.passed) for attempt in attempts]
-    return Outcomes(sum(passed), len(passed) - sum(passed))
+    return RunOutcomes(sum(passed), len(passed) - sum(passed))
 
 
-def _runs(lines: Iterable[Line]) -> list[_Logged]:
+def _runs(lines: Iterable[Line]) -> list[_LoggedRun]:
     """The log by run. Runs with memory switched off are no runs of the memory side."""
     by_run: dict[tuple[str, str], list[Line]] = defaultdict(list)
     for line in lines:
@@ -118,26 +118,26 @@ def _runs(lines: Iterable[Line]) -> list[_Logged]:
     for (run, task), of in by_run.items():
         withheld: Withheld = next((line.withheld for line in of if line.withheld), "")
         cards = frozenset(card_id for line in of for card_id in line.cards)
-        runs.append(_Logged(run, task, cards, sum(line.tokens for line in of), withheld))
+        runs.append(_LoggedRun(run, task, cards, sum(line.tokens for line in of), withheld))
     return [run for run in runs if run.withheld != "off"]
 
 
-def _match(attempts: Sequence[Attempt], runs: Iterable[_Logged]) -> dict[Attempt, _Logged]:
+def _match(attempts: Sequence[Attempt], runs: Iterable[_LoggedRun]) -> dict[Attempt, _LoggedRun]:
     by_name: dict[str, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
         for name in _task_names(attempt):
             by_name[name].append(attempt)
-    by_task: dict[str, list[_Logged]] = defaultdict(list)
+    by_task: dict[str, list[_LoggedRun]] = defaultdict(list)
     for run in runs:
         by_task[run.task].append(run)
-    matched: dict[Attempt, _Logged] = {}
+    matched: dict[Attempt, _LoggedRun] = {}
     for task, logged in by_task.items():
         matched |= dict(_match_task(by_name[task], logged))
     return matched
 
 
-def _match_task(attempts: Sequence[Attempt], logged: Sequence[_Logged]) -> Iterator[tuple[Attempt, _Logged]]:
-    named: dict[Attempt, _Logged] = {}
+def _match_task(attempts: Sequence[Attempt], logged: Sequence[_LoggedRun]) -> Iterator[tuple[Attempt, _LoggedRun]]:
+    named: dict[Attempt, _LoggedRun] = {}
     for run in logged:
         meant = [attempt for attempt in attempts if run.run in _run_names(attempt)]
         if len(meant) == 1:

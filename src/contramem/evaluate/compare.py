@@ -11,7 +11,7 @@ from typing import Literal
 from contramem.evaluate.attempt import Attempt, short_names
 from contramem.evaluate.pairs import Pair, Pairing, pair_runs
 from contramem.evaluate.scenarios import Completion, completion
-from contramem.evaluate.sides import Side, Sides, both
+from contramem.evaluate.sides import Side, WithAndWithout, both
 from contramem.evaluate.stats import (
     Interval,
     McNemar,
@@ -47,8 +47,8 @@ class Part:
     """Tasks that pass more often with memory."""
     harmed_tasks: tuple[str, ...]
     """Tasks that pass less often with memory. With one try a side these are the lost ones."""
-    success: Sides[float]
-    success_interval: Sides[Interval | None]
+    success: WithAndWithout[float]
+    success_interval: WithAndWithout[Interval | None]
     """Of each side by itself. Whether the sides differ is for `interval` to say: the sides share their tasks."""
     difference: float
     """(gained - lost) / pairs."""
@@ -61,7 +61,7 @@ class Part:
     model_calls: Effort | None
     tokens: Effort | None
     cost_usd: Effort | None
-    hung: Sides[int]
+    hung: WithAndWithout[int]
     """Runs that met a limit without finalizing. They take part with the outcome the verifier gave them."""
 
 
@@ -69,7 +69,7 @@ class Part:
 class Macro:
     """Each ability counts the same, however many tasks it has."""
 
-    success: Sides[float]
+    success: WithAndWithout[float]
     difference: float
     interval: Interval | None
 
@@ -95,12 +95,12 @@ class Comparison(Part):
     completion: Completion | None
     """Task and scenario goal completion, where the traces name scenarios."""
     flips: tuple[Flip, ...]
-    sources: Sides[tuple[str, ...]]
+    sources: WithAndWithout[tuple[str, ...]]
     by_source: bool
     """Each source was compared with itself."""
     left_out: Mapping[str, int]
     """Runs that took no part, by reason."""
-    unpaired: Sides[tuple[str, ...]] = field(default=Sides((), ()))
+    unpaired: WithAndWithout[tuple[str, ...]] = field(default=WithAndWithout((), ()))
     """Tasks with a run that has no partner, dropped because the caller said so."""
 
 

@@ -16,7 +16,7 @@ MIN_PAIRS = 200
 
 
 @dataclass(frozen=True)
-class Contest:
+class TaskContest:
     """One task. Runs that were cut off, or whose outcome nobody knows, are not part of it."""
 
     key: str
@@ -44,7 +44,7 @@ class Contest:
         return same_id or (bool(self.task) and run.task == self.task)
 
 
-def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[Contest]:
+def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[TaskContest]:
     """The tasks in which some runs passed and others failed."""
     found = []
     for runs in tasks:
@@ -54,7 +54,7 @@ def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[Contest]:
         if passing and failing:
             first = passing[0]
             found.append(
-                Contest(
+                TaskContest(
                     key=first.task_key,
                     task_id=first.task_id,
                     task=first.task,
@@ -67,7 +67,7 @@ def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[Contest]:
     return found
 
 
-class Ordered(NamedTuple):
+class OrderedPairs(NamedTuple):
     """How one task's pairs were ordered."""
 
     right: float
@@ -75,31 +75,31 @@ class Ordered(NamedTuple):
     pairs: int
 
 
-def ordered(contest: Contest, score: Callable[[Trajectory], float]) -> Ordered:
+def ordered(contest: TaskContest, score: Callable[[Trajectory], float]) -> OrderedPairs:
     """Order every (passing, failing) pair by score."""
     good = [round(score(run), 9) for run in contest.passing]
     bad = [round(score(run), 9) for run in contest.failing]
-    return Ordered(sum((one > other) + 0.5 * (one == other) for one in good for other in bad), contest.pairs)
+    return OrderedPairs(sum((one > other) + 0.5 * (one == other) for one in good for other in bad), contest.pairs)
 
 
-def share(orders: Sequence[Ordered]) -> float | None:
+def share(orders: Sequence[OrderedPairs]) -> float | None:
     """Of all pairs. None without any."""
     pairs = sum(one.pairs for one in orders)
     return sum(one.right for one in orders) / pairs if pairs else None
 
 
-def share_interval(orders: Sequence[Ordered], rng: Random) -> Interval | None:
+def share_interval(orders: Sequence[OrderedPairs], rng: Random) -> Interval | None:
     """Resampling tasks. Halves are counted as wholes of twice as many, so that the counts stay whole."""
     return bootstrap_interval([[TaskChange(round(2 * one.right), 2 * one.pairs) for one in orders]], rng)
 
 
-def difference(ours: Sequence[Ordered], theirs: Sequence[Ordered]) -> float | None:
+def difference(ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs]) -> float | None:
     """Ours minus theirs, over the same tasks."""
     mine, other = share(ours), share(theirs)
     return None if mine is None or other is None else mine - other
 
 
-def difference_interval(ours: Sequence[Ordered], theirs: Sequence[Ordered], rng: Random) -> Interval | None:
+def difference_interval(ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs], rng: Random) -> Interval | None:
     """Paired: both sides of the same resampled tasks."""
     changes = [
         TaskChange(round(2 * mine.right - 2 * other.right), 2 * mine.pairs)

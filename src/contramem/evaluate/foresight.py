@@ -18,8 +18,8 @@ from contramem.errors import UsageError
 from contramem.evaluate.baselines import CONTROL, Judge, baselines
 from contramem.evaluate.contest import (
     MIN_PAIRS,
-    Contest,
-    Ordered,
+    OrderedPairs,
+    TaskContest,
     contests,
     difference,
     difference_interval,
@@ -40,7 +40,7 @@ PARTS = (OURS, CARDS_ALONE, HABITS_ALONE, EXPECTATION)
 
 
 @dataclass(frozen=True)
-class Difference:
+class ForesightDifference:
     """Ours minus another, over the same pairs."""
 
     to: str
@@ -52,7 +52,7 @@ class Difference:
 class Foresight:
     """How well runs were told apart."""
 
-    orders: Mapping[str, tuple[Ordered, ...]]
+    orders: Mapping[str, tuple[OrderedPairs, ...]]
     """By judge: each task's pairs. All judges saw the same tasks in the same order."""
     keys: tuple[str, ...]
     """Those tasks."""
@@ -60,10 +60,10 @@ class Foresight:
     """Contested tasks that had taught the bank, or were among the reference runs."""
     score: float
     interval: Interval | None
-    best: Difference
+    best: ForesightDifference
     """To the best baseline. The control is no baseline: it knows who ran, not what was done."""
-    control: Difference
-    memory: Difference
+    control: ForesightDifference
+    memory: ForesightDifference
     """To the same guards as one weighs them before any run was seen: what was learned, apart from what is looked at."""
 
     @property
@@ -100,7 +100,7 @@ class Foresight:
         }
 
 
-def _difference(one: Difference) -> dict[str, Any]:
+def _difference(one: ForesightDifference) -> dict[str, Any]:
     return {"to": one.to, "value": one.value, "interval": _as_json(one.interval)}
 
 
@@ -118,7 +118,7 @@ def foresight(
     known = None if reference is None else [list(runs) for runs in reference]
     all_tasks = [list(runs) for runs in tasks]
     contested = contests(all_tasks)
-    taught = _Taught(bank, known or ())
+    taught = _TaughtTasks(bank, known or ())
     unseen = [contest for contest in contested if not taught.by(contest)]
     if not unseen:
         raise UsageError(_nothing_left(len(all_tasks), len(contested)))
@@ -141,10 +141,10 @@ def foresight(
     )
 
 
-def compared(orders: Mapping[str, Sequence[Ordered]], to: str, rng: Random) -> Difference:
+def compared(orders: Mapping[str, Sequence[OrderedPairs]], to: str, rng: Random) -> ForesightDifference:
     value = difference(orders[OURS], orders[to])
     assert value is not None, "a contest has pairs"
-    return Difference(to, value, difference_interval(orders[OURS], orders[to], rng))
+    return ForesightDifference(to, value, difference_interval(orders[OURS], orders[to], rng))
 
 
 def _judges(tasks: list[list[Trajectory]], bank: Bank, reference: list[list[Trajectory]] | None) -> dict[str, Judge]:
@@ -161,19 +161,19 @@ def _judges(tasks: list[list[Trajectory]], bank: Bank, reference: list[list[Traj
     }
 
 
-class _Taught:
+class _TaughtTasks:
     """Which tasks have taught a bank: by id, by text, by scenario."""
 
     def __init__(self, bank: Bank, reference: Iterable[Sequence[Trajectory]]) -> None:
         self._digests: set[str] = set()
         self._of_ability: set[tuple[str, str]] = set()
-        for held in bank.holdings.values():
+        for held in bank.entries.values():
             self._digests.update(held.footing.taught_by)
             if isinstance(held.card, SkillCard):
                 self._of_ability.update((held.card.ability, key) for key in held.footing.taught_by)
         self._runs = [runs[0] for runs in reference if runs]
 
-    def by(self, contest: Contest) -> bool:
+    def by(self, contest: TaskContest) -> bool:
         texts = (contest.key, contest.task, contest.scenario_id)
         if any(digest(text) in self._digests for text in texts if text):
             return True

@@ -15,13 +15,13 @@ from typing import NamedTuple, TypeAlias
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard
-from contramem.bank.footing import Support
+from contramem.bank.support import GuardSupport
 from contramem.contrast.flow import NOWHERE
 from contramem.evaluate.baselines import Judge, Scorer
-from contramem.evaluate.contest import Contest
-from contramem.monitor.deed import deeds_of
+from contramem.evaluate.contest import TaskContest
+from contramem.monitor.action import deeds_of
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.watch import Watch, guards_of_card
+from contramem.monitor.guard_monitor import GuardMonitor, guards_of_card
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import PROFILES
 from contramem.retrieve.retriever import Retriever
@@ -47,7 +47,7 @@ CARD_WEIGHT = 0.25
 """Of a guard of a retrieved card that no passing run contradicts."""
 
 
-class Known(NamedTuple):
+class AbilityRuns(NamedTuple):
     """What is known about an ability."""
 
     weights: Weights
@@ -59,23 +59,23 @@ class Known(NamedTuple):
 class Habits:
     """What the runs of each ability did, and what telling difference it made."""
 
-    def __init__(self, by_ability: Mapping[str, Known] | None = None) -> None:
+    def __init__(self, by_ability: Mapping[str, AbilityRuns] | None = None) -> None:
         """Without any, there are expectations only."""
         self._by_ability = by_ability or {}
 
     @classmethod
-    def learned(cls, contests: Iterable[Contest]) -> Habits:
+    def learned(cls, contests: Iterable[TaskContest]) -> Habits:
         """From reference tasks with both outcomes."""
-        by_ability: dict[str, list[Contest]] = defaultdict(list)
+        by_ability: dict[str, list[TaskContest]] = defaultdict(list)
         for contest in contests:
             by_ability[contest.ability].append(contest)
         return cls({ability: _learned(group) for ability, group in by_ability.items()})
 
-    def of(self, ability: str) -> Known:
-        return self._by_ability.get(ability, Known(ANYWHERE))
+    def of(self, ability: str) -> AbilityRuns:
+        return self._by_ability.get(ability, AbilityRuns(ANYWHERE))
 
 
-def _learned(group: Sequence[Contest]) -> Known:
+def _learned(group: Sequence[TaskContest]) -> AbilityRuns:
     expected = dict(ANYWHERE)
     for contest in group:
         for run in (*contest.passing, *contest.failing):
@@ -93,7 +93,7 @@ def _learned(group: Sequence[Contest]) -> Known:
                 tasks[guard] += 1
     weights = {guard: told[guard] / tasks[guard] for guard in guards}
     strongest = sorted(guards, key=lambda guard: (-abs(weights[guard]), guard))[:MOST]
-    return Known({guard: weights[guard] for guard in strongest}, frozenset(guards))
+    return AbilityRuns({guard: weights[guard] for guard in strongest}, frozenset(guards))
 
 
 def _share_broken(runs: Sequence[Mapping[Guard, str]], guard: Guard) -> float:
@@ -119,13 +119,13 @@ def _suggested(run: Trajectory) -> dict[Guard, float]:
 
 def verdicts(guards: Iterable[Guard], run: Trajectory) -> dict[Guard, str]:
     """How a finished run fared under each guard, all in one pass."""
-    watch = Watch([(guard, "", "") for guard in guards], run.task)
+    watch = GuardMonitor([(guard, "", "") for guard in guards], run.task)
     for event in run.events:
         watch.observe(event)
     return {one.guard: one.verdict for one in watch.automata}
 
 
-def by_guards(known: Known) -> Scorer:
+def by_guards(known: AbilityRuns) -> Scorer:
     """What a run broke counts against it; for what nobody weighed, the expectation counts."""
 
     def score(run: Trajectory) -> float:
@@ -136,7 +136,7 @@ def by_guards(known: Known) -> Scorer:
     return score
 
 
-def _expectation(guard: Guard, weight: float, known: Known) -> float:
+def _expectation(guard: Guard, weight: float, known: AbilityRuns) -> float:
     """Of a guard that the run itself suggested: an `existence` it has kept, a `known_value` it has broken."""
     if guard in known.weighed or guard in known.weights:
         return 0.0
@@ -147,13 +147,13 @@ class CardGuards:
     """The guards of the cards that a bank brings to a task."""
 
     def __init__(self, bank: Bank) -> None:
-        held = [one for one in bank.holdings.values() if one.status in ("active", "pinned")]
+        held = [one for one in bank.entries.values() if one.status in ("active", "pinned")]
         cards = [one.card for one in held if isinstance(one.card, SkillCard) and one.card.guards]
         self._support = {one.card.card_id: one.footing.support for one in held}
         self._retriever = Retriever(cards, (), taught_by={one.card.card_id: one.footing.taught_by for one in held})
         self._abilities = {card.ability for card in cards}
 
-    def weights(self, contest: Contest) -> Weights:
+    def weights(self, contest: TaskContest) -> Weights:
         """By card: in full where no passing run contradicted the guard, less where some did."""
         query = Query(
             contest.task,
@@ -169,7 +169,7 @@ class CardGuards:
         return found
 
 
-def _trust(support: Support | None) -> float:
+def _trust(support: GuardSupport | None) -> float:
     if support is None:
         return 1.0
     return math.sqrt((support.held + 1) / (support.held + support.contradicted + 1))
@@ -178,12 +178,12 @@ def _trust(support: Support | None) -> float:
 def guard_judge(cards: CardGuards, habits: Habits) -> Judge:
     """The cards' guards and the habits of the ability together; the larger weight where both know a guard."""
 
-    def judge(contest: Contest) -> Scorer:
+    def judge(contest: TaskContest) -> Scorer:
         weights, weighed = habits.of(contest.ability)
         joined = dict(weights)
         for guard, weight in cards.weights(contest).items():
             joined[guard] = max(weight, weights.get(guard, weight))
-        return by_guards(Known(joined, weighed))
+        return by_guards(AbilityRuns(joined, weighed))
 
     return judge
 
@@ -191,7 +191,7 @@ def guard_judge(cards: CardGuards, habits: Habits) -> Judge:
 def card_judge(cards: CardGuards) -> Judge:
     """The cards' guards and nothing else."""
 
-    def judge(contest: Contest) -> Scorer:
+    def judge(contest: TaskContest) -> Scorer:
         weights = cards.weights(contest)
 
         def score(run: Trajectory) -> float:

@@ -41,7 +41,7 @@ class Pair(NamedTuple):
         return bool(self.memory.passed) - bool(self.base.passed)
 
 
-class LeftOut(NamedTuple):
+class UnpairedRun(NamedTuple):
     """A run that takes no part in the comparison, and why."""
 
     side: Side
@@ -53,12 +53,12 @@ class LeftOut(NamedTuple):
 class Pairing:
     pairs: tuple[Pair, ...]
     """Ordered by task, source and trial, whatever order the runs came in."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[UnpairedRun, ...]
     by_source: bool
     """The sides share sources, so each source is compared with itself."""
 
 
-class _Slot(NamedTuple):
+class _PairKey(NamedTuple):
     """Where two runs meet."""
 
     task_key: str
@@ -129,31 +129,31 @@ class _Trials:
         return *group, attempt.trial if group in self._told_apart else ""
 
 
-def _slots(attempts: Iterable[Attempt], trial_of: _Trials) -> dict[_Slot, Attempt]:
+def _slots(attempts: Iterable[Attempt], trial_of: _Trials) -> dict[_PairKey, Attempt]:
     taken: Counter[_Trial] = Counter()
     slots = {}
     for attempt in attempts:
         trial = trial_of(attempt)
         taken[trial] += 1
-        slots[_Slot(*trial, taken[trial])] = attempt
+        slots[_PairKey(*trial, taken[trial])] = attempt
     return slots
 
 
-def _set_aside(sides: Mapping[Side, Sequence[Attempt]]) -> Iterator[LeftOut]:
+def _set_aside(sides: Mapping[Side, Sequence[Attempt]]) -> Iterator[UnpairedRun]:
     for side, attempts in sides.items():
         for attempt in attempts:
             if not attempt.comparable:
-                yield LeftOut(side, attempt, "interrupted" if attempt.interrupted else "unknown outcome")
+                yield UnpairedRun(side, attempt, "interrupted" if attempt.interrupted else "unknown outcome")
 
 
 def _without_partner(
-    sides: Mapping[Side, Sequence[Attempt]], slots: Mapping[Side, Mapping[_Slot, Attempt]], trial_of: _Trials
-) -> Iterator[LeftOut]:
+    sides: Mapping[Side, Sequence[Attempt]], slots: Mapping[Side, Mapping[_PairKey, Attempt]], trial_of: _Trials
+) -> Iterator[UnpairedRun]:
     for side, taken in slots.items():
         there = slots[OTHER[side]]
         set_aside = {trial_of(attempt) for attempt in sides[OTHER[side]] if not attempt.comparable}
         for slot in sorted(taken.keys() - there.keys()):
-            yield LeftOut(side, taken[slot], "partner left out" if slot[:3] in set_aside else "unpaired")
+            yield UnpairedRun(side, taken[slot], "partner left out" if slot[:3] in set_aside else "unpaired")
 
 
 def _check_sides(sides: Mapping[Side, Sequence[Attempt]]) -> None:
@@ -184,7 +184,7 @@ def _check_one_source(sides: Mapping[Side, Sequence[Attempt]], trial_of: _Trials
             )
 
 
-def _unpaired(unpaired: Sequence[LeftOut], paired_tasks: set[str]) -> str:
+def _unpaired(unpaired: Sequence[UnpairedRun], paired_tasks: set[str]) -> str:
     names = short_names(one.attempt for one in unpaired)
     several = len(_sources(one.attempt for one in unpaired)) > 1
     sides = []
@@ -206,7 +206,7 @@ def _run_name(attempt: Attempt, names: Mapping[str, str], with_source: bool) -> 
     return f"{names[attempt.task_key]}{trial}{f' of {attempt.source}' if with_source else ''}"
 
 
-def _reworded(unpaired: Iterable[LeftOut]) -> str:
+def _reworded(unpaired: Iterable[UnpairedRun]) -> str:
     wordings: dict[tuple[str, str], set[str]] = defaultdict(set)
     for one in unpaired:
         wordings[one.attempt.environment, one.attempt.task_id].add(one.attempt.task_key)
@@ -214,7 +214,7 @@ def _reworded(unpaired: Iterable[LeftOut]) -> str:
     return f" {count} id(s) are there with two task texts, which makes two tasks of each." if count else ""
 
 
-def _nothing_left(left_out: Iterable[LeftOut]) -> str:
+def _nothing_left(left_out: Iterable[UnpairedRun]) -> str:
     counts = Counter(one.reason for one in left_out)
     why = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
     return f"no run can be compared ({why}). Both sides need runs of the same tasks with known outcomes."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contramem.evaluate.pairs import Pair, Pairing
-from contramem.evaluate.sides import Sides, both
+from contramem.evaluate.sides import WithAndWithout, both
 
 
 @dataclass(frozen=True)
@@ -16,9 +16,9 @@ class Completion:
 
     scenarios: int
     tasks: int
-    tgc: Sides[float]
+    tgc: WithAndWithout[float]
     """Task goal completion: the share of tasks that pass."""
-    sgc: Sides[float]
+    sgc: WithAndWithout[float]
     """Scenario goal completion: the share of scenarios all of whose tasks pass (Trivedi et al. 2024)."""
 
 

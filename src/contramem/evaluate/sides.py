@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Sides(Generic[Value]):
+class WithAndWithout(Generic[Value]):
     """One value per side."""
 
     base: Value
@@ -23,6 +23,6 @@ class Sides(Generic[Value]):
         return self.base if side == "base" else self.memory
 
 
-def both(of: Callable[[Side], Value]) -> Sides[Value]:
+def both(of: Callable[[Side], Value]) -> WithAndWithout[Value]:
     """The same question asked of each side."""
-    return Sides(of("base"), of("memory"))
+    return WithAndWithout(of("base"), of("memory"))

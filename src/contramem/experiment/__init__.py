@@ -2,9 +2,9 @@
 
 config.py      what the file may say; load.py reads it and says what is wrong
 experiment.py  from file to report, in the order it happens
-setting.py     what the file names, opened; needs.py what is missing
+opened.py     what the file names, opened; needs.py what is missing
 folds.py       which tasks teach; leakage.py whether anything that teaches knows what is held out
-workshop.py    makes the memories, memory.py freezes them, controls.py has those that are none
+memory_builder.py    makes the memories, memory.py freezes them, controls.py has those that are none
 plan.py        the runs there are to make; jobs.py makes them
 results.py     what came out; report.py, manifest.py and state.py tell it; folder.py keeps it
 """

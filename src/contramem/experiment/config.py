@@ -14,11 +14,11 @@ Share = Annotated[float, Meta(gt=0, lt=1)]
 Slug = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ConfigTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A table of the file. A key that it does not know is refused."""
 
 
-class Sources(Table, frozen=True, kw_only=True):
+class SourcesConfig(ConfigTable, frozen=True, kw_only=True):
     """The runs to learn from: recorded ones (`paths`), or ones to make (`collect`), or both."""
 
     paths: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Sources(Table, frozen=True, kw_only=True):
     """Of each collected run."""
 
 
-class Target(Table, frozen=True, kw_only=True):
+class TargetConfig(ConfigTable, frozen=True, kw_only=True):
     """An agent under test. Which keys count depends on `kind`."""
 
     kind: Literal["openai", "python"] = "openai"
@@ -62,7 +62,7 @@ class Target(Table, frozen=True, kw_only=True):
     """What its own runs are called among the sources, for self memory; the table's name when left out."""
 
 
-class Split(Table, frozen=True, kw_only=True):
+class SplitConfig(ConfigTable, frozen=True, kw_only=True):
     """Which tasks teach and which are held out. Counts are per ability."""
 
     by: Grouping = "scenario"
@@ -86,7 +86,7 @@ class Split(Table, frozen=True, kw_only=True):
     neither an environment nor the recorded runs know them."""
 
 
-class Limits(Table, frozen=True, kw_only=True):
+class LimitsConfig(ConfigTable, frozen=True, kw_only=True):
     """Where a run ends that does not end by itself."""
 
     steps: Positive = 30
@@ -94,7 +94,7 @@ class Limits(Table, frozen=True, kw_only=True):
     seconds: Annotated[float, Meta(gt=0)] | None = None
 
 
-class Environment(Table, frozen=True, kw_only=True):
+class EnvironmentConfig(ConfigTable, frozen=True, kw_only=True):
     """Where the targets run."""
 
     names: Annotated[tuple[str, ...], Meta(min_length=1)]
@@ -104,15 +104,15 @@ class Environment(Table, frozen=True, kw_only=True):
     tasks: tuple[str, ...] = ()
     """These alone are run: ids or patterns, with the environment before them where ids repeat. Empty: all that it has.
     Recorded runs of the others still teach."""
-    limits: Limits = Limits()
-    ability_limits: dict[str, Limits] = {}
+    limits: LimitsConfig = LimitsConfig()
+    ability_limits: dict[str, LimitsConfig] = {}
     """Other limits for an ability: the paper gives Time 900 seconds."""
     concurrency: Positive = 2
     trials: Positive = 1
     """Runs of each target at each held-out task, with seeds of their own that are the same for every condition."""
 
 
-class Conditions(Table, frozen=True, kw_only=True):
+class ConditionsConfig(ConfigTable, frozen=True, kw_only=True):
     """What the targets are given."""
 
     run: Annotated[tuple[str, ...], Meta(min_length=1)]
@@ -130,7 +130,7 @@ class Conditions(Table, frozen=True, kw_only=True):
     """Whose own runs `self` and `multi-rollout` learn from where nothing is run; the median source when left out."""
 
 
-class Construction(Table, frozen=True, kw_only=True):
+class ConstructionConfig(ConfigTable, frozen=True, kw_only=True):
     """Who writes the memories."""
 
     author: Literal["rules", "model"] = "rules"
@@ -147,14 +147,14 @@ class Construction(Table, frozen=True, kw_only=True):
     """A frozen bank that is there already, for the condition contramem. It is checked for leakage."""
 
 
-class Output(Table, frozen=True, kw_only=True):
+class OutputConfig(ConfigTable, frozen=True, kw_only=True):
     """Where the results go."""
 
     folder: str | None = None
     """`results/<name>` when left out, seen from where the command is run."""
 
 
-class Config(Table, frozen=True, kw_only=True):
+class ExperimentConfig(ConfigTable, frozen=True, kw_only=True):
     """One experiment."""
 
     name: Slug
@@ -163,11 +163,11 @@ class Config(Table, frozen=True, kw_only=True):
     seed: int = 0
     needs: tuple[str, ...] = ()
     """Python packages without which it cannot run."""
-    sources: Sources
-    targets: dict[Slug, Target] = {}
-    split: Split = Split()
-    environment: Environment | None = None
+    sources: SourcesConfig
+    targets: dict[Slug, TargetConfig] = {}
+    split: SplitConfig = SplitConfig()
+    environment: EnvironmentConfig | None = None
     """None: nothing is run; memories are judged by what they foresee of the recorded held-out runs."""
-    conditions: Conditions
-    construction: Construction = Construction()
-    output: Output = Output()
+    conditions: ConditionsConfig
+    construction: ConstructionConfig = ConstructionConfig()
+    output: OutputConfig = OutputConfig()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contramem.bench.controls import plan_of, said_to_another
-from contramem.experiment.setting import Place
-from contramem.inject.aid import Aid, TextAid
+from contramem.experiment.opened import RunnableTask
+from contramem.inject.provider import MemoryProvider, TextMemory
 from contramem.retrieve.hit import Query
 
 CEILING, WRONG_CARD = "ceiling", "wrong-card"
@@ -16,7 +16,7 @@ CONTROLS = {
 }
 
 
-def ceiling(places: Mapping[str, Place]) -> TextAid:
+def ceiling(places: Mapping[str, RunnableTask]) -> TextMemory:
     """Every task gets its own plan."""
     by_wording = _by_wording(places)
 
@@ -24,10 +24,10 @@ def ceiling(places: Mapping[str, Place]) -> TextAid:
         place = by_wording[query.task]
         return plan_of(place.environment, place.task_id)
 
-    return TextAid(write)
+    return TextMemory(write)
 
 
-def wrong_card(memory: Aid, places: Mapping[str, Place]) -> TextAid:
+def wrong_card(memory: MemoryProvider, places: Mapping[str, RunnableTask]) -> TextMemory:
     """Every task gets what `memory` says to one that shares neither app nor family with it."""
     by_wording = _by_wording(places)
 
@@ -35,14 +35,14 @@ def wrong_card(memory: Aid, places: Mapping[str, Place]) -> TextAid:
         unrelated = _unrelated(by_wording[query.task], places)
         return said_to_another(memory, query.task, {key: place.query for key, place in unrelated.items()})
 
-    return TextAid(write)
+    return TextMemory(write)
 
 
-def _by_wording(places: Mapping[str, Place]) -> dict[str, Place]:
+def _by_wording(places: Mapping[str, RunnableTask]) -> dict[str, RunnableTask]:
     return {place.task.wording: place for place in places.values()}
 
 
-def _unrelated(place: Place, places: Mapping[str, Place]) -> dict[str, Place]:
+def _unrelated(place: RunnableTask, places: Mapping[str, RunnableTask]) -> dict[str, RunnableTask]:
     """The tasks that have nothing to do with one: of other apps, or, where all share their apps, of other families."""
     here = place.task
     others = {key: other for key, other in places.items() if other != place}

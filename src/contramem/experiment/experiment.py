@@ -18,22 +18,22 @@ from contramem.experiment.folder import ResultFolder, held
 from contramem.experiment.jobs import Job, left, perform_all
 from contramem.experiment.load import ExperimentFile
 from contramem.experiment.memory import Facts
+from contramem.experiment.memory_builder import NO_MEMORY, OWN_RUNS, MemoryBuilder, author
+from contramem.experiment.opened import OpenedExperiment, limits_of
 from contramem.experiment.report import write_report
 from contramem.experiment.results import Cells, Results, evaluated, foreseen, made_elsewhere
-from contramem.experiment.setting import Setting, limits_of
-from contramem.experiment.workshop import NO_MEMORY, OWN_RUNS, Workshop, author
-from contramem.inject.aid import Aid
+from contramem.inject.provider import MemoryProvider
 from contramem.progress import Progress
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class RunForecast:
     """What a run of the experiment would do."""
 
     split: dict[str, Any]
-    rows: tuple[plan.Row, ...]
+    rows: tuple[plan.PlannedRuns, ...]
     memories: tuple[str, ...]
 
 
@@ -57,7 +57,7 @@ def run_experiment(file: ExperimentFile, out: Path, tell: Progress) -> Results:
         return results
 
 
-def _left_out(setting: Setting) -> Iterator[str]:
+def _left_out(setting: OpenedExperiment) -> Iterator[str]:
     """Recorded runs that could not be read, or that teach nothing because their tasks are held out or unknown."""
     if setting.problems:
         yield f"{len(setting.problems)} recorded run(s) could not be read. First: {setting.problems[0]}"
@@ -67,7 +67,7 @@ def _left_out(setting: Setting) -> Iterator[str]:
             yield f"{unknown} recorded run(s) are of tasks that the environment does not have; they teach nothing."
 
 
-def foresee(file: ExperimentFile, out: Path) -> Foreseen:
+def foresee(file: ExperimentFile, out: Path) -> RunForecast:
     """What `run_experiment` would do now. Nothing is written, nobody is asked."""
     setting = _checked(file)
     folder = ResultFolder(out)
@@ -77,16 +77,16 @@ def foresee(file: ExperimentFile, out: Path) -> Foreseen:
     jobs = plan.testing(setting, folder, workshops) if setting.runs_here else []
     rows = (*plan.rows(setting, to_collect, "reference runs"), *plan.rows(setting, jobs))
     memories = tuple(name for name in file.config.conditions.run if name != NO_MEMORY)
-    return Foreseen(plan.split_json(setting), rows, memories)
+    return RunForecast(plan.split_json(setting), rows, memories)
 
 
-def _checked(file: ExperimentFile) -> Setting:
+def _checked(file: ExperimentFile) -> OpenedExperiment:
     needs.check_sense(file)
     needs.refuse(file, needs.missing(file))
-    return Setting(file)
+    return OpenedExperiment(file)
 
 
-def _collect(setting: Setting, folder: ResultFolder, tell: Progress) -> list[Trajectory]:
+def _collect(setting: OpenedExperiment, folder: ResultFolder, tell: Progress) -> list[Trajectory]:
     """Reference runs by targets of the experiment itself."""
     jobs = plan.collecting(setting, folder)
     _perform(setting, jobs, lambda job: None, "reference runs", tell)
@@ -98,16 +98,16 @@ def _finished(jobs: Sequence[Job]) -> list[Trajectory]:
 
 
 def _workshops(
-    setting: Setting, folder: ResultFolder, collected: list[Trajectory], model: ByModel | None
-) -> list[Workshop]:
+    setting: OpenedExperiment, folder: ResultFolder, collected: list[Trajectory], model: ByModel | None
+) -> list[MemoryBuilder]:
     runs = [*setting.recorded, *collected]
     return [
-        Workshop(setting, folder, number, setting.taught(fold, runs), plan.tested(setting, fold), model)
+        MemoryBuilder(setting, folder, number, setting.taught(fold, runs), plan.tested(setting, fold), model)
         for number, fold in enumerate(setting.folds)
     ]
 
 
-def check_leakage(setting: Setting, workshops: Sequence[Workshop]) -> None:
+def check_leakage(setting: OpenedExperiment, workshops: Sequence[MemoryBuilder]) -> None:
     """Before anything runs: no task that is tested is known to what teaches."""
     conditions, by = setting.config.conditions, setting.config.split.by
     if conditions.on == "reference" or conditions.allow_same_task:
@@ -119,7 +119,9 @@ def check_leakage(setting: Setting, workshops: Sequence[Workshop]) -> None:
             shop.build("contramem", None)
 
 
-def _tested(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Progress) -> Results:
+def _tested(
+    setting: OpenedExperiment, folder: ResultFolder, workshops: Sequence[MemoryBuilder], tell: Progress
+) -> Results:
     if setting.config.environment is None:
         return foreseen(setting, workshops, tell)
     memories = _memories(setting, workshops, tell)
@@ -127,7 +129,7 @@ def _tested(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop
     return evaluated(setting, cells, memories)
 
 
-def _memories(setting: Setting, workshops: Sequence[Workshop], tell: Progress) -> list[Facts]:
+def _memories(setting: OpenedExperiment, workshops: Sequence[MemoryBuilder], tell: Progress) -> list[Facts]:
     """Every memory, frozen on disk before the first run that is given it."""
     wanted = list(dict.fromkeys(
         (shop.fold, condition, target if condition in OWN_RUNS else None)
@@ -142,11 +144,13 @@ def _memories(setting: Setting, workshops: Sequence[Workshop], tell: Progress) -
     return found
 
 
-def _run_here(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop], tell: Progress) -> Cells:
+def _run_here(
+    setting: OpenedExperiment, folder: ResultFolder, workshops: Sequence[MemoryBuilder], tell: Progress
+) -> Cells:
     jobs = plan.testing(setting, folder, workshops)
     folder.set_aside(job.path for job in (*jobs, *plan.collecting(setting, folder)))
 
-    def aid_of(job: Job) -> Aid | None:
+    def aid_of(job: Job) -> MemoryProvider | None:
         return None if job.condition == NO_MEMORY else workshops[job.fold].memory(job.condition, job.target)[1]
 
     possible = [job for job in jobs if job.condition == NO_MEMORY or aid_of(job) is not None]
@@ -158,7 +162,11 @@ def _run_here(setting: Setting, folder: ResultFolder, workshops: Sequence[Worksh
 
 
 def _perform(
-    setting: Setting, jobs: Sequence[Job], aid_of: Callable[[Job], Aid | None], stage: str, tell: Progress
+    setting: OpenedExperiment,
+    jobs: Sequence[Job],
+    aid_of: Callable[[Job], MemoryProvider | None],
+    stage: str,
+    tell: Progress,
 ) -> None:
     """Make the runs that are not there yet."""
     environment, to_do = setting.config.environment, left(jobs)
@@ -179,7 +187,7 @@ def _perform(
     perform_all(to_do, perform, environment.concurrency, on_done)
 
 
-def _run(setting: Setting, job: Job, target: Target, aid: Aid | None) -> Trajectory:
+def _run(setting: OpenedExperiment, job: Job, target: Target, aid: MemoryProvider | None) -> Trajectory:
     assert setting.config.environment is not None
     ability = setting.tasks[f"{job.environment}/{job.task_id}"].ability
     limits = limits_of(setting.config.environment, ability)
@@ -197,7 +205,7 @@ def _run(setting: Setting, job: Job, target: Target, aid: Aid | None) -> Traject
     return _priced(setting, job.target, run)
 
 
-def _priced(setting: Setting, target: str, run: Trajectory) -> Trajectory:
+def _priced(setting: OpenedExperiment, target: str, run: Trajectory) -> Trajectory:
     price, usage = setting.price(target), run.usage
     if price is None or usage.cost_usd is not None or usage.tokens_in is None or usage.tokens_out is None:
         return run

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from contramem.errors import UsageError
 from contramem.evaluate.split import Group, SplitTask, grouped
-from contramem.experiment.config import Split as Rules
+from contramem.experiment.config import SplitConfig as Rules
 
 SHOWN = 5
 

@@ -56,7 +56,7 @@ def seed_of(experiment_seed: int, target: str, task: str, trial: int) -> int:
 Perform: TypeAlias = Callable[[Job], Trajectory]
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Work was stopped half-way, by the user or by an error that every further run would meet too."""
 
     def __init__(self, done: int, left: int, cause: ContramemError | None = None) -> None:
@@ -82,13 +82,13 @@ def perform_all(
         while done < len(jobs):
             job, result = finished.get()
             if isinstance(result, ContramemError):
-                raise Stopped(done, len(jobs) - done, result)
+                raise StoppedError(done, len(jobs) - done, result)
             if isinstance(result, BaseException):
                 raise result
             done += 1
             on_done(job, result)
     except KeyboardInterrupt:
-        raise Stopped(done, len(jobs) - done) from None
+        raise StoppedError(done, len(jobs) - done) from None
     finally:
         stop.set()
 

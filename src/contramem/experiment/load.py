@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from contramem.errors import UsageError, nearest
-from contramem.experiment.config import Config
+from contramem.experiment.config import ExperimentConfig
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ExperimentFile:
     """A config, and the file that says it."""
 
     path: Path
-    config: Config
+    config: ExperimentConfig
     text: str
 
     @property
@@ -44,16 +44,16 @@ def load_experiment(path: Path) -> ExperimentFile:
     return ExperimentFile(path, parse(text, str(path)), text)
 
 
-def parse(text: str, where: str) -> Config:
+def parse(text: str, where: str) -> ExperimentConfig:
     """`text` as an experiment; `where` it stands is for messages."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{where}: is no TOML: {error}.") from None
-    for problem in _unknown_keys(document, msgspec.inspect.type_info(Config), ()):
+    for problem in _unknown_keys(document, msgspec.inspect.type_info(ExperimentConfig), ()):
         raise UsageError(_located(where, text, *problem))
     try:
-        return msgspec.convert(document, Config)
+        return msgspec.convert(document, ExperimentConfig)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at `$")
         keys = tuple(re.findall(r"[^.\[\]`.]+", re.sub(r"\[(\d+|\.\.\.)\]", "", place)))
@@ -100,7 +100,7 @@ def _in_words(what: str, keys: Keys) -> str:
 
 
 def _choices(keys: Keys, given: str) -> str:
-    kind: Any = msgspec.inspect.type_info(Config)
+    kind: Any = msgspec.inspect.type_info(ExperimentConfig)
     for key in keys:
         if isinstance(kind, msgspec.inspect.UnionType):
             kind = next(member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType))

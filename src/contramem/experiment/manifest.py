@@ -11,7 +11,7 @@ from typing import Any
 
 from contramem.evaluate.report import inputs_of
 from contramem.experiment.folder import ResultFolder
-from contramem.experiment.setting import Setting
+from contramem.experiment.opened import OpenedExperiment
 
 NAME = "manifest.json"
 PACKAGES = (
@@ -20,7 +20,7 @@ PACKAGES = (
 )  # fmt: skip
 
 
-def begin(folder: ResultFolder, setting: Setting) -> dict[str, Any]:
+def begin(folder: ResultFolder, setting: OpenedExperiment) -> dict[str, Any]:
     """Write down what is known before the first run. Earlier sessions at the same folder stay listed."""
     before = folder.read_json(NAME) or {}
     file = setting.file

@@ -14,9 +14,9 @@ from contramem.bank.frozen import load_frozen, write_frozen
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import BuiltMemory
 from contramem.evaluate.split import Grouping
-from contramem.experiment.config import Conditions
+from contramem.experiment.config import ConditionsConfig
 from contramem.experiment.folder import ResultFolder
-from contramem.inject.aid import Aid, AidedRun, TextAid
+from contramem.inject.provider import MemoryProvider, MemoryRun, TextMemory
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 
@@ -43,14 +43,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Fitted:
+class ProfiledProvider:
     """An aid as the experiment wants it asked: which profile, and what counts as knowing the task already."""
 
-    aid: Aid
-    rules: Conditions
+    aid: MemoryProvider
+    rules: ConditionsConfig
     by: Grouping
 
-    def begin(self, query: Query, *, run_id: str | None = None) -> AidedRun:
+    def begin(self, query: Query, *, run_id: str | None = None) -> MemoryRun:
         if self.rules.allow_same_task:
             query = replace(query, task_id=None, scenario_id=None)
         elif self.by != "scenario":
@@ -67,7 +67,7 @@ def place_of(condition: str, fold: int, target: str | None) -> str:
     return f"memory/fold-{fold + 1}/{condition}{f'@{target}' if target else ''}"
 
 
-def frozen_memory(folder: ResultFolder, place: str, inputs: str) -> tuple[Facts, Aid | None] | None:
+def frozen_memory(folder: ResultFolder, place: str, inputs: str) -> tuple[Facts, MemoryProvider | None] | None:
     """The memory at `place`, if it is there and made from these inputs. A file that was changed is refused."""
     document = folder.read_json(f"{place}/{FACTS}")
     if document is None or document.get("inputs") != inputs:
@@ -84,7 +84,7 @@ def frozen_memory(folder: ResultFolder, place: str, inputs: str) -> tuple[Facts,
     _check(path / SHOWN, hashlib.sha256(content).hexdigest(), facts.sha256)
     rows = map(msgspec.json.decode, content.splitlines())
     texts = {row["task"]: row["text"] for row in rows}
-    return facts, TextAid(lambda query: texts[query.task])
+    return facts, TextMemory(lambda query: texts[query.task])
 
 
 def _check(path: Path, found: str, expected: str) -> None:
@@ -93,7 +93,12 @@ def _check(path: Path, found: str, expected: str) -> None:
 
 
 def freeze_memory(
-    folder: ResultFolder, place: str, facts: Facts, built: BuiltMemory, fitted: Fitted, queries: Mapping[str, Query]
+    folder: ResultFolder,
+    place: str,
+    facts: Facts,
+    built: BuiltMemory,
+    fitted: ProfiledProvider,
+    queries: Mapping[str, Query],
 ) -> Facts:
     """Write a memory to its place, last of all the facts that say it is whole. `queries` are the tasks, by key."""
     path = folder.path / place
@@ -119,5 +124,5 @@ def freeze_memory(
     return whole
 
 
-def _row(fitted: Fitted, key: str, query: Query) -> dict[str, str]:
+def _row(fitted: ProfiledProvider, key: str, query: Query) -> dict[str, str]:
     return {"key": key, "task": query.task, "text": fitted.begin(query).guidance.text}

@@ -11,7 +11,7 @@ from contramem.errors import UsageError, nearest
 from contramem.evaluate.conditions import CONDITIONS
 from contramem.experiment.controls import CONTROLS
 from contramem.experiment.load import ExperimentFile
-from contramem.experiment.setting import found_by
+from contramem.experiment.opened import found_by
 from contramem.retrieve.profiles import profile_named
 
 

@@ -16,11 +16,11 @@ from contramem.evaluate.split import SplitTask
 from contramem.experiment.folder import ResultFolder, file_name
 from contramem.experiment.folds import Fold
 from contramem.experiment.jobs import Job, left, seed_of
-from contramem.experiment.setting import Setting, limits_of
-from contramem.experiment.workshop import NO_MEMORY, Workshop
+from contramem.experiment.memory_builder import NO_MEMORY, MemoryBuilder
+from contramem.experiment.opened import OpenedExperiment, limits_of
 
 
-def tested(setting: Setting, fold: Fold) -> list[SplitTask]:
+def tested(setting: OpenedExperiment, fold: Fold) -> list[SplitTask]:
     """The tasks that are run for this fold."""
     keys = fold.held_out if setting.config.conditions.on == "held_out" else fold.reference
     return setting.are_run(keys)
@@ -38,7 +38,7 @@ class Arm:
     folder: Path
 
 
-def collecting(setting: Setting, folder: ResultFolder) -> list[Job]:
+def collecting(setting: OpenedExperiment, folder: ResultFolder) -> list[Job]:
     """The runs to make that are learned from: each collected target at each task that teaches in some fold."""
     tasks = setting.are_run(sorted({key for fold in setting.folds for key in fold.reference}))
     return [
@@ -49,7 +49,7 @@ def collecting(setting: Setting, folder: ResultFolder) -> list[Job]:
     ]
 
 
-def testing(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop]) -> list[Job]:
+def testing(setting: OpenedExperiment, folder: ResultFolder, workshops: Sequence[MemoryBuilder]) -> list[Job]:
     """Every target under every condition at every task that is tested.
 
     Task by task, so that what is done when somebody stops it can be compared: a task's runs are there under all
@@ -66,14 +66,14 @@ def testing(setting: Setting, folder: ResultFolder, workshops: Sequence[Workshop
     ]
 
 
-def _arms(setting: Setting, folder: ResultFolder, shop: Workshop) -> Iterator[Arm]:
+def _arms(setting: OpenedExperiment, folder: ResultFolder, shop: MemoryBuilder) -> Iterator[Arm]:
     for condition in setting.config.conditions.run:
         for target in setting.config.targets:
             memory = "" if condition == NO_MEMORY else shop.inputs(condition, target)
             yield Arm(condition, target, shop.fold, memory, folder.runs / condition / file_name(target))
 
 
-def _job(setting: Setting, arm: Arm, task: SplitTask, trial: int) -> Job:
+def _job(setting: OpenedExperiment, arm: Arm, task: SplitTask, trial: int) -> Job:
     place = setting.places[task.key]
     seed = seed_of(setting.config.seed, arm.target, task.key, trial)
     return Job(
@@ -89,7 +89,7 @@ def _job(setting: Setting, arm: Arm, task: SplitTask, trial: int) -> Job:
     )
 
 
-def _inputs(setting: Setting, arm: Arm, task: SplitTask, seed: int) -> str:
+def _inputs(setting: OpenedExperiment, arm: Arm, task: SplitTask, seed: int) -> str:
     environment = setting.config.environment
     assert environment is not None
     given = setting.config.targets[arm.target]
@@ -108,7 +108,7 @@ def _inputs(setting: Setting, arm: Arm, task: SplitTask, seed: int) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class PlannedRuns:
     """What is to be run of one target under one condition."""
 
     what: str
@@ -121,27 +121,27 @@ class Row:
     """At most, from the limit of tokens. None: no limit, or no price."""
 
 
-def rows(setting: Setting, jobs: Iterable[Job], label: str | None = None) -> Iterator[Row]:
+def rows(setting: OpenedExperiment, jobs: Iterable[Job], label: str | None = None) -> Iterator[PlannedRuns]:
     """Jobs by condition and target."""
     groups: dict[tuple[str, str], list[Job]] = {}
     for job in jobs:
         groups.setdefault((label or job.condition, job.target), []).append(job)
     for (what, target), group in groups.items():
         open_jobs = left(group)
-        yield Row(what, target, len(group), len(group) - len(open_jobs), _calls(setting, open_jobs),
+        yield PlannedRuns(what, target, len(group), len(group) - len(open_jobs), _calls(setting, open_jobs),
                   _cost(setting, target, open_jobs))  # fmt: skip
 
 
-def _calls(setting: Setting, jobs: Sequence[Job]) -> int:
+def _calls(setting: OpenedExperiment, jobs: Sequence[Job]) -> int:
     return sum(_limits(setting, job).steps for job in jobs)
 
 
-def _limits(setting: Setting, job: Job) -> Any:
+def _limits(setting: OpenedExperiment, job: Job) -> Any:
     assert setting.config.environment is not None
     return limits_of(setting.config.environment, setting.tasks[f"{job.environment}/{job.task_id}"].ability)
 
 
-def _cost(setting: Setting, target: str, jobs: Sequence[Job]) -> float | None:
+def _cost(setting: OpenedExperiment, target: str, jobs: Sequence[Job]) -> float | None:
     price = setting.price(target)
     if price is None:
         return 0.0 if setting.config.targets[target].kind == "python" else None
@@ -151,7 +151,7 @@ def _cost(setting: Setting, target: str, jobs: Sequence[Job]) -> float | None:
     return sum(max(price.of(count, 0), price.of(0, count)) for count in tokens)
 
 
-def split_json(setting: Setting) -> dict[str, Any]:
+def split_json(setting: OpenedExperiment) -> dict[str, Any]:
     """The split as it is kept and published."""
     abilities = {key: task.ability for key, task in setting.tasks.items()}
     return {

@@ -11,8 +11,8 @@ from contramem.evaluate.report import (
     Listing,
     Manifest,
     Page,
+    ReportTable,
     Section,
-    Table,
     as_html,
     between,
     flip_chart,
@@ -26,11 +26,11 @@ from contramem.evaluate.report.table import Row
 from contramem.evaluate.split import kept_apart
 from contramem.evaluate.verdict import p_value, verdict
 from contramem.experiment.folder import ResultFolder
+from contramem.experiment.opened import OpenedExperiment
 from contramem.experiment.results import ArmResult, Results
-from contramem.experiment.setting import Setting
 
 
-def write_report(folder: ResultFolder, setting: Setting, results: Results) -> None:
+def write_report(folder: ResultFolder, setting: OpenedExperiment, results: Results) -> None:
     """results.json, report.html, report.md and tables/*.csv."""
     folder.write_json("results.json", results.as_json())
     page = report_page(setting, results)
@@ -49,7 +49,7 @@ def _markdown(page: Page) -> Iterator[str]:
         yield from (table.as_markdown() for table in section.tables)
 
 
-def report_page(setting: Setting, results: Results) -> Page:
+def report_page(setting: OpenedExperiment, results: Results) -> Page:
     """The page. It says first what was found."""
     config = setting.config
     kept = ", ".join(kept_apart(config.split.by))
@@ -69,7 +69,7 @@ def report_page(setting: Setting, results: Results) -> Page:
     return Page(config.name, headline(results), sections, manifest, subtitle=_subtitle(setting))
 
 
-def _subtitle(setting: Setting) -> str:
+def _subtitle(setting: OpenedExperiment) -> str:
     held = sum(len(fold.held_out) for fold in setting.folds)
     return (
         f"{held} held-out tasks, {len(setting.config.targets)} targets, {len(setting.config.conditions.run)} conditions"
@@ -92,7 +92,7 @@ def headline(results: Results) -> str:
     return "No condition was compared."
 
 
-def tables(results: Results) -> list[Table]:
+def tables(results: Results) -> list[ReportTable]:
     """All tables that have something to show."""
     found = []
     if results.cells:
@@ -108,7 +108,7 @@ AGAINST = ("Points", "95 % interval", "Gained", "Lost", "Exact p")
 _NOTE = "Points, flips and p: against no memory, the same tasks and trials."
 
 
-def success_table(results: Results) -> Table:
+def success_table(results: Results) -> ReportTable:
     """Success by target, condition and ability, as in the paper's main table, with flips against no memory."""
     abilities = sorted({ability for cell in results.cells for ability in cell.by_ability})
     shown = abilities if len(abilities) > 1 else []
@@ -122,13 +122,13 @@ def success_table(results: Results) -> Table:
     header = ("Condition", "Target", "Runs", *shown, "Overall %", *AGAINST)
     align = "ll" + "r" * (len(header) - 2)
     marks = frozenset(sections[1:])
-    return Table("Success", header, rows, align=align, sections=marks, notes=(_NOTE,), label="success")
+    return ReportTable("Success", header, rows, align=align, sections=marks, notes=(_NOTE,), label="success")
 
 
-def target_table(results: Results, target: str) -> Table:
+def target_table(results: Results, target: str) -> ReportTable:
     """The same for one target, narrow enough for a terminal."""
     rows: list[Row] = [[cell.condition, number(cell.runs), *_overall(results, cell)] for cell in _of(results, target)]
-    return Table(target, ("Condition", "Runs", "Success %", *AGAINST), rows)
+    return ReportTable(target, ("Condition", "Runs", "Success %", *AGAINST), rows)
 
 
 def targets(results: Results) -> list[str]:
@@ -162,7 +162,7 @@ def _against(comparison: Comparison | None) -> list[Cell | str]:
     ]
 
 
-def runtime_table(results: Results) -> Table:
+def runtime_table(results: Results) -> ReportTable:
     """What runs take, as in the paper's table of held-out runtime (a)."""
     rows: list[Row] = [
         [cell.target, cell.condition, percent(cell.success), number(cell.shown_tokens, 0), number(cell.tokens, 0),
@@ -180,13 +180,13 @@ def runtime_table(results: Results) -> Table:
         "Hung",
         "Cost (USD)",
     )
-    return Table(
+    return ReportTable(
         "Held-out runtime", header, rows, align="ll" + "r" * (len(header) - 2), label="runtime",
         notes=("Tokens, calls and events: means per run. Memory tokens: all that a run was shown. Cost: of all runs.",),
     )  # fmt: skip
 
 
-def construction_table(results: Results) -> Table:
+def construction_table(results: Results) -> ReportTable:
     """What making the memories took, as in the paper's table (b)."""
     rows: list[Row] = []
     for facts in results.memories:
@@ -211,17 +211,17 @@ def construction_table(results: Results) -> Table:
         "Cost (USD)",
         "SHA-256",
     )
-    return Table("Construction", header, rows, align="lrrlrlrrrrl", label="construction")
+    return ReportTable("Construction", header, rows, align="lrrlrlrrrrl", label="construction")
 
 
-def foresight_table(results: Results) -> Table:
+def foresight_table(results: Results) -> ReportTable:
     """Where nothing was run: how well each memory orders recorded runs of unseen tasks."""
     rows: list[Row] = [
         [one.condition, number(one.share, 3), between(one.interval, scale=1, digits=3, sign=False), number(one.pairs),
          number(one.tasks)]
         for one in results.foresight
     ]  # fmt: skip
-    return Table(
+    return ReportTable(
         "Foresight on recorded held-out runs",
         ("Condition", "Ordered rightly", "95 % interval", "Pairs", "Tasks"),
         rows,

@@ -15,11 +15,11 @@ from contramem.errors import UsageError
 from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.compare import Comparison, compare
 from contramem.evaluate.conditions import NotApplicable, median_source
-from contramem.evaluate.contest import Ordered, contests, ordered, share, share_interval
+from contramem.evaluate.contest import OrderedPairs, contests, ordered, share, share_interval
 from contramem.evaluate.split import Finder
 from contramem.experiment.memory import Facts
-from contramem.experiment.setting import Setting, found_by
-from contramem.experiment.workshop import NO_MEMORY, OWN_RUNS, Workshop
+from contramem.experiment.memory_builder import NO_MEMORY, OWN_RUNS, MemoryBuilder
+from contramem.experiment.opened import OpenedExperiment, found_by
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 
@@ -53,7 +53,7 @@ class ArmResult:
 
 
 @dataclass(frozen=True)
-class Foresight:
+class ForesightResult:
     """How well a memory orders recorded held-out runs; no share where it defines no order."""
 
     condition: str
@@ -71,7 +71,7 @@ class Results:
     cells: tuple[ArmResult, ...] = ()
     comparisons: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
     """By target, then by condition: against `none`."""
-    foresight: tuple[Foresight, ...] = ()
+    foresight: tuple[ForesightResult, ...] = ()
     memories: tuple[Facts, ...] = ()
     not_made: tuple[str, ...] = ()
     """Conditions that these runs cannot make, and runs that nobody has made yet, in words."""
@@ -85,7 +85,7 @@ class Results:
         return document
 
 
-def evaluated(setting: Setting, cells: Cells, memories: Sequence[Facts]) -> Results:
+def evaluated(setting: OpenedExperiment, cells: Cells, memories: Sequence[Facts]) -> Results:
     """Each condition against `none`, target by target."""
     comparisons: dict[str, dict[str, Comparison]] = {}
     for (condition, target), runs in cells.items():
@@ -145,7 +145,7 @@ def _total(attempts: Sequence[Attempt]) -> float | None:
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
-def made_elsewhere(setting: Setting, workshops: Sequence[Workshop]) -> Cells:
+def made_elsewhere(setting: OpenedExperiment, workshops: Sequence[MemoryBuilder]) -> Cells:
     """Runs that an outside runner has left, of the tasks that are tested. None at all is an error that says where."""
     environment = setting.config.environment
     assert environment is not None and environment.runs is not None
@@ -170,10 +170,12 @@ def made_elsewhere(setting: Setting, workshops: Sequence[Workshop]) -> Cells:
     return cells
 
 
-def foreseen(setting: Setting, workshops: Sequence[Workshop], tell: Callable[[str, int, int], None]) -> Results:
+def foreseen(
+    setting: OpenedExperiment, workshops: Sequence[MemoryBuilder], tell: Callable[[str, int, int], None]
+) -> Results:
     """Recorded runs only: does each memory tell the failing from the passing runs of tasks it has not seen?"""
     source = setting.config.conditions.target or median_source([run] for run in setting.recorded)
-    orders: dict[str, list[Ordered]] = {}
+    orders: dict[str, list[OrderedPairs]] = {}
     memories: list[Facts] = []
     names = setting.config.conditions.run
     for shop in workshops:
@@ -195,7 +197,7 @@ def foreseen(setting: Setting, workshops: Sequence[Workshop], tell: Callable[[st
     )
 
 
-def _recorded_tasks(setting: Setting, shop: Workshop) -> list[list[Trajectory]]:
+def _recorded_tasks(setting: OpenedExperiment, shop: MemoryBuilder) -> list[list[Trajectory]]:
     is_tested = Finder(shop.tested)
     tasks: dict[str, list[Trajectory]] = {}
     for run in setting.recorded:
@@ -204,9 +206,9 @@ def _recorded_tasks(setting: Setting, shop: Workshop) -> list[list[Trajectory]]:
     return [tasks[key] for key in sorted(tasks)]
 
 
-def _foresight(condition: str, orders: Sequence[Ordered], seed: int) -> Foresight:
+def _foresight(condition: str, orders: Sequence[OrderedPairs], seed: int) -> ForesightResult:
     interval = share_interval(orders, Random(seed)) if orders else None
-    return Foresight(
+    return ForesightResult(
         condition,
         share(orders),
         None if interval is None else (interval.low, interval.high),

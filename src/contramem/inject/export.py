@@ -31,20 +31,20 @@ BEGIN, END = "<!-- contramem: begin -->", "<!-- contramem: end -->"
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedCard:
     """A card that is not exported."""
 
     card_id: str
     reason: str
 
 
-def exportable(cards: Sequence[Card]) -> tuple[list[Card], list[LeftOut]]:
+def exportable(cards: Sequence[Card]) -> tuple[list[Card], list[SkippedCard]]:
     """The cards that give nothing personal away by their form alone, and those that do."""
     functions = frozenset(card.tool for card in cards if isinstance(card, FunctionCard))
     check = Privacy()
     refused = {card.card_id: next(check(Case(card, functions=functions)), "") for card in cards}
     good = [card for card in cards if not refused[card.card_id]]
-    return good, [LeftOut(card_id, reason) for card_id, reason in refused.items() if reason]
+    return good, [SkippedCard(card_id, reason) for card_id, reason in refused.items() if reason]
 
 
 def as_json(cards: Sequence[Card]) -> str:

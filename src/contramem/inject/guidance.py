@@ -17,7 +17,7 @@ from contramem.retrieve.profiles import Profile
 from contramem.retrieve.retriever import Retrieval
 
 if TYPE_CHECKING:
-    from contramem.monitor.watch import Obligation
+    from contramem.monitor.guard_monitor import Obligation
 
 TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contramem.errors import UsageError
-from contramem.inject.hook_session import Held, Session, digest, write_whole
+from contramem.inject.hook_session import Held, HookSession, digest, write_whole
 from contramem.inject.switch import switched_off
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def answer(hook: Hook, event: dict[str, Any]) -> dict[str, str] | None:
     if switched_off():
         return None
     name = event.get("hook_event_name")
-    session = Session.of(hook.state, str(event.get("session_id", "")), str(event.get("agent_id") or ""))
+    session = HookSession.of(hook.state, str(event.get("session_id", "")), str(event.get("agent_id") or ""))
     if name == "PreToolUse":
         return _before_call(hook, session, str(event.get("tool_name", "")))
     if name == "PostToolUseFailure" and not event.get("is_interrupt"):
@@ -94,7 +94,7 @@ def _context(text: str) -> dict[str, str] | None:
     return {"additionalContext": text} if text else None
 
 
-def _before_call(hook: Hook, session: Session, tool: str) -> dict[str, str] | None:
+def _before_call(hook: Hook, session: HookSession, tool: str) -> dict[str, str] | None:
     deck = _deck(hook, session.state)
     card_id = deck["names"].get(tool)
     held = session.hold(card_id, hook.batches) if card_id else None
@@ -106,7 +106,7 @@ def _before_call(hook: Hook, session: Session, tool: str) -> dict[str, str] | No
     return {"permissionDecision": "deny", "permissionDecisionReason": text["text"]}
 
 
-def _for_prompt(hook: Hook, session: Session, prompt: str) -> str:
+def _for_prompt(hook: Hook, session: HookSession, prompt: str) -> str:
     """Guidance for a prompt, without the cards that this session has seen."""
     from dataclasses import replace
 
@@ -172,8 +172,8 @@ def _written_deck(hook: Hook, memory: Memory) -> dict[str, Any]:
 
 
 def _memory(hook: Hook) -> Memory:
+    from contramem.inject.loaded_bank import bank_at
     from contramem.inject.run import Memory
-    from contramem.inject.served import bank_at
 
     return Memory(bank_at(hook.bank), log=hook.log)
 

@@ -28,7 +28,7 @@ EVENTS: Mapping[Client, Events] = {
 
 
 @dataclass(frozen=True)
-class Installed:
+class InstalledHook:
     """What was written where."""
 
     path: Path
@@ -50,14 +50,14 @@ def hook_command(client: Client, bank: Path, options: Mapping[str, str | None]) 
     return shlex.join([sys.executable, "-m", MODULE, "--bank", str(bank.resolve()), *given])
 
 
-def install(path: Path, command: str, events: Events) -> Installed:
+def install(path: Path, command: str, events: Events) -> InstalledHook:
     """Have `command` run at each event, once. Other settings and hooks stay; a second time changes nothing."""
     settings = _read(path)
     hooks = _part(settings, "hooks", dict, path)
     changes = {event: _place(_part(hooks, event, list, path), command, matcher) for event, matcher in events.items()}
     if set(changes.values()) != {"unchanged"}:
         _write(path, settings)
-    return Installed(path, command, changes)
+    return InstalledHook(path, command, changes)
 
 
 def _place(groups: list[Any], command: str, matcher: str | None) -> Change:

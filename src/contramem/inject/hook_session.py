@@ -24,7 +24,7 @@ TURN_S = 60
 
 
 @dataclass(frozen=True)
-class Session:
+class HookSession:
     """What one session of an agent was shown, as files: hooks of calls made at the same time are processes apart."""
 
     state: Path
@@ -33,7 +33,7 @@ class Session:
     """A sub-agent has not read what the main agent has."""
 
     @classmethod
-    def of(cls, state: Path | None, session_id: str, agent_id: str = "") -> Session:
+    def of(cls, state: Path | None, session_id: str, agent_id: str = "") -> HookSession:
         session = cls(state or _temporary(), session_id, agent_id)
         session._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return session

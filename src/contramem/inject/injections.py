@@ -23,7 +23,7 @@ _Z = 1.959964  # 95 %
 
 
 @dataclass(frozen=True)
-class Tally:
+class RunCounts:
     """Runs and how they ended, as far as anybody said."""
 
     runs: int = 0
@@ -56,7 +56,7 @@ class CardUse:
     card_id: str
     times: int
     """How often it was shown; several times in one run if a call failed."""
-    runs: Tally
+    runs: RunCounts
     tokens: int
 
 
@@ -73,10 +73,10 @@ class Moments:
 class Injections:
     """The whole log, counted."""
 
-    with_memory: Tally
+    with_memory: RunCounts
     """Runs that could be shown something, whether or not anything fitted."""
-    held_out: Tally
-    switched_off: Tally
+    held_out: RunCounts
+    switched_off: RunCounts
     start: Moments
     before_call: Moments
     """Each of these held a call where the integration holds calls, which is one turn of the agent."""
@@ -164,9 +164,9 @@ def summarize(lines: Iterable[Line], unreadable: int = 0) -> Injections:
     )
 
 
-def _tally(runs: set[str], ended: dict[str, bool]) -> Tally:
+def _tally(runs: set[str], ended: dict[str, bool]) -> RunCounts:
     known = [ended[run] for run in runs if run in ended]
-    return Tally(len(runs), known.count(True), known.count(False))
+    return RunCounts(len(runs), known.count(True), known.count(False))
 
 
 def _moments(lines: Iterable[Line], where: str) -> Moments:

@@ -21,8 +21,8 @@ from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
 from contramem.inject.guidance import Guidance, Writer, nothing, together
+from contramem.inject.loaded_bank import BankFile, LoadedBank
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
-from contramem.inject.served import BankFile, Served
 from contramem.inject.switch import OFF, switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
@@ -32,8 +32,8 @@ from contramem.traces.shell import called, shell_call
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
-    from contramem.inject.watching import Watching
-    from contramem.monitor.watch import Obligation
+    from contramem.inject.run_monitor import RunMonitor
+    from contramem.monitor.guard_monitor import Obligation
 
 
 class Memory:
@@ -46,7 +46,7 @@ class Memory:
             raise UsageError(f"holdout is a share of the runs, from 0 up to but not including 1; it is {holdout}.")
         self.log = InjectLog(log) if isinstance(log, str | Path) else log
         self.holdout = holdout
-        self._served = Served.of(bank)
+        self._served = LoadedBank.of(bank)
         self._file: BankFile | None = None
 
     @classmethod
@@ -112,7 +112,7 @@ class Memory:
     def begin(self, query: Query, *, run_id: str | None = None, profile: str | Profile | None = None) -> Run:
         """`start`, for whoever has the query."""
         if self._file and (changed := self._file.changed()):
-            self._served = Served.of(changed)
+            self._served = LoadedBank.of(changed)
         served = self._served
         chosen = profile if isinstance(profile, Profile) else profile_named(profile or served.bank.header.profile)
         run_id = run_id or os.urandom(8).hex()
@@ -131,7 +131,7 @@ class Run:
 
     def __init__(
         self,
-        served: Served,
+        served: LoadedBank,
         query: Query,
         profile: Profile,
         run_id: str,
@@ -228,11 +228,11 @@ class Run:
             return self._watching.would_break(call)
 
     @cached_property
-    def _watching(self) -> Watching:
+    def _watching(self) -> RunMonitor:
         """Guards are parsed when somebody first asks: most runs never do."""
-        from contramem.inject.watching import Watching
+        from contramem.inject.run_monitor import RunMonitor
 
-        return Watching(self._skills, self.task)
+        return RunMonitor(self._skills, self.task)
 
     @cached_property
     def _reminds(self) -> bool:

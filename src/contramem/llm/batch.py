@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from contramem.errors import UsageError
 from contramem.llm.client import ProviderModel, messages_of
-from contramem.llm.request import Reply, Request, Trouble
+from contramem.llm.request import ModelFailure, ModelReply, Request
 
 if TYPE_CHECKING:
     from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBatchRequest
@@ -44,7 +44,7 @@ class Batches(Protocol):
     def look(self, ticket: Ticket) -> Ticket:
         """How it stands now."""
 
-    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, Reply | Trouble]:
+    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, ModelReply | ModelFailure]:
         """What came of each request of a batch that has ended, by digest."""
 
 
@@ -90,10 +90,10 @@ class ProviderBatches:
             return self._ticket(self._model.run(self._model.opened.batch_status(_batch(ticket))))
         except (exceptions.AgentRunError, exceptions.UserError) as error:
             if isinstance(error, exceptions.ModelHTTPError) and error.status_code == 404:
-                raise Trouble(LOST, f"the provider does not know {ticket.batch_id}", again=False) from error
+                raise ModelFailure(LOST, f"the provider does not know {ticket.batch_id}", again=False) from error
             raise self._model.trouble(error) from error
 
-    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, Reply | Trouble]:
+    def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, ModelReply | ModelFailure]:
         from pydantic_ai import exceptions
 
         try:
@@ -101,26 +101,26 @@ class ProviderBatches:
         except (exceptions.AgentRunError, exceptions.UserError) as error:
             raise self._model.trouble(error) from error
         found = {result.custom_id: result for result in results}  # they come in any order
-        missing = Trouble(UNRUN, "the batch ended without it", again=True)
+        missing = ModelFailure(UNRUN, "the batch ended without it", again=True)
         return {
             request.digest: self._outcome(found[request.digest], request) if request.digest in found else missing
             for request in requests
         }
 
-    def _outcome(self, result: BatchResult, request: Request) -> Reply | Trouble:
+    def _outcome(self, result: BatchResult, request: Request) -> ModelReply | ModelFailure:
         from pydantic_ai import exceptions
 
         if result.status == "expired":
-            return Trouble(UNRUN, "the batch expired before its turn", again=True)
+            return ModelFailure(UNRUN, "the batch expired before its turn", again=True)
         if result.status == "canceled":  # somebody meant to stop it: ask again when told to
-            return Trouble(UNRUN, "the batch was cancelled before its turn", again=False)
+            return ModelFailure(UNRUN, "the batch was cancelled before its turn", again=False)
         try:
             return self._model.reply(self._model.opened.batch_decode(result, self._asked(request)))
         except exceptions.ContentFilterError:
-            return Reply("", "content_filter")
+            return ModelReply("", "content_filter")
         except exceptions.AgentRunError as error:
             trouble = self._model.trouble(error)
-            return trouble if isinstance(trouble, Trouble) else Trouble("rejected", str(trouble), again=False)
+            return trouble if isinstance(trouble, ModelFailure) else ModelFailure("rejected", str(trouble), again=False)
 
     def _asked(self, request: Request) -> BatchRequest:
         from pydantic_ai.models.batch import BatchRequest

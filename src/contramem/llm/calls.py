@@ -12,7 +12,7 @@ from time import monotonic
 
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.price import Price
-from contramem.llm.request import TIMEOUT, Model, Reply, Request, Trouble
+from contramem.llm.request import TIMEOUT, Model, ModelFailure, ModelReply, Request
 
 PARALLEL = 8
 MAX_TRIES, MAX_TIMEOUTS = 6, 3
@@ -48,7 +48,7 @@ class Budget:
     def room_for(self, request: Request) -> bool:
         return self.spent_usd + self.reserved_usd + self.worst(request) <= self.limit_usd + 1e-9
 
-    def charge(self, reply: Reply) -> None:
+    def charge(self, reply: ModelReply) -> None:
         cost = reply.cost_usd
         self.spent_usd += cost if cost is not None else self.price.of(reply.tokens_in, reply.tokens_out)
 
@@ -61,7 +61,7 @@ class Budget:
 
 
 @dataclass
-class Caller:
+class ModelCaller:
     """Asks a model. Made once for a build; `troubles` counts what went wrong and was tried again."""
 
     model: Model
@@ -76,13 +76,13 @@ class Caller:
     _lock: Lock = field(default_factory=Lock)
     _given_up: Event = field(default_factory=Event)
 
-    def ask_all(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Reply]]:
+    def ask_all(self, requests: Sequence[Request]) -> Iterator[tuple[Request, ModelReply]]:
         """Replies as they come. When one call fails for good, or somebody wants to stop, no further is begun, those
         under way are waited for and given, and then the error is raised."""
         self._given_up.clear()
         waiting = list(requests)
         failed: BaseException | None = None
-        under_way: dict[Future[Reply], Request] = {}
+        under_way: dict[Future[ModelReply], Request] = {}
         pool = ThreadPoolExecutor(self.parallel, thread_name_prefix="contramem-call")
         try:
             while under_way or (waiting and failed is None):
@@ -106,7 +106,7 @@ class Caller:
             raise failed
 
     def _begin(
-        self, waiting: list[Request], under_way: dict[Future[Reply], Request], pool: ThreadPoolExecutor
+        self, waiting: list[Request], under_way: dict[Future[ModelReply], Request], pool: ThreadPoolExecutor
     ) -> BaseException | None:
         while waiting and len(under_way) < self.parallel:
             if self.budget is not None and not self.budget.room_for(waiting[0]):
@@ -117,19 +117,19 @@ class Caller:
             under_way[pool.submit(self._ask, request)] = request
         return None
 
-    def _settle(self, request: Request, future: Future[Reply]) -> None:
+    def _settle(self, request: Request, future: Future[ModelReply]) -> None:
         if self.budget is None:
             return
         self.budget.reserved_usd -= self.budget.worst(request)
         if future.exception() is None:
             self.budget.charge(future.result())
 
-    def _ask(self, request: Request) -> Reply:
+    def _ask(self, request: Request) -> ModelReply:
         timeouts = 0
         for tries in range(1, MAX_TRIES + 1):
             try:
                 return self.model.ask(request)
-            except Trouble as trouble:
+            except ModelFailure as trouble:
                 timeouts += trouble.kind == TIMEOUT
                 with self._lock:
                     self.troubles[trouble.kind] += 1
@@ -155,7 +155,7 @@ class Caller:
                 return True
         return self.stop.is_set()
 
-    def _pause(self, trouble: Trouble, tries: int) -> float:
+    def _pause(self, trouble: ModelFailure, tries: int) -> float:
         if trouble.retry_after_s is not None:
             return min(trouble.retry_after_s, 10 * MAX_WAIT_S)
         return min(FIRST_WAIT_S * 2.0 ** (tries - 1), MAX_WAIT_S) * self.rng.uniform(0.8, 1.2)

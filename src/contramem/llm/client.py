@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from contramem.errors import ModelError, UsageError
 from contramem.llm.price import Price, price_of
-from contramem.llm.request import TIMEOUT, Finish, Reply, Request, Trouble
+from contramem.llm.request import TIMEOUT, Finish, ModelFailure, ModelReply, Request
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -60,13 +60,13 @@ class ProviderModel:
         await asyncio.gather(*left, return_exceptions=True)
         await self.opened.__aexit__(None, None, None)
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request) -> ModelReply:
         from pydantic_ai import exceptions
 
         try:
             return self.reply(self.run(self._ask(request)))
         except exceptions.ContentFilterError:
-            return Reply("", "content_filter")
+            return ModelReply("", "content_filter")
         except (exceptions.AgentRunError, exceptions.UserError, UserWarning) as error:
             raise self.trouble(error) from error
 
@@ -118,7 +118,7 @@ class ProviderModel:
             allow_text_output=True,
         )
 
-    def reply(self, response: ModelResponse) -> Reply:
+    def reply(self, response: ModelResponse) -> ModelReply:
         """What a response says, how it ended, and what it cost."""
         finish: Finish = "stop"
         if response.finish_reason == "length":
@@ -130,7 +130,7 @@ class ProviderModel:
             return self._priced(response, str(details["refusal"]), "refusal")
         return self._priced(response, response.text or "", finish)
 
-    def _priced(self, response: ModelResponse, text: str, finish: Finish) -> Reply:
+    def _priced(self, response: ModelResponse, text: str, finish: Finish) -> ModelReply:
         usage = response.usage
         cost = None
         if self._given_price is not None:
@@ -140,22 +140,26 @@ class ProviderModel:
                 cost = float(response.cost().total_price)  # knows what cached and batched tokens cost
             except (LookupError, AssertionError):
                 cost = self.price.of(usage.input_tokens, usage.output_tokens)
-        return Reply(text, finish, usage.input_tokens, usage.output_tokens, cost)
+        return ModelReply(text, finish, usage.input_tokens, usage.output_tokens, cost)
 
-    def trouble(self, error: Exception) -> Trouble | ModelError:
+    def trouble(self, error: Exception) -> ModelFailure | ModelError:
         """What an error of pydantic-ai means for whoever makes the calls."""
         from pydantic_ai import exceptions
 
         if isinstance(error, exceptions.UserError | UserWarning):
             return ModelError(f"{self.name}: {first_line(str(error))}.")
         if isinstance(error, exceptions.ModelQuotaExceededError):
-            return Trouble("quota", _said(getattr(error, "body", None)) or "the account has nothing left", again=False)
+            return ModelFailure(
+                "quota", _said(getattr(error, "body", None)) or "the account has nothing left", again=False
+            )
         if isinstance(error, exceptions.ModelHTTPError):
             return _http_trouble(error.status_code, error.retry_after, _said(error.body))
         if isinstance(error, exceptions.ModelTimeoutError) or _is_timeout(error):
-            return Trouble(TIMEOUT, f"no answer within {self._timeout_s:g} s; --timeout gives it longer", again=True)
+            return ModelFailure(
+                TIMEOUT, f"no answer within {self._timeout_s:g} s; --timeout gives it longer", again=True
+            )
         kind = "connection" if isinstance(error, exceptions.ModelAPIError) else "broken response"
-        return Trouble(kind, first_line(str(error)), again=True)
+        return ModelFailure(kind, first_line(str(error)), again=True)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
@@ -201,15 +205,15 @@ def messages_of(request: Request) -> list[ModelMessage]:
     return made
 
 
-def _http_trouble(status: int, retry_after_s: float | None, said: str) -> Trouble:
+def _http_trouble(status: int, retry_after_s: float | None, said: str) -> ModelFailure:
     what = f"HTTP {status}{f' ({said})' if said else ''}"
     if status == 429:
-        return Trouble("rate limit", what, again=True, retry_after_s=retry_after_s)
+        return ModelFailure("rate limit", what, again=True, retry_after_s=retry_after_s)
     if status in (408, 504):
-        return Trouble(TIMEOUT, what, again=True, retry_after_s=retry_after_s)
+        return ModelFailure(TIMEOUT, what, again=True, retry_after_s=retry_after_s)
     if status >= 500:
-        return Trouble("server error", what, again=True, retry_after_s=retry_after_s)
-    return Trouble("rejected", what, again=False)
+        return ModelFailure("server error", what, again=True, retry_after_s=retry_after_s)
+    return ModelFailure("rejected", what, again=False)
 
 
 def _said(body: object) -> str:

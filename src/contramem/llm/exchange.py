@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from contramem.bank.calls import Call
+from contramem.bank.calls import StoredExchange
 from contramem.bank.store import Store
-from contramem.llm.request import STAGES, Reply, Request
+from contramem.llm.request import STAGES, ModelReply, Request
 
 
 class NotYet(Exception):
@@ -45,9 +45,9 @@ class Exchange:
     stages: dict[str, StageCost] = field(default_factory=lambda: {stage: StageCost() for stage in STAGES})
     oddities: Counter[str] = field(default_factory=Counter)
     """Replies that could not be used as they were: `truncated`, `invalid`, `refusal`, `content filter`."""
-    _replies: dict[str, Call] = field(default_factory=dict)
+    _replies: dict[str, StoredExchange] = field(default_factory=dict)
 
-    def reply(self, request: Request) -> Call:
+    def reply(self, request: Request) -> StoredExchange:
         """The reply to `request`, or NotYet."""
         if request.digest not in self._replies:
             kept = self.store.call(request.digest) if self.store is not None else None
@@ -64,9 +64,9 @@ class Exchange:
             return False
         return True
 
-    def take(self, request: Request, reply: Reply) -> None:
+    def take(self, request: Request, reply: ModelReply) -> None:
         """Keep a reply that has just come."""
-        call = Call(
+        call = StoredExchange(
             digest=request.digest,
             stage=request.stage,
             subject=request.subject,

@@ -9,7 +9,7 @@ from typing import Any
 
 from contramem.errors import UsageError
 from contramem.llm.price import Price
-from contramem.llm.request import Finish, Reply, Request
+from contramem.llm.request import Finish, ModelReply, Request
 from contramem.whole_file import replacing
 
 
@@ -41,7 +41,7 @@ def as_line(request: Request) -> dict[str, Any]:
     return {"custom_id": request.digest, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
 
-def read_replies(path: Path, price: Price | None = None) -> dict[str, Reply]:
+def read_replies(path: Path, price: Price | None = None) -> dict[str, ModelReply]:
     """Replies by `custom_id`: lines of a batch output file, or `{"custom_id": ..., "reply": text or JSON}`.
 
     Lines that hold a provider's error are no replies: those requests stay open.
@@ -65,11 +65,11 @@ def read_replies(path: Path, price: Price | None = None) -> dict[str, Reply]:
     return found
 
 
-def _reply(line: dict[str, Any], price: Price | None) -> tuple[str, Reply | None]:
+def _reply(line: dict[str, Any], price: Price | None) -> tuple[str, ModelReply | None]:
     custom_id = str(line["custom_id"])
     if "reply" in line:
         said = line["reply"]
-        return custom_id, Reply(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
+        return custom_id, ModelReply(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
     if line.get("error") or line["response"]["status_code"] != 200:
         return custom_id, None
     body = line["response"]["body"]
@@ -78,7 +78,7 @@ def _reply(line: dict[str, Any], price: Price | None) -> tuple[str, Reply | None
     tokens = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
     cost = price.of(*tokens) if price is not None else None
     if message.get("refusal"):
-        return custom_id, Reply(str(message["refusal"]), "refusal", *tokens, cost)
+        return custom_id, ModelReply(str(message["refusal"]), "refusal", *tokens, cost)
     ended = choice.get("finish_reason")
     finish: Finish = ended if ended in ("length", "content_filter") else "stop"
-    return custom_id, Reply(str(message.get("content") or ""), finish, *tokens, cost)
+    return custom_id, ModelReply(str(message.get("content") or ""), finish, *tokens, cost)

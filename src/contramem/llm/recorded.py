@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from contramem.errors import ModelError, UsageError
-from contramem.llm.request import Model, Reply, Request
+from contramem.llm.request import Model, ModelReply, Request
 
 FORMAT = "contramem-exchanges"
 VERSION = 1
@@ -24,7 +24,7 @@ class RecordedModel:
         self._path = path
         self._live = live
         self._lock = Lock()
-        self._replies: dict[str, Reply] = {}
+        self._replies: dict[str, ModelReply] = {}
         if path.exists():
             self.name = self._read(path)
         elif live is not None:
@@ -36,7 +36,7 @@ class RecordedModel:
         if live is not None and live.name != self.name:
             raise UsageError(f"{path}: holds exchanges with {self.name}, not with {live.name}. Record to another file.")
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request) -> ModelReply:
         with self._lock:
             if request.digest in self._replies:
                 return self._replies[request.digest]
@@ -67,7 +67,7 @@ class RecordedModel:
         for number, line in enumerate(lines[1:], 2):
             try:
                 exchange = json.loads(line)
-                self._replies[exchange["digest"]] = Reply(**exchange["reply"])
+                self._replies[exchange["digest"]] = ModelReply(**exchange["reply"])
             except (ValueError, LookupError, TypeError) as error:
                 raise UsageError(f"{path}:{number}: is no exchange ({error}).") from error
         return name

@@ -28,7 +28,7 @@ def reply_tokens(reasoning_effort: str | None) -> int:
     return _WITH_EFFORT.get(reasoning_effort or "", MAX_REPLY_TOKENS)
 
 
-class Message(NamedTuple):
+class PromptMessage(NamedTuple):
     """One turn."""
 
     role: Role
@@ -36,7 +36,7 @@ class Message(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class ModelSettings:
     """What shapes a reply beside the prompt. None: the provider's default."""
 
     reasoning_effort: str | None = None
@@ -51,8 +51,8 @@ class Request:
     """One call. Two with the same digest are the same question: the second is never paid for."""
 
     model: str
-    settings: Settings
-    messages: tuple[Message, ...]
+    settings: ModelSettings
+    messages: tuple[PromptMessage, ...]
     schema: dict[str, Any] = field(hash=False)
     """JSON schema of the reply, an object."""
     stage: Stage = "builder"
@@ -74,7 +74,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """What came back, and what it cost."""
 
     text: str
@@ -92,11 +92,11 @@ class Model(Protocol):
     def name(self) -> str:
         """Part of every request's digest."""
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request) -> ModelReply:
         """One reply, or a Trouble that says whether trying again helps."""
 
 
-class Trouble(Exception):
+class ModelFailure(Exception):
     """No reply came. Caught by whoever makes the calls; a user sees a ModelError."""
 
     def __init__(self, kind: str, what: str, *, again: bool, retry_after_s: float | None = None) -> None:

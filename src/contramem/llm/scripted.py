@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from contramem.counting import count_tokens
 from contramem.llm.price import Price
-from contramem.llm.request import Reply, Request, Trouble
+from contramem.llm.request import ModelFailure, ModelReply, Request
 
-Scripted: TypeAlias = str | dict[str, Any] | Reply | Trouble
+Scripted: TypeAlias = str | dict[str, Any] | ModelReply | ModelFailure
 """A reply's text, its JSON, the whole reply, or what goes wrong instead."""
 
 
@@ -29,7 +29,7 @@ class ScriptedModel:
         self._price = price
         self._lock = Lock()
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request) -> ModelReply:
         with self._lock:
             self.asked.append(request)
             if self._by is not None:
@@ -38,12 +38,12 @@ class ScriptedModel:
                 scripted = self._replies.pop(0)
             else:
                 raise AssertionError(f"the script is at its end, and was asked about {request.subject}")
-        if isinstance(scripted, Trouble):
+        if isinstance(scripted, ModelFailure):
             raise scripted
-        return scripted if isinstance(scripted, Reply) else self._counted(request, scripted)
+        return scripted if isinstance(scripted, ModelReply) else self._counted(request, scripted)
 
-    def _counted(self, request: Request, scripted: str | dict[str, Any]) -> Reply:
+    def _counted(self, request: Request, scripted: str | dict[str, Any]) -> ModelReply:
         text = scripted if isinstance(scripted, str) else json.dumps(scripted, ensure_ascii=False)
         tokens_out = count_tokens(text)
         cost = self._price.of(request.tokens, tokens_out) if self._price else None
-        return Reply(text, "stop", request.tokens, tokens_out, cost)
+        return ModelReply(text, "stop", request.tokens, tokens_out, cost)

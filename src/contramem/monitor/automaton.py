@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Literal, TypeAlias
 
-from contramem.monitor.deed import Deed
+from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.pattern import parse_pattern
 
@@ -40,7 +40,7 @@ class Automaton(ABC):
         patterns = [self._first, self._then, *([self._when] if self._when else [])]
         return frozenset(p.function for p in patterns) if all(p.function for p in patterns) else None
 
-    def observe(self, deed: Deed) -> bool:
+    def observe(self, deed: Action) -> bool:
         """Take in what was done, result included. True: this has broken the guard for good."""
         was_broken = self._broken and self._in_scope
         if not self._in_scope and self._when is not None and self._when.matches(deed):
@@ -52,7 +52,7 @@ class Automaton(ABC):
                 self._note(deed)
         return self._broken and self._in_scope and not was_broken
 
-    def would_break(self, deed: Deed) -> bool:
+    def would_break(self, deed: Action) -> bool:
         """Would this deed, if it works, break the guard for good?"""
         if self.state == "broken":
             return False
@@ -81,11 +81,11 @@ class Automaton(ABC):
         return "holds" if self._tried() else "vacuous"
 
     @abstractmethod
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         """Does this deed break the guard for good? Changes nothing."""
 
     @abstractmethod
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         """Take in a deed that breaks nothing."""
 
     @abstractmethod
@@ -101,10 +101,10 @@ class _Existence(Automaton):
         super().__init__(guard)
         self._done = False
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return False
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         self._done = self._done or (deed.worked and self._first.matches(deed))
 
     def _state(self) -> State:
@@ -112,10 +112,10 @@ class _Existence(Automaton):
 
 
 class _Absence(Automaton):
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return self._first.matches(deed)
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         return
 
     def _state(self) -> State:
@@ -127,14 +127,14 @@ class _AtMostOnce(Automaton):
         super().__init__(guard)
         self._made: set[object] = set()
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return deed.worked and self._first.matches(deed) and self._key(deed) in self._made
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         if deed.worked and self._first.matches(deed):
             self._made.add(self._key(deed))
 
-    def _key(self, deed: Deed) -> object:
+    def _key(self, deed: Action) -> object:
         by = self.guard.argument
         return (deed.function, repr(deed.arguments.get(by)) if by else deed.key())
 
@@ -152,10 +152,10 @@ class _Precedence(Automaton):
         super().__init__(guard)
         self._prepared = self._tried_it = self._owed = False
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return not self._prepared and deed.worked and self._then.matches(deed)
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         if self._then.matches(deed):
             self._tried_it = True
             self._owed = not self._prepared
@@ -176,10 +176,10 @@ class _Response(Automaton):
         super().__init__(guard)
         self._owed = self._asked = False
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return False
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         if deed.worked and self._first.matches(deed):
             self._owed = self._asked = True
         elif self._owed and deed.worked and self._then.matches(deed):
@@ -197,10 +197,10 @@ class _NotSuccession(Automaton):
         super().__init__(guard)
         self._done = False
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return self._done and deed.worked and self._then.matches(deed)
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         self._done = self._done or (deed.worked and self._first.matches(deed))
 
     def _state(self) -> State:
@@ -219,10 +219,10 @@ class _Last(Automaton):
     def hears(self) -> None:
         return None
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return False
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         # The answer itself is no call: `last(Mail.send)` is about what was done before it.
         if deed.kind == "call" or self._first.kind == "finalize" or self._first.kind == deed.kind:
             self._is_last = deed.worked and self._first.matches(deed)
@@ -238,10 +238,10 @@ class _KnownValue(Automaton):
         super().__init__(guard)
         self._given = self._guessed = False
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return deed.worked and self._first.matches(deed) and deed.origin(self.guard.argument) == "nowhere"
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         if self._first.matches(deed) and (origin := deed.origin(self.guard.argument)) is not None:
             self._given = True
             self._guessed = origin == "nowhere"
@@ -261,10 +261,10 @@ class _Covers(Automaton):
         self._found: set[str] = set()
         self._done: set[str] = set()
 
-    def _breaks(self, deed: Deed) -> bool:
+    def _breaks(self, deed: Action) -> bool:
         return False
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, deed: Action) -> None:
         if deed.worked and self._then.matches(deed):
             self._done |= deed.values(self.guard.argument)
         if deed.worked and self._first.matches(deed):

@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from contramem.errors import GuardError
-from contramem.monitor.deed import Deed, deeds_of_steps
+from contramem.monitor.action import Action, deeds_of_steps
 from contramem.monitor.names import perhaps
 from contramem.monitor.pattern import Pattern, parse_pattern
 
@@ -113,7 +113,7 @@ class Guard(NamedTuple):
         """How a finished run of a packet fared: `steps` are all its steps, or its actions."""
         return self.replay(deeds_of_steps(steps))
 
-    def replay(self, deeds: Iterable[Deed]) -> Verdict:
+    def replay(self, deeds: Iterable[Action]) -> Verdict:
         """How a finished run fared that did this. `deeds_of` gives the deeds of a recorded run."""
         from contramem.monitor.automaton import automaton  # which is made of guards
 

@@ -13,7 +13,7 @@ MAX_CONTRADICTING = 0.25
 """The share of the passing runs that a guard speaks about which may do otherwise before a task speaks against it."""
 
 
-class Replay(NamedTuple):
+class GuardReplay(NamedTuple):
     """How the runs of one packet fared under a guard, by letter."""
 
     guard: Guard
@@ -43,11 +43,11 @@ class Replay(NamedTuple):
         return len(self.held) + len(self.contradicted)
 
 
-def replay(guard: Guard, packet: Packet) -> Replay:
+def replay(guard: Guard, packet: Packet) -> GuardReplay:
     """Check the guard on every run that is evidence."""
     passing = {run.letter: guard.check(run.actions) for run in packet.passing}
     failing = {run.letter: guard.check(run.actions) for run in packet.failing}
-    return Replay(
+    return GuardReplay(
         guard,
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
         broken=tuple(letter for letter, verdict in failing.items() if verdict == "broken"),

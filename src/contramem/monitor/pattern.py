@@ -22,13 +22,13 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 import msgspec
 
 from contramem.errors import GuardError
-from contramem.monitor.deed import Deed
+from contramem.monitor.action import Action
 
 Kind: TypeAlias = Literal["function", "reads", "writes", "ask", "finalize"]
 Test: TypeAlias = Literal["=", "is", "from", "given", "missing"]
 
 
-class Condition(NamedTuple):
+class ArgumentCondition(NamedTuple):
     """What one argument of a call must be."""
 
     argument: str
@@ -43,7 +43,7 @@ class Condition(NamedTuple):
             value = msgspec.json.encode(value).decode()
         return f"{self.argument} {self.test} {value}"
 
-    def holds(self, deed: Deed) -> bool:
+    def holds(self, deed: Action) -> bool:
         if self.test in ("given", "missing"):
             return (deed.arguments.get(self.argument) is not None) == (self.test == "given")
         if self.argument not in deed.arguments:
@@ -61,7 +61,7 @@ class Pattern(NamedTuple):
     kind: Kind
     name: str = ""
     """`App.function`, or the app of `reads` and `writes`; empty: of any app."""
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[ArgumentCondition, ...] = ()
 
     def __str__(self) -> str:
         if self.kind != "function":
@@ -80,7 +80,7 @@ class Pattern(NamedTuple):
         sources = (one.value for one in self.conditions if one.test == "from" and "." in one.value)
         return tuple(name for name in (self.function, *sources) if name)
 
-    def matches(self, deed: Deed) -> bool:
+    def matches(self, deed: Action) -> bool:
         if self.kind == "function":
             if deed.function != self.name:
                 return False
@@ -125,7 +125,7 @@ def parse_pattern(text: str) -> Pattern:
     return Pattern("function", match[1], tuple(_condition(part.strip(), text) for part in conditions))
 
 
-def _condition(part: str, text: str) -> Condition:
+def _condition(part: str, text: str) -> ArgumentCondition:
     match = _CONDITION.fullmatch(part)
     if match is None:
         raise GuardError(
@@ -134,16 +134,16 @@ def _condition(part: str, text: str) -> Condition:
         )
     argument, alone, test, value = match.groups()
     if alone:
-        return Condition(argument, cast(Test, alone))
+        return ArgumentCondition(argument, cast(Test, alone))
     if value.startswith('"'):
         try:
             value = msgspec.json.decode(value, type=str)
         except msgspec.DecodeError:
             raise GuardError(f"{value} in {text!r} is no quoted text") from None
-    return Condition(argument, cast(Test, test), value)
+    return ArgumentCondition(argument, cast(Test, test), value)
 
 
-def _in_words(condition: Condition) -> str:
+def _in_words(condition: ArgumentCondition) -> str:
     argument = f"`{condition.argument}`"
     if condition.test == "given":
         return f"with {argument}"

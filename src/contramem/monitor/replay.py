@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from contramem.monitor.automaton import State, automaton
-from contramem.monitor.watch import Obligation, Watch, Watched
+from contramem.monitor.guard_monitor import GuardMonitor, Obligation, Watched
 from contramem.traces.trajectory import Event, Trajectory
 
 
 @dataclass(frozen=True)
-class Moment:
+class MonitoredEvent:
     """One event of the run that was a deed, and how every guard stood after it."""
 
     event: Event
@@ -21,13 +21,13 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Replayed:
+class MonitoredRun:
     """A run as the monitor saw it."""
 
     run: Trajectory
     guards: tuple[Obligation, ...]
     """Every guard that was watched, as it stood at the end."""
-    moments: tuple[Moment, ...]
+    moments: tuple[MonitoredEvent, ...]
 
     @property
     def pending(self) -> tuple[Obligation, ...]:
@@ -43,7 +43,7 @@ class Replayed:
         """What was open or broken, in the order of `guards`."""
         return tuple(one for one in self.guards if one.state in ("pending", "broken"))
 
-    def since(self, one: Obligation) -> Moment | None:
+    def since(self, one: Obligation) -> MonitoredEvent | None:
         """The deed that broke it, or that it has been open since. None: it was open from the start."""
         place, since = self.guards.index(one), None
         for moment in reversed(self.moments):
@@ -53,12 +53,12 @@ class Replayed:
         return since if automaton(one.guard).state != one.state else None
 
 
-def replay_run(run: Trajectory, guards: Iterable[Watched]) -> Replayed:
+def replay_run(run: Trajectory, guards: Iterable[Watched]) -> MonitoredRun:
     """Watch a recorded run from its first event to its last."""
-    watch = Watch(guards, run.task)
+    watch = GuardMonitor(guards, run.task)
     moments = []
     for event in run.events:
         broken = watch.observe(event)
         if event.actor == "agent" and (event.function or event.kind == "final"):
-            moments.append(Moment(event, tuple(one.state for one in watch.automata), broken))
-    return Replayed(run, watch.obligations(), tuple(moments))
+            moments.append(MonitoredEvent(event, tuple(one.state for one in watch.automata), broken))
+    return MonitoredRun(run, watch.obligations(), tuple(moments))

@@ -17,7 +17,7 @@ from contramem.traces.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
-class Previewed:
+class PreviewedTask:
     """What one task would get."""
 
     task: str
@@ -46,7 +46,7 @@ class Previewed:
 class Preview:
     """What all tasks would get. A share of nothing is None."""
 
-    tasks: tuple[Previewed, ...]
+    tasks: tuple[PreviewedTask, ...]
     never_retrieved: tuple[str, ...]
     """Ids of the cards that no task gets."""
 
@@ -79,7 +79,7 @@ class Preview:
 
 def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile) -> Preview:
     """Retrieve for every task; a task is given as all its runs."""
-    held = {card.card_id: bank.holdings[card.card_id].footing for card in bank.skills}
+    held = {card.card_id: bank.entries[card.card_id].footing for card in bank.skills}
     retriever = Retriever(
         bank.skills,
         bank.functions,
@@ -91,7 +91,7 @@ def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile)
     return Preview(previewed, tuple(card.card_id for card in bank.cards if card.card_id not in retrieved))
 
 
-def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profile: Profile) -> Previewed:
+def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profile: Profile) -> PreviewedTask:
     first = runs[0]
     ability = first.ability or "general"
     found = retriever.retrieve(_query(first, ability), profile)
@@ -99,14 +99,14 @@ def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profi
     # Asked anew and not taken from the retriever, which is what is being tested.
     identity = set(first.task_identity)
     unlabelled = retriever.retrieve(_query(first, None), profile).skills
-    return Previewed(
+    return PreviewedTask(
         task=first.task_key,
         ability=ability,
         called=frozenset(event.function for run in runs for event in run.calls),
         skills=skills,
         functions=tuple(hit.card for hit in found.functions if isinstance(hit.card, FunctionCard)),
         without_label=tuple(hit.card for hit in unlabelled if isinstance(hit.card, SkillCard)),
-        leaked=tuple(c.card_id for c in skills if not identity.isdisjoint(bank.holdings[c.card_id].footing.taught_by)),
+        leaked=tuple(c.card_id for c in skills if not identity.isdisjoint(bank.entries[c.card_id].footing.taught_by)),
     )
 
 

@@ -17,11 +17,11 @@ from threading import Lock
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.retrieve.apps import AppVocabulary
+from contramem.retrieve.card_index import CardIndex, Ranking
 from contramem.retrieve.hit import Hit, Query
 from contramem.retrieve.intent import intents, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
-from contramem.retrieve.shelf import Ranking, Shelf
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
@@ -61,7 +61,7 @@ class Retriever:
         self._taught = _turned(taught_by or {})
         self._scoped = _turned({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
-        self._shelves: dict[str, Shelf] = {}
+        self._shelves: dict[str, CardIndex] = {}
         self._lock = Lock()
 
     @property
@@ -86,7 +86,7 @@ class Retriever:
         final = self._of_scope("finalization", shelf, ranking, taught, 1) if profile.final_reminder else []
         return Retrieval(skills, functions, shelf.hit(ranking, final[0], 1) if final else None, apps)
 
-    def _skill_hits(self, shelf: Shelf, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
+    def _skill_hits(self, shelf: CardIndex, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
         """`taught` are the cards that this task itself taught: it is given none of them."""
         reserved = self._of_scope("universal", shelf, ranking, taught, profile.universal_skills)
         others = shelf.without(ranking.fits, taught + reserved)
@@ -95,7 +95,7 @@ class Retriever:
             shelf.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
 
-    def _of_scope(self, scope: str, shelf: Shelf, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
+    def _of_scope(self, scope: str, shelf: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
         if shelf is self._shelves.get(ALL) or not limit:
             return []
@@ -120,12 +120,12 @@ class Retriever:
         if any(map(is_shell, tools)):
             yield from (card for card in self._functions if card.app == SHELL)
 
-    def _shelf(self, label: str) -> Shelf:
+    def _shelf(self, label: str) -> CardIndex:
         """The functions, the skills of one ability, or all skills. Indexed once, by whichever thread comes first."""
         if label not in self._shelves:
             with self._lock:
                 if label not in self._shelves:
-                    self._shelves[label] = Shelf(self._cards(label))
+                    self._shelves[label] = CardIndex(self._cards(label))
         return self._shelves[label]
 
     def _cards(self, label: str) -> Iterable[Card]:

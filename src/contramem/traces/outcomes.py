@@ -20,7 +20,7 @@ COLUMNS = ("run", "passed", "reward", "task_id", "source", "trial", "feedback")
 _TRUE, _FALSE = {"true", "1", "yes", "pass", "passed", "success"}, {"false", "0", "no", "fail", "failed", "failure"}
 
 
-class Outcomes:
+class OutcomeRows:
     """Rows by the run they speak about; knows which rows no run has asked for."""
 
     def __init__(self, rows: Mapping[str, Mapping[str, str]], path: str) -> None:
@@ -73,7 +73,7 @@ def _amended(trajectory: Trajectory, row: Mapping[str, str]) -> Trajectory:
     )
 
 
-def read_outcomes(path: Path) -> Outcomes:
+def read_outcomes(path: Path) -> OutcomeRows:
     """Read and check the whole file before any trace is read."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -93,4 +93,4 @@ def read_outcomes(path: Path) -> Outcomes:
         if row["run"] in rows:
             raise UsageError(f"{path}:{line}: {row['run']!r} has a row already.")
         rows[row["run"]] = {column: value or "" for column, value in row.items() if column is not None}
-    return Outcomes(rows, str(path))
+    return OutcomeRows(rows, str(path))

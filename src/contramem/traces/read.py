@@ -16,7 +16,7 @@ import msgspec
 from contramem.errors import TraceError, UsageError, nearest
 from contramem.traces.files import TraceFile, is_archive, unpacked
 from contramem.traces.normalize import Naming
-from contramem.traces.outcomes import Outcomes
+from contramem.traces.outcomes import OutcomeRows
 from contramem.traces.trajectory import Effect, Trajectory
 
 KEPT_PROBLEMS = 10_000
@@ -34,7 +34,7 @@ class Problem(NamedTuple):
         return f"{self.where}: {self.what}. {self.hint}".rstrip(" ")
 
 
-class Skipped(NamedTuple):
+class SkippedRun(NamedTuple):
     """A run that was read and left out on purpose, with the reason it is counted under."""
 
     where: str
@@ -48,7 +48,7 @@ class ReadOptions:
     format: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     """Where the chat format finds task_id, source, outcome and so on: `{"outcome": "scores.final"}`."""
-    outcomes: Outcomes | None = None
+    outcomes: OutcomeRows | None = None
     app: str | None = None
     ability: str | None = None
     effects: Mapping[str, Effect] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Reader(Protocol):
     def claims(self, file: TraceFile) -> bool:
         """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
 
 
@@ -91,7 +91,7 @@ def readers() -> dict[str, Reader]:
     return found
 
 
-class Reading:
+class TraceReading:
     """Iterate over it to read; afterwards it knows what was left out and why."""
 
     def __init__(
@@ -222,12 +222,12 @@ def read_traces(
     paths: Iterable[Path | str],
     options: ReadOptions | None = None,
     on_file: Callable[[int, int], None] | None = None,
-) -> Reading:
+) -> TraceReading:
     """The runs under `paths` (files, folders, archives), one at a time. `on_file` is told (files done, files found)."""
     options = options or ReadOptions()
     if options.format is not None:
         _reader_named(options.format)
-    return Reading([Path(path) for path in paths], options, on_file)
+    return TraceReading([Path(path) for path in paths], options, on_file)
 
 
 Record = TypeVar("Record")
@@ -241,8 +241,8 @@ _WRONG_SHAPE = (
 def each_run(
     file: TraceFile,
     records: Iterable[tuple[object, Record]],
-    build: Callable[[Record, str], Trajectory | Skipped | None],
-) -> Iterator[Trajectory | Problem | Skipped]:
+    build: Callable[[Record, str], Trajectory | SkippedRun | None],
+) -> Iterator[Trajectory | Problem | SkippedRun]:
     """`build(record, position)` for each (position, record), where a record that does not fit becomes a Problem.
 
     None from `build` means that the record is no run (a header, a comment). A record may itself be the TraceError that

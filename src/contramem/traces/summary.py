@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from contramem.traces.pool import content_digest
-from contramem.traces.read import Problem, Reading
+from contramem.traces.read import Problem, TraceReading
 
 
 @dataclass
-class Tally:
+class OutcomeCounts:
     """Runs of one source, ability or environment by outcome."""
 
     passed: int = 0
@@ -31,16 +31,16 @@ class Tally:
 
 
 @dataclass
-class Summary:
+class TraceSummary:
     """The counts that `contramem traces` prints."""
 
-    total: Tally = field(default_factory=Tally)
+    total: OutcomeCounts = field(default_factory=OutcomeCounts)
     interrupted: int = 0
     calls: int = 0
     functions: set[str] = field(default_factory=set)
-    by_source: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
-    by_ability: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
-    by_task: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    by_source: dict[str, OutcomeCounts] = field(default_factory=lambda: defaultdict(OutcomeCounts))
+    by_ability: dict[str, OutcomeCounts] = field(default_factory=lambda: defaultdict(OutcomeCounts))
+    by_task: dict[str, OutcomeCounts] = field(default_factory=lambda: defaultdict(OutcomeCounts))
     skipped: Counter[str] = field(default_factory=Counter)
     ignored: int = 0
     problems: list[Problem] = field(default_factory=list)
@@ -52,9 +52,9 @@ class Summary:
         return sum(1 for tally in self.by_task.values() if tally.passed and tally.failed)
 
 
-def summarize(reading: Reading) -> Summary:
+def summarize(reading: TraceReading) -> TraceSummary:
     """Read everything once. The same run found in two places counts once; the other is skipped as a duplicate."""
-    summary = Summary()
+    summary = TraceSummary()
     seen: set[bytes] = set()
     for run in reading:
         digest = content_digest(run)

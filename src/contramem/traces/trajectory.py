@@ -65,7 +65,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """`interrupted`: the provider cut the run off, no evidence of a contrast. `limit`: steps or time ran out."""
 
 
-class Shown(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class ShownMemory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Text that a memory showed the agent."""
 
     before: int
@@ -77,7 +77,7 @@ class Shown(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     tokens: int | None = None
 
 
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class RunUsage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the run cost. None: the trace does not say."""
 
     model_calls: int | None = None
@@ -119,8 +119,8 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     apps: tuple[str, ...] = ()
     """Available apps, where the trace names them."""
     tools: tuple[Tool, ...] = ()
-    usage: Usage = Usage()
-    guidance: tuple[Shown, ...] = ()
+    usage: RunUsage = RunUsage()
+    guidance: tuple[ShownMemory, ...] = ()
     """What a memory told the agent. It is no event: a later build must not learn from a memory what the memory said."""
 
     @property

@@ -11,7 +11,7 @@ from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
-from contramem.validate.known import Known, Names, known_of, names_of_observations
+from contramem.validate.known import Names, PacketContents, known_of, names_of_observations
 
 Text: TypeAlias = SkillDelta | FunctionCard
 
@@ -43,7 +43,7 @@ class Case:
         return tuple(fields(self.text))
 
     @cached_property
-    def known(self) -> tuple[Known, ...]:
+    def known(self) -> tuple[PacketContents, ...]:
         return tuple(known_of(packet) for packet in self.packets)
 
     @cached_property

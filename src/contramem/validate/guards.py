@@ -12,7 +12,7 @@ from contramem.contrast.packet import Packet
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.names import in_full, perhaps
-from contramem.monitor.packet_replay import Replay
+from contramem.monitor.packet_replay import GuardReplay
 from contramem.validate.case import Case
 from contramem.validate.known import known_of
 
@@ -44,12 +44,12 @@ def _wrong_with(text: str, case: Case) -> str:
     return next((f"{text}: {reason}" for reason in reasons if reason), "")
 
 
-def replayed(guard: Guard, packet: Packet) -> Replay:
+def replayed(guard: Guard, packet: Packet) -> GuardReplay:
     """How the runs of a packet fare with a guard. Replayed once per packet, however often it is asked."""
     return known_of(packet).replayed(guard, packet)
 
 
-def not_borne_out(found: Replay, packet: Packet) -> str:
+def not_borne_out(found: GuardReplay, packet: Packet) -> str:
     """Why the runs of a packet do not show that keeping the guard matters. Empty: they do."""
     if not packet.is_contrastive:
         ended = "passed" if packet.passing else "failed" if packet.failing else "ended without a known outcome"

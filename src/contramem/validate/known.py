@@ -16,7 +16,7 @@ from contramem.contrast.packet import Packet, Step
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard
-from contramem.monitor.packet_replay import Replay, replay
+from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.traces.effects import words
 
 MIN_VALUE_CHARS = 3
@@ -45,7 +45,7 @@ class Names(NamedTuple):
         return cls(frozenset(map(str.lower, parts)), frozenset(word for part in parts for word in words(part)))
 
 
-class Known:
+class PacketContents:
     """Names, steps, values and quotable prose of one packet."""
 
     def __init__(self, packet: Packet) -> None:
@@ -59,7 +59,7 @@ class Known:
         """What each run calls, on its agent's or its user's side; not what planted text made it call."""
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
-        self._replays: dict[Guard, Replay] = {}
+        self._replays: dict[Guard, GuardReplay] = {}
         self._sides = tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing)
         self._signals = packet.signals
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
@@ -79,7 +79,7 @@ class Known:
                 found |= {(number, len(side)), (len(side) - number, len(side))}
         return frozenset(found)
 
-    def replayed(self, guard: Guard, packet: Packet) -> Replay:
+    def replayed(self, guard: Guard, packet: Packet) -> GuardReplay:
         """How the runs of `packet`, which this is about, fare with a guard. Replayed once."""
         if guard not in self._replays:
             self._replays[guard] = replay(guard, packet)
@@ -151,14 +151,14 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not before and not after
 
 
-_known: WeakKeyDictionary[Placeholders, Known] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Placeholders, PacketContents] = WeakKeyDictionary()
 
 
-def known_of(packet: Packet) -> Known:
+def known_of(packet: Packet) -> PacketContents:
     """Made at the first question about a packet, and kept as long as the packet's placeholders are."""
     known = _known.get(packet.placeholders)
     if known is None:
-        known = _known[packet.placeholders] = Known(packet)
+        known = _known[packet.placeholders] = PacketContents(packet)
     return known
 
 

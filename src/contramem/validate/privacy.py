@@ -13,7 +13,7 @@ from contramem.contrast.instructions import folded
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
 from contramem.validate.case import Case
-from contramem.validate.known import Known, Names, shingles, stands_in
+from contramem.validate.known import Names, PacketContents, shingles, stands_in
 from contramem.validate.lexicon import FUNCTION_WORDS, content_words
 
 MIN_IDENTIFIER_CHARS = 9
@@ -97,7 +97,7 @@ class Privacy:
                     told.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
-    def _ordinary(self, value: str, names: Names, known: Known) -> bool:
+    def _ordinary(self, value: str, names: Names, known: PacketContents) -> bool:
         """Would these words stand in a card anyway: words of the interface, of a closed vocabulary, of any text?"""
         if value in names.whole or value in known.closed or value in self._closed:
             return True

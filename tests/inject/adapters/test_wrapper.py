@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from contramem.inject.adapters.wrapper import GuidedTools, Held, guided
+from contramem.inject.adapters.wrapper import GuidedTools, HeldCall, guided
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def tools(memory, task, inbox):
 
 def test_the_first_call_gives_the_card_and_the_second_is_made(tools, inbox):
     first = tools["delete_email"](email_id="m1")
-    assert isinstance(first, Held)
+    assert isinstance(first, HeldCall)
     assert first.startswith("Not executed yet: this call of delete_email was held")
     assert "### EmailClient.delete_email" in first
     assert inbox.deleted == []
@@ -33,16 +33,16 @@ def test_after_an_error_the_card_comes_back(tools, inbox):
     with pytest.raises(ValueError, match="no email x"):
         tools["delete_email"]("x")
     again = tools["delete_email"]("m1")
-    assert isinstance(again, Held)
+    assert isinstance(again, HeldCall)
     assert "The last call of this function failed." in again
     assert tools["delete_email"]("m1") == "deleted m1"
 
 
 def test_an_error_in_words_is_an_error(memory, task):
     tools = GuidedTools(memory.start(task), {"delete_email": lambda email_id: {"error": f"no email {email_id}"}})
-    assert isinstance(tools["delete_email"]("x"), Held)
+    assert isinstance(tools["delete_email"]("x"), HeldCall)
     assert tools["delete_email"]("x") == {"error": "no email x"}
-    assert isinstance(tools["delete_email"]("x"), Held)
+    assert isinstance(tools["delete_email"]("x"), HeldCall)
 
 
 def test_calls_of_one_reply_are_held_together(tools, inbox):
@@ -65,7 +65,7 @@ def test_an_error_within_a_reply_brings_the_card_before_the_next_reply(tools, in
         tools["delete_email"]("x")
     assert tools["delete_email"]("m2") == "deleted m2"
     tools.new_turn()
-    assert isinstance(tools["delete_email"]("m3"), Held)
+    assert isinstance(tools["delete_email"]("m3"), HeldCall)
 
 
 def test_an_argument_that_is_missing_is_named_however_the_others_are_passed(memory, task):
@@ -93,7 +93,7 @@ def test_async_tools_stay_async(memory, task, inbox):
 
     for tool in (delete_email, Deleter(), partial(delete_email)):
         decorate = guided(memory.start(task), "EmailClient.delete_email")
-        assert asyncio.run(use(decorate(tool))) == [Held, Held, "deleted m3"]
+        assert asyncio.run(use(decorate(tool))) == [HeldCall, HeldCall, "deleted m3"]
 
 
 def test_a_tool_made_once_serves_many_runs(memory, task, inbox):
@@ -105,7 +105,7 @@ def test_a_tool_made_once_serves_many_runs(memory, task, inbox):
         current.set(memory.start(task, run_id=str(number)))
         first = delete_email(f"m{number}")
         await asyncio.sleep(0)
-        return isinstance(first, Held), delete_email(f"m{number}")
+        return isinstance(first, HeldCall), delete_email(f"m{number}")
 
     async def both():
         return await asyncio.gather(one(1), one(2))
@@ -120,7 +120,7 @@ def test_a_decorated_tool_keeps_its_name(memory, task):
         return email_id
 
     assert (delete_email.__name__, delete_email.__doc__) == ("delete_email", "Delete one email.")
-    assert isinstance(delete_email("m1"), Held)
+    assert isinstance(delete_email("m1"), HeldCall)
 
 
 def test_nothing_is_held_when_memory_is_off(memory, task, inbox, monkeypatch):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contramem.traces.read import Reading, ReadOptions, read_traces
+from contramem.traces.read import ReadOptions, TraceReading, read_traces
 from contramem.traces.readers.are_lite import MAX_LITERAL, value_of
 from contramem.traces.trajectory import Trajectory
 
@@ -89,7 +89,7 @@ def lite(*history: dict[str, Any], decision: str = "Valid", rationale: str | Non
     }
 
 
-def read(folder: Path, options: ReadOptions | None = None, **files: Any) -> tuple[list[Trajectory], Reading]:
+def read(folder: Path, options: ReadOptions | None = None, **files: Any) -> tuple[list[Trajectory], TraceReading]:
     for name, document in files.items():
         (folder / f"run.{name}.json").write_text(json.dumps(document))
     reading = read_traces([folder], options)

@@ -3,8 +3,8 @@
 import json
 
 from contramem.traces.files import TraceFile
-from contramem.traces.outcomes import Outcomes
-from contramem.traces.read import Problem, ReadOptions, Skipped, read_traces
+from contramem.traces.outcomes import OutcomeRows
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, read_traces
 from contramem.traces.readers.claude_code import ClaudeCodeReader
 
 
@@ -111,7 +111,7 @@ def test_a_subagent_belongs_to_its_session() -> None:
     assert "Explore" not in str(run)
     file = file_of(*inside, name="agent-1.jsonl")
     assert ClaudeCodeReader().claims(file)
-    assert list(ClaudeCodeReader().read(file, ReadOptions())) == [Skipped("agent-1.jsonl", "subagent of a session")]
+    assert list(ClaudeCodeReader().read(file, ReadOptions())) == [SkippedRun("agent-1.jsonl", "subagent of a session")]
 
 
 def test_a_slash_command_is_the_task_only_when_nothing_is_said_in_words() -> None:
@@ -141,7 +141,7 @@ def test_a_half_written_line_is_a_problem_and_the_rest_is_read() -> None:
 
 def test_outcomes_are_matched_by_session_id(tmp_path) -> None:
     (tmp_path / "anything.jsonl").write_text("\n".join(map(json.dumps, SESSION)))
-    outcomes = Outcomes({"s-1": {"passed": "true", "task_id": "t1"}}, "outcomes.csv")
+    outcomes = OutcomeRows({"s-1": {"passed": "true", "task_id": "t1"}}, "outcomes.csv")
     (run,) = read_traces([tmp_path], ReadOptions(outcomes=outcomes))
     assert (run.outcome.passed, run.task_id) == (True, "t1")
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, Skipped, read_traces
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, read_traces
 from contramem.traces.readers.codex import CodexReader, ResponsesReader
 
 if sys.version_info >= (3, 14):
@@ -94,8 +94,8 @@ def test_a_cold_rollout_is_read_compressed(tmp_path) -> None:
 
 def test_a_subagent_and_a_session_without_a_prompt_are_skipped() -> None:
     meta = {"type": "session_meta", "payload": {"id": "s-2", "source": {"subagent": "review"}}}
-    assert read([meta, *ROLLOUT[1:]]) == [Skipped("rollout-1.jsonl", "subagent of a session")]
-    assert read(ROLLOUT[:2]) == [Skipped("rollout-1.jsonl", "session without a prompt")]
+    assert read([meta, *ROLLOUT[1:]]) == [SkippedRun("rollout-1.jsonl", "subagent of a session")]
+    assert read(ROLLOUT[:2]) == [SkippedRun("rollout-1.jsonl", "session without a prompt")]
 
 
 def test_an_error_at_the_end_has_cut_the_run_off() -> None:

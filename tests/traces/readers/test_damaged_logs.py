@@ -13,7 +13,7 @@ import pytest
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, Skipped, readers
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, readers
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import encoded
 
@@ -129,7 +129,7 @@ def test_whatever_is_damaged_reading_never_raises(name: str, seed: Any) -> None:
         file = TraceFile.of_bytes("run.json", content)
         try:
             for item in reader.read(file, ReadOptions()) if reader.claims(file) else ():
-                assert isinstance(item, (Trajectory, Problem, Skipped))
+                assert isinstance(item, (Trajectory, Problem, SkippedRun))
                 if isinstance(item, Trajectory):
                     read += 1
                     # Nothing checks a struct's types when it is made; decoding does.

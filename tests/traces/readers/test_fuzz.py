@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, Reader, ReadOptions, Skipped, readers
+from contramem.traces.read import Problem, Reader, ReadOptions, SkippedRun, readers
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import encoded
 
@@ -194,7 +194,7 @@ def survive(reader: Reader, file: TraceFile, options: ReadOptions) -> None:
         return
     try:
         for item in reader.read(file, options):
-            assert isinstance(item, (Trajectory, Problem, Skipped))
+            assert isinstance(item, (Trajectory, Problem, SkippedRun))
             if isinstance(item, Trajectory):
                 # Nothing checks a struct's types when it is made; decoding does.
                 msgspec.json.decode(encoded(item), type=Trajectory)

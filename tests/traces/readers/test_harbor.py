@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contramem.traces.read import Reading, read_traces
+from contramem.traces.read import TraceReading, read_traces
 from contramem.traces.trajectory import Trajectory
 
 CALL = {"tool_call_id": "c1", "function_name": "bash", "arguments": {"command": "ls"}}
@@ -49,7 +49,7 @@ def trial(**more: Any) -> dict[str, Any]:
     }
 
 
-def read(folder: Path, files: dict[str, Any]) -> tuple[list[Trajectory], Reading]:
+def read(folder: Path, files: dict[str, Any]) -> tuple[list[Trajectory], TraceReading]:
     for name, document in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(json.dumps(document))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Reading, ReadOptions, read_traces
+from contramem.traces.read import ReadOptions, TraceReading, read_traces
 from contramem.traces.readers.inspect_ai import InspectReader
 from contramem.traces.trajectory import Trajectory
 
@@ -68,7 +68,7 @@ def log(*samples: Any) -> dict[str, Any]:
     }
 
 
-def read(folder: Path, *samples: Any, options: ReadOptions | None = None) -> tuple[list[Trajectory], Reading]:
+def read(folder: Path, *samples: Any, options: ReadOptions | None = None) -> tuple[list[Trajectory], TraceReading]:
     (folder / "log.json").write_text(json.dumps(log(*samples)))
     reading = read_traces([folder], options)
     return list(reading), reading

@@ -10,7 +10,7 @@ from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
 from contramem.traces.read import Problem, ReadOptions, read_traces
 from contramem.traces.readers.native import NativeReader
-from contramem.traces.trajectory import Event, Origin, Outcome, Result, Tool, Trajectory, Usage
+from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Tool, Trajectory
 from contramem.traces.write import write_traces
 
 HEADER = b'{"format":"contramem-trace","version":1}\n'
@@ -41,7 +41,7 @@ RUN = Trajectory(
     ability="retail",
     apps=("retail",),
     tools=(Tool("retail.cancel", "Cancels.", {"type": "object"}),),
-    usage=Usage(3, 100, 20, 0.01),
+    usage=RunUsage(3, 100, 20, 0.01),
 )
 
 

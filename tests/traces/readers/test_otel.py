@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contramem.traces.read import Reading, ReadOptions, read_traces
+from contramem.traces.read import ReadOptions, TraceReading, read_traces
 from contramem.traces.trajectory import Trajectory
 
 
@@ -73,7 +73,7 @@ def answered(key: str) -> dict[str, Any]:
 RUN = [chat(1, [ASKED], CALLED), tool(2), chat(3, [ASKED, CALLED, answered("response")], DONE)]
 
 
-def read(folder: Path, spans: list[Any], options: ReadOptions | None = None) -> tuple[list[Trajectory], Reading]:
+def read(folder: Path, spans: list[Any], options: ReadOptions | None = None) -> tuple[list[Trajectory], TraceReading]:
     (folder / "spans.jsonl").write_text("\n".join(json.dumps(each) for each in spans))
     reading = read_traces([folder], options)
     return list(reading), reading

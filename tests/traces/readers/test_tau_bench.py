@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, Skipped, read_traces
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, read_traces
 from contramem.traces.readers.tau_bench import TauBenchReader, source_of
 
 NAME = "results/retail/tool-calling-gpt-4.1-mini-0.0_range_0--1_user-gemini-2.0-flash-llm_0610135038.json"
@@ -87,7 +87,7 @@ def test_expected_actions_are_nobodys_events() -> None:
 def test_a_row_cut_off_by_the_provider_is_skipped_and_counted() -> None:
     error = {"task_id": 4, "reward": 0.0, "info": {"error": "503"}, "traj": [], "trial": 0}
     (skipped,) = read(error)
-    assert skipped == Skipped(f"{NAME}:0", "api error")
+    assert skipped == SkippedRun(f"{NAME}:0", "api error")
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ _SCHEMA_TYPES = {
 }  # fmt: skip
 
 
-class Seen(NamedTuple):
+class ObservedArgument(NamedTuple):
     """An argument as the card lists it."""
 
     argument: Argument
@@ -57,7 +57,7 @@ class Seen(NamedTuple):
     """The calls show something of it that neither its name nor the documentation says."""
 
 
-def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[Seen, ...]:
+def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[ObservedArgument, ...]:
     """Every argument seen in calls that worked, those given most often first; then those only the documentation has."""
     given = calls.worked or calls.all
     seen = Counter(name for call in given for name in call.arguments if _NAME.fullmatch(name))
@@ -72,10 +72,10 @@ def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> 
     return (*shown, *documented)[:MAX_ARGUMENTS]
 
 
-def _documented(name: str, schema: dict[str, Any], tool: Tool | None) -> Seen:
+def _documented(name: str, schema: dict[str, Any], tool: Tool | None) -> ObservedArgument:
     form = _SCHEMA_TYPES.get(str(schema.get("type")), "any value")
     needed = name in tool.parameters.get("required", ()) if tool is not None else None
-    return Seen(
+    return ObservedArgument(
         Argument(name=name, meaning="as documented; no call that worked gave it", form=form, required=needed), False
     )
 
@@ -94,7 +94,7 @@ def _usual_place(calls: Calls, name: str) -> float:
 
 def _argument(
     name: str, calls: Calls, schema: dict[str, Any] | None, tool: Tool | None, vocabulary: Vocabulary
-) -> Seen:
+) -> ObservedArgument:
     form, closed = form_of(name, calls, schema, vocabulary)
     origin, required = origin_of(name, calls), is_required(name, calls, tool)
     documented = schema is not None and bool(schema.get("description"))
@@ -111,7 +111,7 @@ def _argument(
     elif origin or (origin := made_for_the_call(name, calls) if schema is None and not closed else ""):
         # `subject: subject` says nothing.
         meaning = origin if meaning == " ".join(words(name)) else f"{meaning}; {origin}"
-    return Seen(Argument(name=name, meaning=meaning, form=form, required=required), telling)
+    return ObservedArgument(Argument(name=name, meaning=meaning, form=form, required=required), telling)
 
 
 def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> tuple[str, bool]:

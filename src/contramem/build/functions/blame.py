@@ -20,7 +20,7 @@ _SAY_NOTHING = frozenset("id ids uuid name names value values number numbers arg
 """Words that complaints use of any argument, and arguments are called by beside their own name."""
 
 
-class Conviction(NamedTuple):
+class GuessedArgument(NamedTuple):
     """An argument whose values failed when they had been seen nowhere before, with the calls of either kind."""
 
     argument: str
@@ -72,13 +72,13 @@ def is_looked_up(name: str, calls: Sequence[Observation]) -> bool:
     return CATEGORY_ROLES.isdisjoint(words(name)[-1:]) and dated * 2 < sum(name in call.forms for call in calls)
 
 
-def convictions(calls: Calls) -> list[Conviction]:
+def convictions(calls: Calls) -> list[GuessedArgument]:
     """Arguments whose values failed much more often when they had been seen nowhere before, the clearest first.
 
     A call that makes up two values fails once: what the clearer one explains does not count against the other.
     """
     open_names = {name for name in calls.argument_names if is_looked_up(name, calls.all)}
-    found: list[Conviction] = []
+    found: list[GuessedArgument] = []
     remaining = calls.all
     while open_names:
         tried = [_tried(name, remaining, calls) for name in sorted(open_names)]
@@ -92,9 +92,9 @@ def convictions(calls: Calls) -> list[Conviction]:
     return found
 
 
-def _tried(name: str, remaining: Sequence[Observation], calls: Calls) -> Conviction:
+def _tried(name: str, remaining: Sequence[Observation], calls: Calls) -> GuessedArgument:
     given = [call for call in of_name(remaining, name) if name in call.origins and concerns(call, name, calls)]
-    return Conviction(
+    return GuessedArgument(
         name, [call for call in given if guessed(call, name)], [call for call in given if not guessed(call, name)]
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contramem.build.functions.calls import Calls, tasks
 from contramem.build.functions.errors import generalized, is_quotable
 from contramem.build.functions.words import listed, share_of, size_in_words
-from contramem.contrast.form import Form, FormKind, is_field
+from contramem.contrast.form import FormKind, ResultForm, is_field
 
 MAX_FIELDS = 10
 MAX_VARIANTS = 3
@@ -65,7 +65,7 @@ def returns(calls: Calls) -> str:
     return text[0].upper() + text[1:] + "."
 
 
-def _kind_in_words(kind: FormKind, forms: Sequence[Form]) -> str:
+def _kind_in_words(kind: FormKind, forms: Sequence[ResultForm]) -> str:
     variants = _variants(forms)
     if kind == "record":
         if len(variants) > 1:
@@ -95,9 +95,9 @@ def _bracketed(names: Sequence[str]) -> str:
     return f"({', '.join(names)})"
 
 
-def _variants(forms: Sequence[Form]) -> list[tuple[str, ...]]:
+def _variants(forms: Sequence[ResultForm]) -> list[tuple[str, ...]]:
     """The sets of fields that results have, the most frequent first; sets that share half their fields are one."""
-    clusters: list[list[Form]] = []
+    clusters: list[list[ResultForm]] = []
     sets = Counter(form.fields for form in forms if form.fields)
     for fields in sorted(sets, key=lambda fields: (-sets[fields], fields)):
         forms_here = [form for form in forms if form.fields == fields]
@@ -116,7 +116,7 @@ def _overlap(one: Sequence[str], other: Sequence[str]) -> float:
     return len(set(one) & set(other)) / len(set(one) | set(other))
 
 
-def _fields(forms: Sequence[Form], most: int) -> tuple[str, ...]:
+def _fields(forms: Sequence[ResultForm], most: int) -> tuple[str, ...]:
     seen = Counter(name for form in forms for name in form.fields if is_field(name))
     places = {name: min(form.fields.index(name) for form in forms if name in form.fields) for name in seen}
     kept = [name for name in seen if seen[name] >= len(forms) * FIELD_SHARE]

@@ -1,14 +1,14 @@
 """Conditions: ways to make a memory, all from the same runs, all measured alike (paper, Ablations, A.4 to A.7).
 
-    making = Making(Reference(runs), folder, target="gpt-4o")
+    making = ConditionInputs(Reference(runs), folder, target="gpt-4o")
     memory = CONDITIONS["contramem"].build(making)      # or NotApplicable, which says why
     run = memory.aid.begin(Query(task, ability=..., task_id=..., scenario_id=...))
     run.guidance.text, memory.tokens, memory.construction.calls, memory.judge
 
-`CONDITIONS` has them by name, in the order of the table; `conditions_named("none,contramem")` picks some. One `Making`
-serves all conditions of a comparison: the bank that several of them need is built once. Without `Making.model` every
-memory is made by rules, and says so in `construction.by`. `aid` is all that an agent loop needs; `judge` orders
-recorded runs, where the memory defines an order.
+`CONDITIONS` has them by name, in the order of the table; `conditions_named("none,contramem")` picks some. One
+`ConditionInputs` serves all conditions of a comparison: the bank that several of them need is built once. Without
+`ConditionInputs.model` every memory is made by rules, and says so in `construction.by`. `aid` is all that an agent loop
+needs; `judge` orders recorded runs, where the memory defines an order.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from contramem.evaluate.conditions.condition import (
     BuiltMemory,
     ByModel,
     Condition,
+    ConditionInputs,
     ConstructionCost,
-    Making,
+    FunctionCondition,
     NotApplicable,
-    Way,
 )
 from contramem.evaluate.conditions.none import none
 from contramem.evaluate.conditions.raw import raw
@@ -42,8 +42,8 @@ __all__ = [
     "BuiltMemory",
     "ByModel",
     "Condition",
+    "ConditionInputs",
     "ConstructionCost",
-    "Making",
     "NotApplicable",
     "Reference",
     "conditions_named",
@@ -53,16 +53,16 @@ __all__ = [
 CONDITIONS: dict[str, Condition] = {
     way.name: way
     for way in (
-        Way("none", "no memory", none),
-        Way("self", "cards from one run of each task by the target itself", self_memory),
-        Way("multi-rollout", "cards from several runs of each task by the target itself", multi_rollout),
-        Way("contramem", "cards from the runs of all sources", contramem),
-        Way("function-only", "its Function Cards alone", function_only),
-        Way("skill-only", "its Skill Cards alone", skill_only),
-        Way("append-only", "its lessons, each kept as a card of its own", append_only),
-        Way("raw", "masked runs that passed the most similar tasks", raw),
-        Way("awm", "workflows induced from the runs that passed (offline AWM)", awm),
-        Way("ace", "a playbook grown one run at a time (offline ACE)", ace),
+        FunctionCondition("none", "no memory", none),
+        FunctionCondition("self", "cards from one run of each task by the target itself", self_memory),
+        FunctionCondition("multi-rollout", "cards from several runs of each task by the target itself", multi_rollout),
+        FunctionCondition("contramem", "cards from the runs of all sources", contramem),
+        FunctionCondition("function-only", "its Function Cards alone", function_only),
+        FunctionCondition("skill-only", "its Skill Cards alone", skill_only),
+        FunctionCondition("append-only", "its lessons, each kept as a card of its own", append_only),
+        FunctionCondition("raw", "masked runs that passed the most similar tasks", raw),
+        FunctionCondition("awm", "workflows induced from the runs that passed (offline AWM)", awm),
+        FunctionCondition("ace", "a playbook grown one run at a time (offline ACE)", ace),
     )
 }
 

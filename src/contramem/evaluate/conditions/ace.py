@@ -16,12 +16,12 @@ import msgspec
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Step
 from contramem.evaluate.baselines import Judge, Scorer
-from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConstructionCost, Making
+from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConditionInputs, ConstructionCost
 from contramem.evaluate.conditions.library import Library
 from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
-from contramem.evaluate.contest import Contest
+from contramem.evaluate.contest import TaskContest
 from contramem.evaluate.foresight_guards import verdicts
-from contramem.inject.aid import TextAid
+from contramem.inject.provider import TextMemory
 from contramem.monitor.guard import Guard
 from contramem.traces.trajectory import Trajectory
 
@@ -48,7 +48,7 @@ class Bullet:
 Playbook = Sequence[Bullet]
 
 
-def ace(making: Making) -> BuiltMemory:
+def ace(making: ConditionInputs) -> BuiltMemory:
     reference = making.reference
     prepared, began = reference.prepare(), reference.clock()
     runs = by_ability(masked_runs(reference).values())
@@ -67,7 +67,7 @@ def ace(making: Making) -> BuiltMemory:
         took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
         judge = judge_by(playbooks)
     library = Library(TITLE, playbooks, parted=False)
-    return BuiltMemory(TextAid(library), len(library), "bullets", library.tokens, took, judge)
+    return BuiltMemory(TextMemory(library), len(library), "bullets", library.tokens, took, judge)
 
 
 def by_ability(runs: Iterable[MaskedRun]) -> dict[str, list[MaskedRun]]:
@@ -153,7 +153,7 @@ def _mistakes(run: MaskedRun) -> Iterator[Bullet]:
 def judge_by(playbooks: Mapping[str, Playbook]) -> Judge:
     """What a run left undone of what the bullets advise, and did of what they warn of, each counting the same."""
 
-    def judge(contest: Contest) -> Scorer:
+    def judge(contest: TaskContest) -> Scorer:
         own = contest.query.own
         known = playbooks.get(contest.ability, ())
         guards = sorted({one.guard for one in known if one.guard and own.isdisjoint(one.taught_by)})

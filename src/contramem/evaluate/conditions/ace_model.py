@@ -14,7 +14,7 @@ from contramem.evaluate.conditions.asking import Asking, Work, conversed
 from contramem.evaluate.conditions.masked import MaskedRun
 
 
-class ReflectorReply(Strict):
+class AceReflectorReply(Strict):
     insights: tuple[Line, ...]
 
 
@@ -24,7 +24,7 @@ class Addition(Strict):
     content: Line
 
 
-class CuratorReply(Strict):
+class AceCuratorReply(Strict):
     operations: tuple[Addition, ...]
 
 
@@ -42,27 +42,27 @@ def _learned(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[Pla
             "ace_reflector",
             "reflector",
             ability,
-            ReflectorReply,
+            AceReflectorReply,
             ability=ability,
             playbook=written,
             trajectory=fenced("run", "\n".join([f"Task: {run.task}", *run.lines])),
             outcome="passed" if run.passed else "failed",
             feedback=f" Feedback: {run.feedback}" if run.feedback else "",
         )
-        reflection = yield from conversed(request, lambda text: parsed(text, ReflectorReply))
+        reflection = yield from conversed(request, lambda text: parsed(text, AceReflectorReply))
         if reflection is None or not reflection.insights:
             continue
         request = model.request(
             "ace_curator",
             "curator",
             ability,
-            CuratorReply,
+            AceCuratorReply,
             ability=ability,
             playbook=written,
             insights=fenced("insights", "\n".join(f"- {insight}" for insight in reflection.insights)),
             sections=", ".join(SECTIONS),
         )
-        decision = yield from conversed(request, lambda text: parsed(text, CuratorReply))
+        decision = yield from conversed(request, lambda text: parsed(text, AceCuratorReply))
         if decision is not None:
             playbook = curated(playbook, [_bullet(one, run) for one in decision.operations if _fit(one)])
     return playbook

@@ -9,19 +9,19 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from contramem.bank.calls import Call
+from contramem.bank.calls import StoredExchange
 from contramem.bank.store import Store, open_store
 from contramem.build.answering import AskNow
 from contramem.build.model import MAX_ASKED, MAX_REPEATED_CHARS, ModelChoice
-from contramem.build.replies import Unparsed, schema_of
+from contramem.build.replies import UnparsedReply, schema_of
 from contramem.build.suites import in_messages
-from contramem.evaluate.conditions.condition import ByModel, Making
+from contramem.evaluate.conditions.condition import ByModel, ConditionInputs
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import Message, Request, Stage
+from contramem.llm.request import PromptMessage, Request, Stage
 from contramem.prompts import render
 
 Made = TypeVar("Made")
-Work = Generator[Request, Call, Made]
+Work = Generator[Request, StoredExchange, Made]
 """Yields what it asks, is sent the reply, and returns what it made."""
 
 
@@ -61,7 +61,7 @@ class Asking:
 
     @staticmethod
     def _go_on(
-        number: int, work: Work[Made], reply: Call | None, wanted: dict[int, Request], made: dict[int, Made]
+        number: int, work: Work[Made], reply: StoredExchange | None, wanted: dict[int, Request], made: dict[int, Made]
     ) -> None:
         try:
             wanted[number] = next(work) if reply is None else work.send(reply)
@@ -69,13 +69,13 @@ class Asking:
             wanted.pop(number, None)
             made[number] = end.value
 
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[StoredExchange, ...]:
         """All that were paid for, now or before."""
         return self.store.calls()
 
 
 @contextmanager
-def asking(making: Making, model: ByModel, name: str) -> Iterator[Asking]:
+def asking(making: ConditionInputs, model: ByModel, name: str) -> Iterator[Asking]:
     with open_store(making.store(name, making.reference), create=True) as store, store.writing(name):
         yield Asking(model.choice, store, *model.asking(store))
 
@@ -88,12 +88,17 @@ def conversed(request: Request, parse: Callable[[str], Made]) -> Work[Made | Non
             return None
         try:
             return parse(call.reply or "")
-        except Unparsed as unparsed:
+        except UnparsedReply as unparsed:
             text = render(
                 "build/prompts/again.jinja", complaints=unparsed.complaints, attempt=attempt, attempts=MAX_ASKED
             ).text
             shown = (call.reply or "")[:MAX_REPEATED_CHARS] or "(nothing)"
             request = replace(
-                request, messages=(*request.messages[:2], Message("assistant", shown), Message("user", text.strip()))
+                request,
+                messages=(
+                    *request.messages[:2],
+                    PromptMessage("assistant", shown),
+                    PromptMessage("user", text.strip()),
+                ),
             )
     return None

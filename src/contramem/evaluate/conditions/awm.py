@@ -15,11 +15,11 @@ from rapidfuzz.distance import LCSseq
 
 from contramem.build.packet_text import call_text
 from contramem.evaluate.baselines import NEIGHBOURS, Judge, Scorer, common_steps, names
-from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConstructionCost, Making
+from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConditionInputs, ConstructionCost
 from contramem.evaluate.conditions.library import Library
 from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
-from contramem.evaluate.contest import Contest
-from contramem.inject.aid import TextAid
+from contramem.evaluate.contest import TaskContest
+from contramem.inject.provider import TextMemory
 from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.trajectory import Trajectory
@@ -49,7 +49,7 @@ Workflows = Mapping[str, Sequence[Workflow]]
 """By ability."""
 
 
-def awm(making: Making) -> BuiltMemory:
+def awm(making: ConditionInputs) -> BuiltMemory:
     reference = making.reference
     prepared, began = reference.prepare(), reference.clock()
     demonstrations = by_task(masked_runs(reference).values())
@@ -66,7 +66,7 @@ def awm(making: Making) -> BuiltMemory:
         workflows = {ability: induced(tasks) for ability, tasks in demonstrations.items()}
         took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
     library = Library(TITLE, workflows, parted=True)
-    return BuiltMemory(TextAid(library), len(library), "workflows", library.tokens, took, judge_by(workflows))
+    return BuiltMemory(TextMemory(library), len(library), "workflows", library.tokens, took, judge_by(workflows))
 
 
 def by_task(runs: Iterable[MaskedRun]) -> dict[str, list[list[MaskedRun]]]:
@@ -111,7 +111,7 @@ def judge_by(workflows: Workflows) -> Judge:
         ability: (found, Bm25([tokenize(one.about) for one in found])) for ability, found in workflows.items() if found
     }
 
-    def judge(contest: Contest) -> Scorer:
+    def judge(contest: TaskContest) -> Scorer:
         own = contest.query.own
         found, index = shelves.get(contest.ability, ((), None))
         chosen: list[Workflow] = []

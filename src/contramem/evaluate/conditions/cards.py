@@ -11,9 +11,16 @@ from contramem.bank.frozen import freeze, parse_frozen
 from contramem.bank.store import Store, open_store
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
-from contramem.build.rounds import Plan
+from contramem.build.rounds import BuildPlan
 from contramem.build.rules import RuleAuthor
-from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ByModel, ConstructionCost, Making, NotApplicable
+from contramem.evaluate.conditions.condition import (
+    RULES,
+    BuiltMemory,
+    ByModel,
+    ConditionInputs,
+    ConstructionCost,
+    NotApplicable,
+)
 from contramem.evaluate.conditions.reference import Reference, by_source
 from contramem.evaluate.contest import contests
 from contramem.evaluate.foresight_guards import CardGuards, Habits, card_judge, guard_judge
@@ -27,7 +34,7 @@ CARDS_ALONE = "cards alone"
 
 
 @dataclass(frozen=True)
-class _Built:
+class _BuiltBank:
     """A bank and what each kind of its cards took, contrasting apart."""
 
     bank: Bank
@@ -48,25 +55,25 @@ class _Built:
         )
 
 
-def contramem(making: Making) -> BuiltMemory:
+def contramem(making: ConditionInputs) -> BuiltMemory:
     built = _shared(making)
     return _memory(making, built.bank, built.together, making.reference)
 
 
-def function_only(making: Making) -> BuiltMemory:
+def function_only(making: ConditionInputs) -> BuiltMemory:
     """Of the shared bank (paper, Ablations). Tool contracts say nothing about which run of a task went well."""
     built = _shared(making)
     kept = _only(built.bank, FunctionCard)
     return replace(_memory(making, kept, built.functions, making.reference), judge=None, parts={})
 
 
-def skill_only(making: Making) -> BuiltMemory:
+def skill_only(making: ConditionInputs) -> BuiltMemory:
     """Of the shared bank."""
     built = _shared(making)
     return _memory(making, _only(built.bank, SkillCard), built.skills, making.reference)
 
 
-def append_only(making: Making) -> BuiltMemory:
+def append_only(making: ConditionInputs) -> BuiltMemory:
     """Every delta of the shared build, kept as a card of its own (paper, A.4)."""
     built = _shared(making)
     reference = making.reference
@@ -81,12 +88,12 @@ def append_only(making: Making) -> BuiltMemory:
     return _memory(making, bank, construction, reference)
 
 
-def self_memory(making: Making) -> BuiltMemory:
+def self_memory(making: ConditionInputs) -> BuiltMemory:
     """The same pipeline on one run of each task by the target itself."""
     return _of_target(making, "self", making.own(rollouts=1))
 
 
-def multi_rollout(making: Making) -> BuiltMemory:
+def multi_rollout(making: ConditionInputs) -> BuiltMemory:
     """The same pipeline on several runs of each task by the target itself."""
     own = making.own(making.rollouts)
     most = max((len(by_source(task, making.target or "")) for task in own.tasks), default=0)
@@ -95,33 +102,33 @@ def multi_rollout(making: Making) -> BuiltMemory:
     return _of_target(making, "multi-rollout", own)
 
 
-def _of_target(making: Making, name: str, own: Reference) -> BuiltMemory:
+def _of_target(making: ConditionInputs, name: str, own: Reference) -> BuiltMemory:
     built = _build(name, making, own)
     return _memory(making, built.bank, built.together, own)
 
 
-def _shared(making: Making) -> _Built:
+def _shared(making: ConditionInputs) -> _BuiltBank:
     return _build("contramem", making, making.reference)
 
 
-def _build(name: str, making: Making, reference: Reference) -> _Built:
+def _build(name: str, making: ConditionInputs, reference: Reference) -> _BuiltBank:
     """The bank of that name. Four conditions are made of the shared one, which is built once."""
     known = making.kept.get(name)
-    if not isinstance(known, _Built):
+    if not isinstance(known, _BuiltBank):
         with open_store(making.store(name, reference), create=True) as store:
             known = _asked(making.model, reference, store) if making.model else _ruled(reference, store)
         making.kept[name] = known
     return known
 
 
-def _ruled(reference: Reference, store: Store) -> _Built:
+def _ruled(reference: Reference, store: Store) -> _BuiltBank:
     author, clock = RuleAuthor(reference.vocabulary), reference.clock
     reference.prepare()
     began = clock()
     _by_rules(reference, store, author, only="functions")
     between = clock()
     bank = _by_rules(reference, store, author, only="skills")
-    return _Built(
+    return _BuiltBank(
         bank,
         ConstructionCost(RULES, len(reference), seconds=between - began),
         ConstructionCost(RULES, len(reference), seconds=clock() - between),
@@ -138,11 +145,11 @@ def _by_rules(
     return store.bank()
 
 
-def _asked(model: ByModel, reference: Reference, store: Store) -> _Built:
+def _asked(model: ByModel, reference: Reference, store: Store) -> _BuiltBank:
     exchange, answer = model.asking(store)
     reference.prepare()
     began = reference.clock()
-    plan = Plan(reference.packets, reference.tools)
+    plan = BuildPlan(reference.packets, reference.tools)
     checks = Validator(reference.vocabulary.closed)
     found = build_by_model(plan, store, model.choice, checks, answer, exchange=exchange)
     if found.stopped is not None:
@@ -155,14 +162,16 @@ def _asked(model: ByModel, reference: Reference, store: Store) -> _Built:
             model.choice.name, len(reference), calls, seconds if "builder" in stages else 0.0
         )
 
-    return _Built(store.bank(), spent("builder"), spent("reflector", "curator"))
+    return _BuiltBank(store.bank(), spent("builder"), spent("reflector", "curator"))
 
 
 def _only(bank: Bank, kind: type[FunctionCard] | type[SkillCard]) -> Bank:
-    return Bank({card_id: held for card_id, held in bank.holdings.items() if isinstance(held.card, kind)})
+    return Bank({card_id: held for card_id, held in bank.entries.items() if isinstance(held.card, kind)})
 
 
-def _memory(making: Making, bank: Bank, construction: ConstructionCost, learned_from: Reference) -> BuiltMemory:
+def _memory(
+    making: ConditionInputs, bank: Bank, construction: ConstructionCost, learned_from: Reference
+) -> BuiltMemory:
     frozen = parse_frozen(freeze(bank, making.profile), "this bank")
     guards, habits = CardGuards(bank), Habits.learned(contests(learned_from.tasks))
     return BuiltMemory(

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from contramem.bank.calls import Call
+from contramem.bank.calls import StoredExchange
 from contramem.bank.store import Store
 from contramem.build.answering import AskNow
 from contramem.build.model import ModelChoice
 from contramem.evaluate.baselines import Judge
 from contramem.evaluate.conditions.reference import Reference
-from contramem.inject.aid import Aid
-from contramem.llm.calls import Caller
+from contramem.inject.provider import MemoryProvider
+from contramem.llm.calls import ModelCaller
 from contramem.llm.exchange import Exchange
 
 RULES = "rules"
@@ -44,7 +44,7 @@ class ConstructionCost:
     """On the wall, contrasting included. With replies out of a store, the time without asking."""
 
     @classmethod
-    def of_calls(cls, by: str, trajectories: int, calls: Iterable[Call], seconds: float) -> ConstructionCost:
+    def of_calls(cls, by: str, trajectories: int, calls: Iterable[StoredExchange], seconds: float) -> ConstructionCost:
         made = list(calls)
         costs = [call.cost_usd for call in made]
         return cls(
@@ -62,7 +62,7 @@ class ConstructionCost:
 class BuiltMemory:
     """What a condition made: help for an agent, an order of runs where it defines one, and what it all takes."""
 
-    aid: Aid
+    aid: MemoryProvider
     items: int
     """Cards, runs, workflows, bullets: what the memory counts itself in."""
     unit: str
@@ -80,7 +80,7 @@ class ByModel:
     """A model that writes memories. Replies are kept in stores, so that nothing is paid for twice."""
 
     choice: ModelChoice
-    caller: Caller
+    caller: ModelCaller
 
     def asking(self, store: Store) -> tuple[Exchange, AskNow]:
         exchange = Exchange(store)
@@ -88,7 +88,7 @@ class ByModel:
 
 
 @dataclass(frozen=True)
-class Making:
+class ConditionInputs:
     """What every condition is given."""
 
     reference: Reference
@@ -130,14 +130,14 @@ class Condition(Protocol):
     def about(self) -> str:
         """One line."""
 
-    def build(self, making: Making) -> BuiltMemory:
+    def build(self, making: ConditionInputs) -> BuiltMemory:
         """The memory, or NotApplicable."""
 
 
 @dataclass(frozen=True)
-class Way:
+class FunctionCondition:
     """A condition made of a function."""
 
     name: str
     about: str
-    build: Callable[[Making], BuiltMemory]
+    build: Callable[[ConditionInputs], BuiltMemory]

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from random import Random
 
 from contramem.evaluate.conditions.measure import Measurements
-from contramem.evaluate.contest import Ordered, difference, difference_interval, share, share_interval
+from contramem.evaluate.contest import OrderedPairs, difference, difference_interval, share, share_interval
 from contramem.evaluate.stats import Interval
 
 OURS = "contramem"
 
 
 @dataclass(frozen=True)
-class Difference:
+class RowDifference:
     """A row minus another over the same pairs."""
 
     to: str
@@ -23,18 +23,18 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class RowForesight:
     """How well one row ordered runs."""
 
     name: str
     score: float | None
     interval: tuple[float, float] | None
-    difference: Difference | None
+    difference: RowDifference | None
     part: str | None = None
     """It is no memory of its own, but this part of the row above."""
 
 
-def foreseen(measured: Measurements) -> list[Foreseen]:
+def foreseen(measured: Measurements) -> list[RowForesight]:
     """Every row: contramem against the best other memory, all others against contramem, over the same tasks."""
     rng = Random(measured.seed)
     orders = dict(_orders(measured))
@@ -48,11 +48,13 @@ def foreseen(measured: Measurements) -> list[Foreseen]:
         if by_task and to and orders.get(to) and to != name:
             against = _difference(by_task, orders[to], to, rng)
         of_tasks = list(by_task.values())
-        found.append(Foreseen(name, share(of_tasks), _pair(share_interval(of_tasks, rng)), against, parts.get(name)))
+        found.append(
+            RowForesight(name, share(of_tasks), _pair(share_interval(of_tasks, rng)), against, parts.get(name))
+        )
     return found
 
 
-def _orders(measured: Measurements) -> Iterator[tuple[str, Mapping[str, Ordered]]]:
+def _orders(measured: Measurements) -> Iterator[tuple[str, Mapping[str, OrderedPairs]]]:
     for row in measured.rows:
         yield row.name, row.orders
         for part, orders in row.parts.items():
@@ -61,11 +63,13 @@ def _orders(measured: Measurements) -> Iterator[tuple[str, Mapping[str, Ordered]
         yield row.name, row.orders
 
 
-def _difference(mine: Mapping[str, Ordered], theirs: Mapping[str, Ordered], to: str, rng: Random) -> Difference | None:
+def _difference(
+    mine: Mapping[str, OrderedPairs], theirs: Mapping[str, OrderedPairs], to: str, rng: Random
+) -> RowDifference | None:
     pairs = [(mine[key], theirs[key]) for key in mine if key in theirs]
     ours, others = [one for one, _ in pairs], [other for _, other in pairs]
     value = difference(ours, others)
-    return None if value is None else Difference(to, value, _pair(difference_interval(ours, others, rng)))
+    return None if value is None else RowDifference(to, value, _pair(difference_interval(ours, others, rng)))
 
 
 def _pair(interval: Interval | None) -> tuple[float, float] | None:

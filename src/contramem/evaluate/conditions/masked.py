@@ -56,13 +56,13 @@ def masked_runs(reference: Reference) -> dict[RunKey, MaskedRun]:
     found = {}
     for packet in reference.packets:
         named = {letter: (packet.task_key, known.source, known.run) for letter, known in packet.provenance.items()}
-        clean = _Clean(originals[key] for key in named.values())
+        clean = _CleanText(originals[key] for key in named.values())
         for run in sorted(packet.runs, key=lambda run: named[run.letter]):
             found[named[run.letter]] = _masked(packet, run, clean)
     return found
 
 
-def _masked(packet: Packet, run: PacketRun, clean: _Clean) -> MaskedRun:
+def _masked(packet: Packet, run: PacketRun, clean: _CleanText) -> MaskedRun:
     # A result in which something was planted is left out; a call that carries planted words, or failed with them, too.
     steps = tuple(
         step if clean(step.returned) else msgspec.structs.replace(step, returned="")
@@ -87,7 +87,7 @@ def _cut(text: str) -> str:
     return flat if len(flat) <= MAX_FEEDBACK_CHARS else flat[: MAX_FEEDBACK_CHARS - 1].rstrip() + "…"
 
 
-class _Clean:
+class _CleanText:
     """Tells text that nobody planted. Made from the runs as they were: masking may hide what gives it away."""
 
     def __init__(self, runs: Iterable[Trajectory]) -> None:

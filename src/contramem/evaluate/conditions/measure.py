@@ -17,16 +17,16 @@ from contramem.evaluate.conditions.condition import (
     BuiltMemory,
     ByModel,
     Condition,
+    ConditionInputs,
     ConstructionCost,
-    Making,
     NotApplicable,
 )
 from contramem.evaluate.conditions.reference import Reference, median_source
-from contramem.evaluate.contest import Contest, Ordered, contests, ordered, share
+from contramem.evaluate.contest import OrderedPairs, TaskContest, contests, ordered, share
 from contramem.evaluate.foresight_guards import Habits, habit_judge
 from contramem.evaluate.split import halves
-from contramem.inject.aid import Aid, AidedRun
-from contramem.progress import Progress, unwatched
+from contramem.inject.provider import MemoryProvider, MemoryRun
+from contramem.progress import Progress, no_progress
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
@@ -36,7 +36,7 @@ CONTROLS = ("run length", "distinct functions", EXPECTED, CONTROL)
 
 
 @dataclass(frozen=True)
-class Plan:
+class MeasurementPlan:
     """What is compared, and on which splits."""
 
     conditions: Sequence[Condition]
@@ -50,7 +50,7 @@ class Plan:
 
 
 @dataclass
-class Measured:
+class MeasuredCondition:
     """One condition over all splits."""
 
     name: str
@@ -58,9 +58,9 @@ class Measured:
     unit: str = ""
     not_applicable: str = ""
     """Why there is nothing; all else is empty then."""
-    orders: dict[str, Ordered] = field(default_factory=dict)
+    orders: dict[str, OrderedPairs] = field(default_factory=dict)
     """By task, summed over the splits that held it out. Empty: the memory defines no order."""
-    parts: dict[str, dict[str, Ordered]] = field(default_factory=dict)
+    parts: dict[str, dict[str, OrderedPairs]] = field(default_factory=dict)
     start_tokens: list[int] = field(default_factory=list)
     """Of each held-out task, in each split."""
     run_tokens: list[int] = field(default_factory=list)
@@ -90,8 +90,8 @@ class Measured:
 class Measurements:
     """What was measured."""
 
-    rows: tuple[Measured, ...]
-    controls: tuple[Measured, ...]
+    rows: tuple[MeasuredCondition, ...]
+    controls: tuple[MeasuredCondition, ...]
     target: str
     tasks: int
     """Held out in some split, with runs of both outcomes."""
@@ -104,18 +104,18 @@ class Measurements:
     splits: int
     by: str
 
-    def row(self, name: str) -> Measured | None:
+    def row(self, name: str) -> MeasuredCondition | None:
         return next((row for row in (*self.rows, *self.controls) if row.name == name), None)
 
 
-def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Progress = unwatched) -> Measurements:
+def measure(tasks: Sequence[Sequence[Trajectory]], plan: MeasurementPlan, tell: Progress = no_progress) -> Measurements:
     """Build and measure every condition on every split."""
     target = plan.target or median_source(tasks)
     if target not in {run.source for task in tasks for run in task}:
         known = ", ".join(sorted({run.source for task in tasks for run in task}))
         raise UsageError(f"--target: there are no runs of {target!r}. These runs are of {known}.")
-    rows = {one.name: Measured(one.name, one.about) for one in plan.conditions}
-    controls = {name: Measured(name, "no memory") for name in CONTROLS}
+    rows = {one.name: MeasuredCondition(one.name, one.about) for one in plan.conditions}
+    controls = {name: MeasuredCondition(name, "no memory") for name in CONTROLS}
     pairs: dict[str, int] = {}
     sizes: list[tuple[int, int]] = []
     for seed in range(plan.seed, plan.seed + plan.splits):
@@ -123,7 +123,7 @@ def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Progress = 
         unseen = contests(split.held_out)
         pairs.update((one.key, one.pairs) for one in unseen)
         sizes.append((len(split.reference), len(split.held_out)))
-        making = Making(
+        making = ConditionInputs(
             Reference(run for task in split.reference for run in task),
             plan.folder, target=target, model=plan.model, profile=plan.profile,
         )  # fmt: skip
@@ -149,11 +149,11 @@ def measure(tasks: Sequence[Sequence[Trajectory]], plan: Plan, tell: Progress = 
 
 
 def _take(
-    row: Measured,
+    row: MeasuredCondition,
     condition: Condition,
-    making: Making,
+    making: ConditionInputs,
     held_out: Iterable[Sequence[Trajectory]],
-    unseen: Sequence[Contest],
+    unseen: Sequence[TaskContest],
 ) -> None:
     try:
         memory: BuiltMemory = condition.build(making)
@@ -172,10 +172,10 @@ def _take(
         _add(row.parts.setdefault(name, {}), unseen, judge)
 
 
-def _add(orders: dict[str, Ordered], unseen: Iterable[Contest], judge: Judge) -> None:
+def _add(orders: dict[str, OrderedPairs], unseen: Iterable[TaskContest], judge: Judge) -> None:
     for contest in unseen:
-        found, known = ordered(contest, judge(contest)), orders.get(contest.key, Ordered(0, 0))
-        orders[contest.key] = Ordered(known.right + found.right, known.pairs + found.pairs)
+        found, known = ordered(contest, judge(contest)), orders.get(contest.key, OrderedPairs(0, 0))
+        orders[contest.key] = OrderedPairs(known.right + found.right, known.pairs + found.pairs)
 
 
 def _controls(reference: Reference) -> Mapping[str, Judge]:
@@ -183,16 +183,16 @@ def _controls(reference: Reference) -> Mapping[str, Judge]:
     return dict(zip(CONTROLS, judges, strict=True))
 
 
-def _start_tokens(aid: Aid, run: Trajectory) -> int:
+def _start_tokens(aid: MemoryProvider, run: Trajectory) -> int:
     return _begun(aid, run).guidance.tokens
 
 
-def _run_tokens(aid: Aid, run: Trajectory) -> int:
+def _run_tokens(aid: MemoryProvider, run: Trajectory) -> int:
     aided = _begun(aid, run)
     shown = (aided.before_call(event.function, event.arguments) for event in run.calls)
     return aided.guidance.tokens + sum(guidance.tokens for guidance in shown if guidance)
 
 
-def _begun(aid: Aid, run: Trajectory) -> AidedRun:
+def _begun(aid: MemoryProvider, run: Trajectory) -> MemoryRun:
     apps = frozenset(run.apps) if run.apps else None
     return aid.begin(Query(run.task, run.ability, apps, task_id=run.task_id, scenario_id=run.scenario_id))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, ConstructionCost, Making
-from contramem.inject.aid import TextAid
+from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, ConditionInputs, ConstructionCost
+from contramem.inject.provider import TextMemory
 
 
-def none(making: Making) -> BuiltMemory:
-    return BuiltMemory(TextAid(lambda query: ""), items=0, unit="", tokens=0, construction=ConstructionCost(NOTHING))
+def none(making: ConditionInputs) -> BuiltMemory:
+    return BuiltMemory(TextMemory(lambda query: ""), items=0, unit="", tokens=0, construction=ConstructionCost(NOTHING))

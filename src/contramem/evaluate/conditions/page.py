@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from contramem.counting import ENCODING
-from contramem.evaluate.conditions.foreseen import OURS, Foreseen, foreseen
+from contramem.evaluate.conditions.foreseen import OURS, RowForesight, foreseen
 from contramem.evaluate.conditions.measure import Measurements
 from contramem.evaluate.conditions.tables import average, averaged, splits, written
 from contramem.evaluate.contest import MIN_PAIRS
@@ -58,7 +58,7 @@ def page(measured: Measurements, manifest: Manifest) -> Page:
     )
 
 
-def _verdict(ours: Foreseen | None) -> str:
+def _verdict(ours: RowForesight | None) -> str:
     if ours is None or ours.score is None or ours.difference is None:
         return "contramem was not compared."
     against = ours.difference

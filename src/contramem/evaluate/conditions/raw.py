@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from contramem.counting import count_tokens
 from contramem.evaluate.baselines import Neighbours, names, workflow
-from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, ConstructionCost, Making
+from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, ConditionInputs, ConstructionCost
 from contramem.evaluate.conditions.masked import MaskedRun, RunKey, key_of, masked_runs
 from contramem.evaluate.conditions.shown import shown_text
-from contramem.inject.aid import TextAid
+from contramem.inject.provider import TextMemory
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
@@ -18,7 +18,7 @@ BUDGET_TOKENS = 2_400
 TITLE = "Earlier runs that passed similar tasks"
 
 
-def raw(making: Making) -> BuiltMemory:
+def raw(making: ConditionInputs) -> BuiltMemory:
     reference = making.reference
     prepared, began = reference.prepare(), reference.clock()
     runs = masked_runs(reference)
@@ -26,7 +26,7 @@ def raw(making: Making) -> BuiltMemory:
     texts = [_text(run) for run in runs.values() if run.passed and run.counts]
     seconds = prepared + reference.clock() - began
     return BuiltMemory(
-        aid=TextAid(_Nearest(near, runs)),
+        aid=TextMemory(_Nearest(near, runs)),
         items=len(texts),
         unit="runs",
         tokens=sum(map(count_tokens, texts)),

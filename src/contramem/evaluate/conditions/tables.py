@@ -8,19 +8,19 @@ from statistics import mean
 from contramem.counting import ENCODING
 from contramem.evaluate.baselines import CONTROL
 from contramem.evaluate.conditions.condition import ConstructionCost
-from contramem.evaluate.conditions.foreseen import OURS, Foreseen, foreseen
+from contramem.evaluate.conditions.foreseen import OURS, RowForesight, foreseen
 from contramem.evaluate.conditions.measure import EXPECTED, Measurements
 from contramem.evaluate.contest import MIN_PAIRS
-from contramem.evaluate.report import Table, between, number, signed, unknown
+from contramem.evaluate.report import ReportTable, between, number, signed, unknown
 from contramem.evaluate.report.table import Row
 
 
-def written(measured: Measurements) -> list[Table]:
+def written(measured: Measurements) -> list[ReportTable]:
     """All of them, in the order a reader wants them."""
     return [foresight_table(measured), runtime_table(measured), construction_table(measured)]
 
 
-def foresight_table(measured: Measurements) -> Table:
+def foresight_table(measured: Measurements) -> ReportTable:
     rows: list[Row] = []
     reasons = []
     known = {row.name: row for row in measured.rows}
@@ -40,7 +40,7 @@ def foresight_table(measured: Measurements) -> Table:
             ]
         )
     first_control = len(rows) - len(measured.controls)
-    return Table(
+    return ReportTable(
         "Foresight: pairs of a passing and a failing run of an unseen task that are ordered rightly",
         ("Condition", "Rightly", "95 %", "Difference", "95 % of it"),
         rows,
@@ -60,12 +60,12 @@ def foresight_table(measured: Measurements) -> Table:
     )
 
 
-def _compared(found: Sequence[Foreseen]) -> str:
+def _compared(found: Sequence[RowForesight]) -> str:
     best = next((one.difference.to for one in found if one.name == OURS and one.difference), None)
     return f"to {OURS}; that of {OURS} to {best}, the best other memory" if best else f"to {OURS}"
 
 
-def runtime_table(measured: Measurements) -> Table:
+def runtime_table(measured: Measurements) -> ReportTable:
     """The paper's Table (a), as far as recorded runs tell."""
     rows: list[Row] = [
         [
@@ -79,7 +79,7 @@ def runtime_table(measured: Measurements) -> Table:
         ]
         for row in measured.rows
     ]
-    return Table(
+    return ReportTable(
         "Memory tokens: what a held-out task gets, and the size of the whole memory",
         ("Condition", "Median", "Mean", "With calls", "Items", "", "Whole memory"),
         rows,
@@ -94,7 +94,7 @@ def runtime_table(measured: Measurements) -> Table:
     )
 
 
-def construction_table(measured: Measurements) -> Table:
+def construction_table(measured: Measurements) -> ReportTable:
     """The paper's Table (b)."""
     rows: list[Row] = []
     for row in measured.rows:
@@ -113,7 +113,7 @@ def construction_table(measured: Measurements) -> Table:
                 number(spent.seconds, 1),
             ]
         )
-    return Table(
+    return ReportTable(
         "Construction: what making each memory took",
         ("Condition", "Made by", "Runs read", "Calls", "Tokens", "Cost (USD)", "Seconds"),
         rows,

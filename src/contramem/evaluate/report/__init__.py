@@ -1,9 +1,9 @@
 """Reports: a web page in one file, and tables in every form people paste them into.
 
-    from contramem.evaluate.report import Bar, Manifest, Page, Section, Table, bar_chart, percent, write_html
+    from contramem.evaluate.report import Bar, Manifest, Page, Section, ReportTable, bar_chart, percent, write_html
 
     chart = bar_chart("Memory tokens", [Bar("none", 0), Bar("contramem", 1851)], measure="tokens at task start")
-    table = Table("Conditions", ("Condition", "Success %"), [["none", percent(0.26)], ["contramem", percent(None)]])
+    table = ReportTable("Conditions", ("Condition", "Success %"), [["none", percent(0.26)]])
     table.as_rich(); table.as_markdown(); table.as_latex(); table.as_csv()
     page = Page("Ten conditions", "contramem leads by 4 points.", [Section("Cost", figures=[chart], tables=[table])],
                 Manifest(command="contramem ...", inputs=inputs_of("runs", [path]), seed=0))
@@ -26,11 +26,41 @@ from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.files import write_html, write_tables, write_text
 from contramem.evaluate.report.manifest import Input, Manifest, inputs_of
 from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, as_html
-from contramem.evaluate.report.table import Table
+from contramem.evaluate.report.table import ReportTable
 
 __all__ = [
-    "Bar", "Cell", "Dot", "Estimate", "Figure", "FlipRow", "Input", "IntervalRow", "Item", "Listing", "Manifest",
-    "Page", "Section", "Steps", "Table", "Tile", "Values", "as_html", "bar_chart", "between", "flip_chart", "histogram",
-    "inputs_of", "interval_chart", "number", "percent", "points", "scatter", "signed", "step_chart", "unknown",
-    "write_html", "write_tables", "write_text",
+    "Bar",
+    "Cell",
+    "Dot",
+    "Estimate",
+    "Figure",
+    "FlipRow",
+    "Input",
+    "IntervalRow",
+    "Item",
+    "Listing",
+    "Manifest",
+    "Page",
+    "ReportTable",
+    "Section",
+    "Steps",
+    "Tile",
+    "Values",
+    "as_html",
+    "bar_chart",
+    "between",
+    "flip_chart",
+    "histogram",
+    "inputs_of",
+    "interval_chart",
+    "number",
+    "percent",
+    "points",
+    "scatter",
+    "signed",
+    "step_chart",
+    "unknown",
+    "write_html",
+    "write_tables",
+    "write_text",
 ]  # fmt: skip

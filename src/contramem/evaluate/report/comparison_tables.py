@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from contramem.evaluate.cards import CardEffect, Cards, Outcomes
+from contramem.evaluate.cards import CardEffect, Cards, RunOutcomes
 from contramem.evaluate.compare import Comparison, Effort, Macro, Part
 from contramem.evaluate.report.cells import Cell, better, between, number, percent, points, signed, unknown
-from contramem.evaluate.report.table import Row, Table
-from contramem.evaluate.sides import Sides
+from contramem.evaluate.report.table import ReportTable, Row
+from contramem.evaluate.sides import WithAndWithout
 from contramem.evaluate.stats import Interval
 
 WITHOUT, WITH = "No memory", "Memory"
 
 
-def success_table(comparison: Comparison, abilities: bool = True) -> Table:
+def success_table(comparison: Comparison, abilities: bool = True) -> ReportTable:
     """Success on each side, the difference and how sure it is; `abilities` adds a row for each."""
     rows: list[Row] = [[name, *_shares(part), *_flips(part)] for name, part in comparison.by_ability.items()]
     rows = rows if abilities else []
@@ -27,7 +27,7 @@ def success_table(comparison: Comparison, abilities: bool = True) -> Table:
         rows.append(["SGC scenarios", *_change(done.sgc), "", "", "", number(done.scenarios)])
     header = ("Success", "Base %", "Memory %", "Points", "95 % interval", "Gained", "Lost", "Tasks")
     strong, sections = frozenset({total}), frozenset({total} if total else ())
-    return Table("Success", header, rows, strong=strong, sections=sections, label="success")
+    return ReportTable("Success", header, rows, strong=strong, sections=sections, label="success")
 
 
 def abilities_of(comparison: Comparison) -> Mapping[str, Part]:
@@ -40,7 +40,7 @@ def _shares(part: Part | Macro) -> Iterator[Cell]:
     yield between(ends(part.interval))
 
 
-def _change(success: Sides[float]) -> Iterator[Cell]:
+def _change(success: WithAndWithout[float]) -> Iterator[Cell]:
     yield percent(success.base)
     yield percent(success.memory)
     yield points(success.memory - success.base)
@@ -59,7 +59,7 @@ def flip_counts(gained: int, lost: int) -> tuple[Cell, Cell]:
     return number(gained, tone="good" if gained else "dim"), number(lost, tone="bad" if lost else "dim")
 
 
-def effort_table(comparison: Comparison) -> Table:
+def effort_table(comparison: Comparison) -> ReportTable:
     """Means per run, over the pairs in which both sides know them."""
     kinds: list[tuple[str, Effort | None, int]] = [
         ("Agent events", comparison.agent_events, 1),
@@ -73,7 +73,7 @@ def effort_table(comparison: Comparison) -> Table:
     ]
     hung = comparison.hung
     rows.append(["Hung runs", number(hung.base), number(hung.memory), signed(hung.memory - hung.base)])
-    return Table("Per run", ("Per run", "Base", "Memory", "Difference", "Known for"), rows, label="effort")
+    return ReportTable("Per run", ("Per run", "Base", "Memory", "Difference", "Known for"), rows, label="effort")
 
 
 def _means(effort: Effort | None, digits: int, *, coloured: bool = False) -> list[Cell]:
@@ -84,7 +84,7 @@ def _means(effort: Effort | None, digits: int, *, coloured: bool = False) -> lis
     return [number(effort.base, digits), number(effort.memory, digits), signed(change, digits, tone)]
 
 
-def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> Table:
+def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> ReportTable:
     """Each card: how runs ended that were shown it, and how the runs without it did that they are paired with."""
     held = any(one.held_out.runs for one in cards.effects)
     header = ("Card", "Tasks", "Passed", "Failed", "Base passed", "Base failed", "Gained", "Lost")
@@ -96,7 +96,7 @@ def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> Table:
         ]
         for one in cards.effects
     ]  # fmt: skip
-    return Table(
+    return ReportTable(
         "Runs that were shown a card",
         (*header, *(("Held-out passed", "Held-out failed") if held else ())),
         rows,
@@ -123,11 +123,11 @@ def _card_name(one: CardEffect, titles: Mapping[str, str]) -> str:
     return f"{title} ({one.card_id})" if title else one.card_id
 
 
-def _ended(outcomes: Outcomes) -> tuple[Cell, Cell]:
+def _ended(outcomes: RunOutcomes) -> tuple[Cell, Cell]:
     return number(outcomes.passed), number(outcomes.failed)
 
 
-def events_table(comparison: Comparison) -> Table:
+def events_table(comparison: Comparison) -> ReportTable:
     """Mean agent events by ability, as in the paper's efficiency table (A.2)."""
     rows: list[Row] = [
         [name, *_means(part.agent_events, 1, coloured=True), *_means(part.agent_events_passed, 1, coloured=True)]
@@ -135,7 +135,7 @@ def events_table(comparison: Comparison) -> Table:
     ]
     whole = [*_means(comparison.agent_events, 1), *_means(comparison.agent_events_passed, 1)]
     passed = comparison.agent_events_passed
-    return Table(
+    return ReportTable(
         "Agent events per run",
         ("Ability", WITHOUT, WITH, "Δ", f"{WITHOUT}, both passed", f"{WITH}, both passed", "Δ, both passed"),
         [*rows, ["All tasks", *whole]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from contramem.bank.bank import Holding
+from contramem.bank.bank import BankEntry
 from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import LedgerEntry
 from contramem.evaluate.report.charts.bars import Bar, bar_chart
@@ -57,5 +57,5 @@ def _in_service(ledger: Iterable[LedgerEntry]) -> tuple[_Points, _Points]:
     return points
 
 
-def _is_function(holding: Holding) -> bool:
+def _is_function(holding: BankEntry) -> bool:
     return isinstance(holding.card, FunctionCard)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from contramem.evaluate.report.table import Table
+from contramem.evaluate.report.table import ReportTable
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,6 @@ class Figure:
 
     title: str
     svg: Markup
-    table: Table
+    table: ReportTable
     caption: str = ""
     """How to read it, in a sentence or two."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contramem.errors import UsageError
 from contramem.evaluate.report.page import Page, as_html
-from contramem.evaluate.report.table import Table
+from contramem.evaluate.report.table import ReportTable
 from contramem.evaluate.report.text import in_latex, in_markdown
 from contramem.whole_file import replacing
 
@@ -19,7 +19,7 @@ def write_html(page: Page, path: Path) -> None:
     write_text(as_html(page), path)
 
 
-def write_tables(tables: Sequence[Table], folder: Path, verdict: str = "") -> None:
+def write_tables(tables: Sequence[ReportTable], folder: Path, verdict: str = "") -> None:
     """`tables.md` and `tables.tex` hold all of them under the verdict; each is a CSV file of its own, by its label."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.manifest import Manifest
-from contramem.evaluate.report.table import Table
+from contramem.evaluate.report.table import ReportTable
 from contramem.evaluate.report.text import plain
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Section:
     """What there is to see, in a sentence or two."""
     listings: Sequence[Listing] = ()
     figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[ReportTable] = ()
     notes: Sequence[str] = ()
 
 

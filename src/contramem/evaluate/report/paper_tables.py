@@ -14,14 +14,14 @@ from contramem.evaluate.report.comparison_tables import (
     events_table,
     success_table,
 )
-from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.verdict import p_value
 
 MOST_COLUMNS = 7
 """More abilities than this are rows, not columns."""
 
 
-def paper_tables(comparison: Comparison, cards: Cards | None = None) -> tuple[Table, ...]:
+def paper_tables(comparison: Comparison, cards: Cards | None = None) -> tuple[ReportTable, ...]:
     """The tables that a paper prints, with the user's own runs: for Markdown, LaTeX and CSV."""
     tables = [_success_by_ability(comparison), flips_table(comparison), events_table(comparison)]
     tables.append(runtime_table(comparison, cards))
@@ -34,7 +34,7 @@ def paper_tables(comparison: Comparison, cards: Cards | None = None) -> tuple[Ta
     return tuple(tables)
 
 
-def _success_by_ability(comparison: Comparison) -> Table:
+def _success_by_ability(comparison: Comparison) -> ReportTable:
     """As the paper's main table: abilities across, the better side in bold, the gain in parentheses."""
     parts = comparison.by_ability
     if len(parts) > MOST_COLUMNS:
@@ -52,14 +52,14 @@ def _success_by_ability(comparison: Comparison) -> Table:
     ]
     counts = ", ".join(f"{name} {part.tasks}" for name, part in parts.items())
     notes = (f"Tasks: {counts}. Overall averages the abilities. Bold: the better side; parentheses: points gained.",)
-    return Table("Success rates (%)", ("Method", *parts, "Overall"), rows, notes=notes, label="success")
+    return ReportTable("Success rates (%)", ("Method", *parts, "Overall"), rows, notes=notes, label="success")
 
 
 def _best(share: float, other: float) -> Cell:
     return percent(share, "strong" if share > other else "")
 
 
-def flips_table(comparison: Comparison) -> Table:
+def flips_table(comparison: Comparison) -> ReportTable:
     """Pairs that changed, each way, and what the tests say."""
     named = [*abilities_of(comparison).items(), ("All tasks", comparison)]
     rows: list[Row] = [
@@ -71,7 +71,7 @@ def flips_table(comparison: Comparison) -> Table:
     ]  # fmt: skip
     last = len(rows) - 1
     header = ("Ability", "Tasks", "Pairs", "Gained", "Lost", "Points", "95 % interval", "McNemar χ²", "Exact p")
-    return Table(
+    return ReportTable(
         "Flips: pairs of runs whose outcome changed", header, rows,
         notes=("Interval: bootstrap over tasks. χ² without continuity correction.",),
         strong=frozenset({last}), sections=frozenset({last} if last else ()), label="flips",
@@ -83,7 +83,7 @@ def _tests(part: Part) -> tuple[Cell, Cell]:
     return number(chi2, 1), unknown() if p is None else Cell(p_value(p), p)
 
 
-def runtime_table(comparison: Comparison, cards: Cards | None = None) -> Table:
+def runtime_table(comparison: Comparison, cards: Cards | None = None) -> ReportTable:
     """As the paper's runtime table (A.7 a): both sides of every ability, with what a run took."""
     rows: list[Row] = []
     sections = []
@@ -99,7 +99,7 @@ def runtime_table(comparison: Comparison, cards: Cards | None = None) -> Table:
         "Cost is the sum over the pairs in which both sides know it, the other columns are means per run. n/a: the "
         "traces do not say. Memory tokens come from the inject log. Short failing runs are cheap: read with success.",
     )
-    return Table(
+    return ReportTable(
         "Runtime", header, rows, align="ll" + "r" * 6, notes=notes, sections=frozenset(sections[1:]), label="runtime"
     )
 
@@ -122,7 +122,7 @@ def _side(effort: Effort, place: int) -> float:
     return effort.memory if place else effort.base
 
 
-def _completion(comparison: Comparison) -> Table:
+def _completion(comparison: Comparison) -> ReportTable:
     done = comparison.completion
     assert done is not None, "asked before"
     change = done.tgc.memory - done.tgc.base
@@ -133,12 +133,12 @@ def _completion(comparison: Comparison) -> Table:
     notes = (
         f"Task (TGC) and scenario (SGC) goal completion (%) over {done.tasks} tasks in {done.scenarios} scenarios.",
     )
-    return Table("Goal completion", ("Method", "TGC", "SGC", "Δ Base"), rows, notes=notes, label="completion")
+    return ReportTable("Goal completion", ("Method", "TGC", "SGC", "Δ Base"), rows, notes=notes, label="completion")
 
 
-def _changed_tasks(comparison: Comparison) -> Table:
+def _changed_tasks(comparison: Comparison) -> ReportTable:
     lost_first = sorted(comparison.flips, key=lambda flip: flip.change != "lost")
     rows: list[Row] = [[one.task, one.ability, one.trial, one.change] for one in lost_first]
-    return Table(
+    return ReportTable(
         "Tasks whose outcome changed", ("Task", "Ability", "Trial", "Change"), rows, align="llll", label="tasks"
     )

@@ -20,7 +20,7 @@ _STYLES: dict[Tone, str] = {"": "", "good": "green", "bad": "red", "dim": "dim",
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Texts may come from traces: each form escapes them its own way."""
 
     title: str

@@ -27,7 +27,7 @@ def memory_hooks(
     `hooks` are others to keep. `on_start` is told of each run that starts; `options` are those of `Memory.start`.
     One set of hooks serves any number of clients.
     """
-    desk = _Desk(Starter(memory, options, on_start))
+    desk = _HookAnswers(Starter(memory, options, on_start))
     ours: dict[str, HookCallback] = {
         "UserPromptSubmit": desk.at_prompt,
         "PreToolUse": desk.before_call,
@@ -41,7 +41,7 @@ def memory_hooks(
     return joined
 
 
-class _Session:
+class _SdkConversation:
     """One conversation: of a client, or of a sub-agent, which has not read what the main agent has."""
 
     def __init__(self, run: GuidedRun) -> None:
@@ -51,18 +51,18 @@ class _Session:
         """The guidance that was last given. A second prompt that gets the same gets nothing."""
 
 
-class _Desk:
+class _HookAnswers:
     """Answers the hooks of all sessions."""
 
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
-        self._sessions: Runs[_Session] = Runs()
+        self._sessions: Runs[_SdkConversation] = Runs()
 
     async def at_prompt(self, event: HookInput, _: str | None, __: HookContext) -> HookJSONOutput:
         told = _fields(event)
         run = self._starter.start(told["prompt"], run_id=told["session_id"])
         # Later prompts get guidance of their own, but what was held stays held: it is still in the conversation.
-        session = self._sessions.get(_key(told), lambda: _Session(run))
+        session = self._sessions.get(_key(told), lambda: _SdkConversation(run))
         if not run.guidance or run.guidance == session.shown:
             return {}
         session.shown = run.guidance
@@ -92,10 +92,12 @@ class _Desk:
         self._session(event).turn += 1
         return {}
 
-    def _session(self, event: HookInput) -> _Session:
+    def _session(self, event: HookInput) -> _SdkConversation:
         told = _fields(event)
         # A sub-agent, or a session that goes on in another process: what was asked is not known here.
-        return self._sessions.get(_key(told), lambda: _Session(self._starter.start("", run_id=told["session_id"])))
+        return self._sessions.get(
+            _key(told), lambda: _SdkConversation(self._starter.start("", run_id=told["session_id"]))
+        )
 
 
 def _fields(event: HookInput) -> dict[str, Any]:

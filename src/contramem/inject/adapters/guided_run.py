@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, TypedDict, TypeVar
 
-from contramem.inject.aid import AidedRun
+from contramem.inject.provider import MemoryRun
 from contramem.inject.run import Memory, Run
 from contramem.prompts import render
 from contramem.retrieve.profiles import Profile
@@ -43,7 +43,7 @@ class _Decision:
 class GuidedRun:
     """One run: what is shown at its start, which calls are held, and what came of the others. Threads may share it."""
 
-    def __init__(self, run: AidedRun) -> None:
+    def __init__(self, run: MemoryRun) -> None:
         self.run = run
         self._decisions: dict[str, _Decision] = {}
         self._told = 0

@@ -39,7 +39,7 @@ def guided(
     @solver(name="contramem/begin")
     def begin() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
-            _ATTEMPTS[state.uuid] = attempt = _Attempt.at(state, starter)
+            _ATTEMPTS[state.uuid] = attempt = _SampleRun.at(state, starter)
             _ATTEMPT.set(attempt)
             return state
 
@@ -50,7 +50,7 @@ def guided(
 
 
 @dataclass
-class _Attempt:
+class _SampleRun:
     """One attempt at one sample. It becomes a run with the agent's first request: only then its tools are known."""
 
     starter: Starter
@@ -66,7 +66,7 @@ class _Attempt:
     """The agent is done: what is asked from now on is asked by scorers."""
 
     @classmethod
-    def at(cls, state: TaskState, starter: Starter) -> _Attempt:
+    def at(cls, state: TaskState, starter: Starter) -> _SampleRun:
         asked = [message for message in state.messages if message.role == "user"]
         names = frozenset({message.id for message in asked} | {message.text for message in asked if message.text})
         task = "\n\n".join(message.text for message in asked)
@@ -94,8 +94,8 @@ class _Attempt:
                     self.begun().tell(message.function or "", content=message.text, error=failed)
 
 
-_ATTEMPT: ContextVar[_Attempt | None] = ContextVar("contramem_attempt", default=None)
-_ATTEMPTS: dict[str, _Attempt] = {}
+_ATTEMPT: ContextVar[_SampleRun | None] = ContextVar("contramem_attempt", default=None)
+_ATTEMPTS: dict[str, _SampleRun] = {}
 """Those that are going on, for the hooks that are called from outside of a sample."""
 
 

@@ -20,7 +20,7 @@ _Tool = TypeVar("_Tool", bound=ToolCallable)
 CurrentRun: TypeAlias = Callable[[], Run | None]
 
 
-class Held(str):
+class HeldCall(str):
     """The answer to a call that was not made. It is text for the model; `isinstance` tells it from a result."""
 
     __slots__ = ()
@@ -87,7 +87,7 @@ def _wrap(
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             run, arguments = guided_run(), _named(tool, args, kwargs)
             if held := run and run.hold(name, arguments, turn=turn()):
-                return Held(held)
+                return HeldCall(held)
             with _told(run, name, arguments) as came_back:
                 return came_back(await cast(Awaitable[Any], tool(*args, **kwargs)))
 
@@ -97,7 +97,7 @@ def _wrap(
     def call(*args: Any, **kwargs: Any) -> Any:
         run, arguments = guided_run(), _named(tool, args, kwargs)
         if held := run and run.hold(name, arguments, turn=turn()):
-            return Held(held)
+            return HeldCall(held)
         with _told(run, name, arguments) as came_back:
             return came_back(tool(*args, **kwargs))
 

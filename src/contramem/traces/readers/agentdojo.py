@@ -12,7 +12,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.records import label
 from contramem.traces.trajectory import Origin, Outcome, Trajectory, digest
 
@@ -24,7 +24,7 @@ class AgentDojoReader:
         head = file.head
         return isinstance(head, dict) and "suite_name" in head and "user_task_id" in head and "utility" in head
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         def build(run: dict[str, Any], position: str) -> Trajectory:
             return _trajectory(run, file, options)
 

@@ -14,7 +14,7 @@ import msgspec
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.are_calls import arguments_in, called, issued_by, not_nested
 from contramem.traces.readers.are_lite import (
     Turn,
@@ -28,7 +28,7 @@ from contramem.traces.readers.are_lite import (
 )
 from contramem.traces.readers.are_outcome import outcome_of, outcomes_without_a_trace
 from contramem.traces.readers.records import label
-from contramem.traces.trajectory import Event, Origin, Trajectory, Usage
+from contramem.traces.trajectory import Event, Origin, RunUsage, Trajectory
 
 ABILITIES = ("execution", "search", "ambiguity", "adaptability", "time")
 
@@ -54,8 +54,8 @@ class AreReader:
         head = file.head
         return isinstance(head, dict) and (_is_hf(head) or _is_lite(head) or _is_outcomes(file, head))
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
-        def build(run: dict[str, Any], position: str) -> Trajectory | Skipped | None:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
+        def build(run: dict[str, Any], position: str) -> Trajectory | SkippedRun | None:
             if "completed_events" in run:
                 return _from_hf(run, file, options)
             return None if twin(file, "lite", "hf") else _from_lite(run, file, options)
@@ -78,11 +78,11 @@ def _is_outcomes(file: TraceFile, head: dict[str, Any]) -> bool:
     return file.name == "output.jsonl" and {"task_id", "trace_id", "score", "metadata"} <= head.keys()
 
 
-def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory | Skipped:
+def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory | SkippedRun:
     metadata = trace["metadata"]
     definition, simulation = metadata["definition"], metadata.get("simulation") or {}
     if (metadata.get("runner_config") or {}).get("oracle"):
-        return Skipped(file.origin, "run of the oracle: answers, not an attempt")
+        return SkippedRun(file.origin, "run of the oracle: answers, not an attempt")
     apps = {str(app["name"]): str(app["class_name"]) for app in trace.get("apps") or ()}
     recorder = Recorder(options.naming("are", apps or GAIA2_APPS))
     lite = twin_document(file, "hf", "lite")
@@ -100,7 +100,7 @@ def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Tr
         authored=True,
         ability=_ability(definition.get("tags") or []),
         apps=tuple(dict.fromkeys(apps.values())),
-        usage=usage_of(lite) if lite else Usage(),
+        usage=usage_of(lite) if lite else RunUsage(),
     )
 
 

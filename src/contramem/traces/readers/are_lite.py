@@ -18,7 +18,7 @@ import msgspec
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import MAX_DEPTH, Recorder
-from contramem.traces.trajectory import Usage
+from contramem.traces.trajectory import RunUsage
 
 MAX_LITERAL = 65_536
 """Longer values stay text: parsing a literal is slow, and no rule is learned from the inside of a long listing."""
@@ -166,13 +166,13 @@ def task_in(text: str) -> str:
     return "\n".join(messages) if messages else found[1].strip()
 
 
-def usage_of(lite: dict[str, Any]) -> Usage:
+def usage_of(lite: dict[str, Any]) -> RunUsage:
     """Token counts over all agents of the run."""
     stats = list((lite.get("per_agent_llm_usage_stats") or {}).values())
     if not stats:
-        return Usage()
+        return RunUsage()
     calls = sum(int(number(each.get("total_llm_calls")) or 0) for each in stats)
-    return Usage(calls, _total(stats, "prompt_tokens"), _total(stats, "completion_tokens"))
+    return RunUsage(calls, _total(stats, "prompt_tokens"), _total(stats, "completion_tokens"))
 
 
 def _total(stats: list[dict[str, Any]], key: str) -> int:

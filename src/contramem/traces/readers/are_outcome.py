@@ -13,7 +13,7 @@ from typing import Any
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
-from contramem.traces.read import Problem, Skipped, each_run
+from contramem.traces.read import Problem, SkippedRun, each_run
 from contramem.traces.trajectory import Ending, Event, Outcome, Trajectory
 
 
@@ -80,10 +80,10 @@ def _rows(path: Path, modified: int, size: int) -> dict[object, dict[str, Any]]:
     return rows
 
 
-def outcomes_without_a_trace(file: TraceFile) -> Iterator[Trajectory | Problem | Skipped]:
+def outcomes_without_a_trace(file: TraceFile) -> Iterator[Trajectory | Problem | SkippedRun]:
     """Rows of `output.jsonl` are no runs; those whose run left no trace are counted."""
 
-    def build(row: dict[str, Any], position: str) -> Skipped | None:
-        return None if row["trace_id"] else Skipped(f"{file.origin}:{position}", "no trace was exported")
+    def build(row: dict[str, Any], position: str) -> SkippedRun | None:
+        return None if row["trace_id"] else SkippedRun(f"{file.origin}:{position}", "no trace was exported")
 
     return each_run(file, file.lines(), build)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, Skipped
+from contramem.traces.read import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.messages import has_blocks
 from contramem.traces.readers.records import first_messages, read_records
 from contramem.traces.trajectory import Trajectory
@@ -23,7 +23,7 @@ class ChatReader:
     def claims(self, file: TraceFile) -> bool:
         return claims_messages(file) and not any(map(has_blocks, first_messages(file)))
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         return read_records(file, options)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped
+from contramem.traces.read import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.messages import has_blocks, tell_content
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
@@ -40,7 +40,7 @@ class ClaudeCodeReader:
     def claims(self, file: TraceFile) -> bool:
         return any("sessionId" in entry and _is_turn(entry) for entry in opening(file))
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         return read_session(file, options, _trajectory)
 
 
@@ -48,17 +48,17 @@ def _is_turn(entry: Entry) -> bool:
     return entry.get("type") in ("user", "assistant") and isinstance(entry.get("message"), dict)
 
 
-def _trajectory(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Trajectory | Skipped:
+def _trajectory(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Trajectory | SkippedRun:
     turns = [entry for entry in _kept(entries) if _is_turn(entry)]
     if not turns:
         alone = any(entry.get("isSidechain") for entry in entries)
-        return Skipped(file.origin, "subagent of a session" if alone else "session without a prompt")
+        return SkippedRun(file.origin, "subagent of a session" if alone else "session without a prompt")
     recorder = Recorder(options.naming("claude-code"))
     prompts = [text for entry in turns if (text := _tell(recorder, entry))]
     # `/clear` and the like are prompts too, but a task is rather what the user then says in words.
     task = next((text for text in prompts if not text.startswith("/")), prompts[0] if prompts else "")
     if not task:
-        return Skipped(file.origin, "session without a prompt")
+        return SkippedRun(file.origin, "session without a prompt")
     return Trajectory(
         environment=ENVIRONMENT,
         task_id=digest(task),

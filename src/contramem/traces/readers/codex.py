@@ -13,12 +13,12 @@ import msgspec
 
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import result_content
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.session import ENVIRONMENT, Entry, read_session
-from contramem.traces.trajectory import Origin, Outcome, Trajectory, Usage, digest
+from contramem.traces.trajectory import Origin, Outcome, RunUsage, Trajectory, digest
 
 _ITEMS = frozenset(
     """message reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call
@@ -37,7 +37,7 @@ class CodexReader:
         head = file.head
         return isinstance(head, dict) and isinstance(head.get("payload"), dict) and _one_of(head, _ENTRIES)
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         return read_session(file, options, _rollout)
 
 
@@ -54,7 +54,7 @@ class ResponsesReader:
         # A chat message has no type, one of Anthropic's has text blocks; items have input_text and output_text.
         return _one_of(item, _ITEMS) and (item.get("type") != "message" or _has_item_parts(item))
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         if file.is_lines:
             return read_session(file, options, _items)
         return each_run(file, [("", file.document)], lambda found, position: _items(_as_list(found), file, options))
@@ -76,17 +76,17 @@ def _as_list(document: Any) -> list[Entry]:
     return document if isinstance(document, list) else [document]
 
 
-def _rollout(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Trajectory | Skipped:
+def _rollout(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Trajectory | SkippedRun:
     by_type: dict[str, list[Any]] = {}
     for entry in entries:
         by_type.setdefault(str(entry.get("type")), []).append(entry.get("payload") or {})
     meta = by_type.get("session_meta", [{}])[0]
     source = meta.get("source")
     if isinstance(source, dict) and "subagent" in source:
-        return Skipped(file.origin, "subagent of a session")
+        return SkippedRun(file.origin, "subagent of a session")
     events = by_type.get("event_msg", [])
     failed = bool(events) and events[-1].get("type") == "error"
-    session = _Session(
+    session = _CodexSession(
         app="codex",
         environment=ENVIRONMENT,
         source=next((turn["model"] for turn in by_type.get("turn_context", ()) if turn.get("model")), None),
@@ -97,7 +97,7 @@ def _rollout(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Tra
     return _trajectory(by_type.get("response_item", ()), session, file, options)
 
 
-def _items(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Trajectory | Skipped:
+def _items(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Trajectory | SkippedRun:
     items: list[Entry] = []
     meter = Meter()
     for entry in entries:
@@ -107,7 +107,7 @@ def _items(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Traje
         else:
             items.append(entry)
     source = next((entry["model"] for entry in entries if entry.get("model")), None)
-    return _trajectory(items, _Session(source=source, usage=meter.usage()), file, options)
+    return _trajectory(items, _CodexSession(source=source, usage=meter.usage()), file, options)
 
 
 def _given(response: Entry) -> list[Entry]:
@@ -117,7 +117,7 @@ def _given(response: Entry) -> list[Entry]:
     return given if isinstance(given, list) else []
 
 
-class _Session(NamedTuple):
+class _CodexSession(NamedTuple):
     """What is known about a run beside its items."""
 
     app: str = "general"
@@ -125,16 +125,16 @@ class _Session(NamedTuple):
     source: object = None
     run: object = None
     outcome: Outcome = Outcome()
-    usage: Usage = Usage()
+    usage: RunUsage = RunUsage()
 
 
 def _trajectory(
-    items: Iterable[Entry], session: _Session, file: TraceFile, options: ReadOptions
-) -> Trajectory | Skipped:
+    items: Iterable[Entry], session: _CodexSession, file: TraceFile, options: ReadOptions
+) -> Trajectory | SkippedRun:
     recorder = Recorder(options.naming(session.app))
     task = next(filter(None, [_tell(recorder, item) for item in items]), "")
     if not task:
-        return Skipped(file.origin, "session without a prompt")
+        return SkippedRun(file.origin, "session without a prompt")
     return Trajectory(
         environment=session.environment,
         task_id=digest(task),
@@ -201,7 +201,7 @@ def _output(raw: object) -> tuple[object, bool | None]:
     return content, code != 0 if isinstance(code, int) else None
 
 
-def _counted(events: Iterable[Mapping[str, Any]]) -> Usage:
+def _counted(events: Iterable[Mapping[str, Any]]) -> RunUsage:
     """Codex counts tokens itself: the last total is the session's."""
     meter = Meter()
     counts = [event["info"] for event in events if event.get("type") == "token_count" and event.get("info")]

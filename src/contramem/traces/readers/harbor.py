@@ -13,9 +13,9 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.records import label, tools_of
-from contramem.traces.trajectory import Ending, Origin, Outcome, Trajectory, Usage, digest
+from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory, digest
 
 MAX_PARTS = 100
 """Continuations of one trajectory. More is a loop."""
@@ -30,13 +30,13 @@ class HarborReader:
         head = file.head
         return isinstance(head, dict) and (_is_atif(head) or _is_result(head))
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
-        def build(document: dict[str, Any], position: str) -> Trajectory | Skipped | None:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
+        def build(document: dict[str, Any], position: str) -> Trajectory | SkippedRun | None:
             if not _is_atif(document):
                 there = file.beside("agent/trajectory.json")
-                return None if there else Skipped(file.origin, "trial has no trajectory")
+                return None if there else SkippedRun(file.origin, "trial has no trajectory")
             if (part := _part_of_another(file)) is not None:
-                return None if part == ".cont-" else Skipped(file.origin, "sub-agent of another run")
+                return None if part == ".cont-" else SkippedRun(file.origin, "sub-agent of another run")
             return _trajectory(document, file, options)
 
         return each_run(file, [("", file.document)], build)
@@ -188,14 +188,14 @@ def _outcome(result: dict[str, Any]) -> Outcome:
     return Outcome(passed, reward, str(exception.get("exception_message") or "")[:2000], ended)
 
 
-def _usage(parts: list[dict[str, Any]]) -> Usage:
+def _usage(parts: list[dict[str, Any]]) -> RunUsage:
     """What the steps cost; the totals of a file stand in where its steps do not say."""
     steps = [step for part in parts for step in _own_steps(part, continued=False) if step["source"] == "agent"]
     metrics = [step.get("metrics") or {} for step in steps]
     totals = [part.get("final_metrics") or {} for part in parts]
     tokens_in = _sum(metrics, "prompt_tokens") or _sum(totals, "total_prompt_tokens")
     tokens_out = _sum(metrics, "completion_tokens") or _sum(totals, "total_completion_tokens")
-    return Usage(
+    return RunUsage(
         model_calls=sum(map(_llm_calls, steps)),
         tokens_in=None if tokens_in is None else int(tokens_in),
         tokens_out=None if tokens_out is None else int(tokens_out),

@@ -13,9 +13,9 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.inspect_events import record, tools_in
-from contramem.traces.trajectory import Ending, Origin, Outcome, Trajectory, Usage
+from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory
 
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
@@ -29,7 +29,7 @@ class InspectReader:
         head = file.head if file.ending == ".json" else None
         return isinstance(head, dict) and isinstance(head.get("eval"), dict) and {"version", "status"} <= head.keys()
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         log = _log_module()
         header, samples = _guarded(_of_archive if file.ending == ".eval" else _of_document, log, file)
 
@@ -58,7 +58,7 @@ def _log_module() -> Any:
         raise TraceError(f"cannot be read: inspect-ai does not import ({error})", "Install it anew.") from None
 
 
-class Header:
+class LogHeader:
     """What a log says about all its samples."""
 
     def __init__(self, task: str, model: str, scorers: list[str]) -> None:
@@ -67,11 +67,11 @@ class Header:
         self.scorers = scorers
 
 
-def _of_archive(log: Any, file: TraceFile) -> tuple[Header, Iterator[tuple[str, Any]]]:
+def _of_archive(log: Any, file: TraceFile) -> tuple[LogHeader, Iterator[tuple[str, Any]]]:
     path = str(file.path)
     found = log.read_eval_log(path, header_only=True, format="eval")
     scorers = [score.name for score in found.results.scores] if found.results else []
-    header = Header(found.eval.task, str(found.eval.model), scorers)
+    header = LogHeader(found.eval.task, str(found.eval.model), scorers)
     summaries = log.read_eval_log_sample_summaries(path, format="eval")
 
     def samples() -> Iterator[tuple[str, Any]]:
@@ -92,12 +92,12 @@ def _of_archive(log: Any, file: TraceFile) -> tuple[Header, Iterator[tuple[str, 
     return header, samples()
 
 
-def _of_document(log: Any, file: TraceFile) -> tuple[Header, Iterator[tuple[str, Any]]]:
+def _of_document(log: Any, file: TraceFile) -> tuple[LogHeader, Iterator[tuple[str, Any]]]:
     """A `.json` log is one document, so it is decoded once; its samples are then taken one by one."""
     document = file.document
     scores = (document.get("results") or {}).get("scores") or []
     about = document["eval"] if isinstance(document.get("eval"), dict) else {}
-    header = Header(str(about.get("task")), str(about.get("model")), [score.get("name") for score in scores])
+    header = LogHeader(str(about.get("task")), str(about.get("model")), [score.get("name") for score in scores])
 
     rows = list(document.get("samples") or ())
 
@@ -134,7 +134,7 @@ def _attempt(function: Any, *arguments: Any, **options: Any) -> Any:
         return error
 
 
-def _trajectory(sample: Any, header: Header, origin: Origin, options: ReadOptions) -> Trajectory:
+def _trajectory(sample: Any, header: LogHeader, origin: Origin, options: ReadOptions) -> Trajectory:
     recorder = Recorder(options.naming(header.task.rpartition("/")[2] or "general"))
     tools = tools_in(sample, recorder)
     model_calls = record(sample, recorder)
@@ -162,7 +162,7 @@ def _task(given: Any) -> str:
     return "\n".join(message.text for message in given if message.role == "user")
 
 
-def _outcome(sample: Any, header: Header, wanted: str | None) -> Outcome:
+def _outcome(sample: Any, header: LogHeader, wanted: str | None) -> Outcome:
     """Of the scorer that the user names, else of the log's first: the one Inspect itself reports first."""
     scores = sample.scores or {}
     name, _, key = wanted.partition(".") if wanted else (next((s for s in header.scorers if s in scores), ""), "", "")
@@ -190,14 +190,14 @@ def _ending(sample: Any) -> Ending:
     return "complete" if sample.limit is None else "limit"
 
 
-def _usage(sample: Any, model: str, model_calls: int | None) -> Usage:
+def _usage(sample: Any, model: str, model_calls: int | None) -> RunUsage:
     """Of the model under test; graders and other roles are not its cost."""
     usages = sample.model_usage or {}
     counted = [usages[model]] if model in usages else list(usages.values())
     if not counted:
-        return Usage(model_calls)
+        return RunUsage(model_calls)
     costs = [cost for usage in counted if (cost := getattr(usage, "total_cost", None)) is not None]
-    return Usage(
+    return RunUsage(
         model_calls,
         tokens_in=sum(usage.input_tokens for usage in counted),
         tokens_out=sum(usage.output_tokens for usage in counted),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contramem.traces.files import number
-from contramem.traces.trajectory import Usage
+from contramem.traces.trajectory import RunUsage
 
 _IN = ("prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _OUT = ("completion_tokens", "output_tokens")
@@ -30,10 +30,10 @@ class Meter:
         if amount is not None:
             self.cost_usd = (self.cost_usd or 0.0) + amount
 
-    def usage(self) -> Usage:
+    def usage(self) -> RunUsage:
         """A harness that has no price for a model writes 0; tokens for nothing are an unknown price, not a saving."""
         priced = self.cost_usd or not self.tokens_in
-        return Usage(self.model_calls, self.tokens_in, self.tokens_out, self.cost_usd if priced else None)
+        return RunUsage(self.model_calls, self.tokens_in, self.tokens_out, self.cost_usd if priced else None)
 
 
 def _plus(total: int | None, usage: dict[str, object], keys: tuple[str, ...]) -> int | None:

@@ -12,9 +12,9 @@ from typing import Any
 
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.session import ENVIRONMENT
-from contramem.traces.trajectory import Ending, Origin, Outcome, Trajectory, Usage
+from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory
 
 SUFFIX = ".traj.json"
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
@@ -38,7 +38,7 @@ class MiniSweAgentReader:
             return str(head.get("trajectory_format")).startswith("mini-swe-agent")
         return file.path.name.endswith(SUFFIX) and isinstance(head, list) and _is_message(head[:1])
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         return each_run(file, [("", file.document)], lambda found, position: _trajectory(found, file, options))
 
 
@@ -66,7 +66,7 @@ def _trajectory(document: Any, file: TraceFile, options: ReadOptions) -> Traject
         events=events,
         outcome=Outcome(ended=_ENDINGS.get(str(info.get("exit_status") or ""), "interrupted")),
         task=task,
-        usage=Usage(model_calls=None if calls is None else int(calls), cost_usd=number(stats.get("instance_cost"))),
+        usage=RunUsage(model_calls=None if calls is None else int(calls), cost_usd=number(stats.get("instance_cost"))),
     )
 
 

@@ -13,7 +13,7 @@ import msgspec
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Naming, check_depth
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.trajectory import Event, Trajectory
 from contramem.traces.write import FORMAT, VERSION
 
@@ -27,7 +27,7 @@ class NativeReader:
         head = file.head
         return isinstance(head, dict) and head.get("format") == FORMAT
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         lines = file.raw_lines()
         _check_header(next(lines, (1, b""))[1])
         rename = _renaming(options)

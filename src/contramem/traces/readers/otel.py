@@ -13,8 +13,16 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
-from contramem.traces.readers.otel_messages import Call, Message, is_model, is_tool, json_of, messages_of, tool_call
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.readers.otel_messages import (
+    OtelCall,
+    OtelMessage,
+    is_model,
+    is_tool,
+    json_of,
+    messages_of,
+    tool_call,
+)
 from contramem.traces.readers.otel_outcome import outcome_of, usage_of
 from contramem.traces.readers.otel_spans import Span, spans_in
 from contramem.traces.readers.records import tools_of
@@ -42,7 +50,7 @@ class OtelReader:
             isinstance(context, dict) and "trace_id" in context and "start_time" in head and "attributes" in head
         )
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         traces: dict[str, list[Span]] = {}
         for position, span in spans_in(file):
             if isinstance(span, TraceError):
@@ -50,16 +58,16 @@ class OtelReader:
             else:
                 traces.setdefault(span.trace, []).append(span)
 
-        def build(spans: list[Span], position: str) -> Trajectory | Skipped:
+        def build(spans: list[Span], position: str) -> Trajectory | SkippedRun:
             return _trajectory(sorted(spans, key=lambda span: span.start), position, file, options)
 
         yield from each_run(file, traces.items(), build)
 
 
-def _trajectory(spans: list[Span], trace: str, file: TraceFile, options: ReadOptions) -> Trajectory | Skipped:
+def _trajectory(spans: list[Span], trace: str, file: TraceFile, options: ReadOptions) -> Trajectory | SkippedRun:
     if not any(is_model(span) or is_tool(span) for span in spans):
-        return Skipped(f"{file.origin}:{trace}", "trace shows no model and no tool")
-    conversation = Conversation(Recorder(options.naming()))
+        return SkippedRun(f"{file.origin}:{trace}", "trace shows no model and no tool")
+    conversation = OtelConversation(Recorder(options.naming()))
     tools = _tools(spans, conversation.recorder)
     conversation.tell(spans)
     found = _Marks(spans, options.fields)
@@ -110,7 +118,7 @@ def _tools(spans: list[Span], recorder: Recorder) -> tuple[Tool, ...]:
     return tuple(tools.values())
 
 
-class Conversation:
+class OtelConversation:
     """Tells each message and call of a trace once, in the order in which it first shows."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -124,16 +132,16 @@ class Conversation:
         root = next((span for span in spans if not span.parent), None)
         silent = root if not any(turns.values()) else None
         if silent is not None:
-            self._say(Message("user", _input(silent)), silent.start)
+            self._say(OtelMessage("user", _input(silent)), silent.start)
         for span in spans:
             if id(span) in turns:
                 self._turn(turns[id(span)], span.start)
             elif is_tool(span):
                 self._tool(tool_call(span), span.start)
         if silent is not None and isinstance(answer := silent.get("output.value", "final_result"), str):
-            self._say(Message("assistant", answer), silent.start)
+            self._say(OtelMessage("assistant", answer), silent.start)
 
-    def _turn(self, messages: list[Message], time: float) -> None:
+    def _turn(self, messages: list[OtelMessage], time: float) -> None:
         here: Counter[tuple[object, ...]] = Counter()
         for message in messages:
             key = message.key
@@ -142,7 +150,7 @@ class Conversation:
                 self._seen[key] = here[key]
                 self._say(message, time)
 
-    def _say(self, message: Message, time: float) -> None:
+    def _say(self, message: OtelMessage, time: float) -> None:
         for answer in message.answers:
             if answer.id in self._open:  # else its tool span has told it
                 self._result(answer, answer.id, time)
@@ -156,18 +164,18 @@ class Conversation:
             self._open[call_id] = call.name
             self.recorder.call(call.name, call.arguments, call_id, time=time)
 
-    def _tool(self, call: Call, time: float) -> None:
+    def _tool(self, call: OtelCall, time: float) -> None:
         call_id = call.id if call.id in self._open else self._waiting_for(call)
         if call_id is None:
             self.recorder.call(call.name, call.arguments, call.id, time=time)
             call_id = call.id
         self._result(call, call_id, time)
 
-    def _waiting_for(self, call: Call) -> str | None:
+    def _waiting_for(self, call: OtelCall) -> str | None:
         """The open call of this tool, for tool spans that do not name theirs."""
         return None if call.id else next((known for known, tool in self._open.items() if tool == call.name), None)
 
-    def _result(self, call: Call, call_id: str | None, time: float) -> None:
+    def _result(self, call: OtelCall, call_id: str | None, time: float) -> None:
         if call_id is not None:
             self._open.pop(call_id, None)
         self.recorder.result(call.result, call_id, error=call.error, time=time)

@@ -17,7 +17,7 @@ _FLAT_CALL = re.compile(r"tool_calls\.(\d+)\.tool_call\.(id|function\.name|funct
 
 
 @dataclass(slots=True)
-class Call:
+class OtelCall:
     """A tool call, as a model asked for it or as a tool span shows it; or, with `name` empty, only its answer."""
 
     id: str | None
@@ -28,11 +28,11 @@ class Call:
 
 
 @dataclass(slots=True)
-class Message:
+class OtelMessage:
     role: str
     text: str = ""
-    calls: list[Call] = field(default_factory=list)
-    answers: list[Call] = field(default_factory=list)
+    calls: list[OtelCall] = field(default_factory=list)
+    answers: list[OtelCall] = field(default_factory=list)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -59,33 +59,33 @@ def json_of(value: Any) -> Any:
         return value
 
 
-def messages_of(span: Span) -> list[Message]:
+def messages_of(span: Span) -> list[OtelMessage]:
     """The conversation that a model was sent, and its reply."""
     sources = [span.attributes, *(attributes for _, attributes in span.events)]
-    found: list[Message] = []
+    found: list[OtelMessage] = []
     for key in ("gen_ai.input.messages", "gen_ai.output.messages"):
         raw = next((source[key] for source in sources if source.get(key)), None)
         found += [_message(message) for message in json_of(raw) or () if isinstance(message, dict)]
     return found or _flat_messages(span.attributes)
 
 
-def _message(raw: dict[str, Any]) -> Message:
-    message = Message(str(raw.get("role") or "user"))
+def _message(raw: dict[str, Any]) -> OtelMessage:
+    message = OtelMessage(str(raw.get("role") or "user"))
     texts = [raw["content"]] if isinstance(raw.get("content"), str) else []
     for part in raw.get("parts") or ():
         kind = part.get("type")
         if kind == "tool_call":
-            message.calls.append(Call(part.get("id"), part["name"], part.get("arguments")))
+            message.calls.append(OtelCall(part.get("id"), part["name"], part.get("arguments")))
         elif kind == "tool_call_response":
             result = part["response"] if "response" in part else part.get("result")
-            message.answers.append(Call(part.get("id"), result=result))
+            message.answers.append(OtelCall(part.get("id"), result=result))
         elif isinstance(part.get("content"), str):
             texts.append(part["content"])
     message.text = "\n".join(texts)
     return message
 
 
-def _flat_messages(attributes: dict[str, Any]) -> list[Message]:
+def _flat_messages(attributes: dict[str, Any]) -> list[OtelMessage]:
     """OpenInference spreads a conversation over attributes: `llm.input_messages.0.message.role` and so on."""
     fields: dict[tuple[bool, int], dict[str, Any]] = {}
     for name, value in attributes.items():
@@ -94,8 +94,8 @@ def _flat_messages(attributes: dict[str, Any]) -> list[Message]:
     return [_flat_message(fields[place]) for place in sorted(fields)]
 
 
-def _flat_message(fields: dict[str, Any]) -> Message:
-    message = Message(str(fields.get("message.role") or fields.get("role") or "user"))
+def _flat_message(fields: dict[str, Any]) -> OtelMessage:
+    message = OtelMessage(str(fields.get("message.role") or fields.get("role") or "user"))
     calls: dict[int, dict[str, Any]] = {}
     texts = []
     for name, value in fields.items():
@@ -105,23 +105,23 @@ def _flat_message(fields: dict[str, Any]) -> Message:
             texts.append(text_of(value))
     message.text = "\n".join(texts)
     for _, call in sorted(calls.items()):
-        message.calls.append(Call(call.get("id"), str(call.get("function.name")), call.get("function.arguments")))
+        message.calls.append(OtelCall(call.get("id"), str(call.get("function.name")), call.get("function.arguments")))
     if message.role == "tool":
-        message.answers.append(Call(fields.get("tool_call_id"), result=message.text))
+        message.answers.append(OtelCall(fields.get("tool_call_id"), result=message.text))
         message.text = ""
     return message
 
 
-def tool_call(span: Span) -> Call:
+def tool_call(span: Span) -> OtelCall:
     """The call that a tool span stands for. Its id is None where the instrumentation does not tell."""
     name = span.get("gen_ai.tool.name", "tool.name") or "unnamed"
     if span.get("gen_ai.operation.name") == "execute_tool":
         arguments, result = span.get("gen_ai.tool.call.arguments"), span.get("gen_ai.tool.call.result")
-        return Call(span.get("gen_ai.tool.call.id"), str(name), arguments, result, span.error)
+        return OtelCall(span.get("gen_ai.tool.call.id"), str(name), arguments, result, span.error)
     arguments, result = json_of(span.get("input.value")), span.get("output.value")
     if isinstance(arguments, dict) and isinstance(arguments.get("kwargs"), dict) and "args" in arguments:
         arguments = arguments["kwargs"]  # smolagents
-    call = Call(span.get("tool_call.id", "tool.call_id"), str(name), arguments, result, span.error)
+    call = OtelCall(span.get("tool_call.id", "tool.call_id"), str(name), arguments, result, span.error)
     wrapped = json_of(result)
     data = wrapped.get("data") if isinstance(wrapped, dict) and wrapped.get("type") == "tool" else None
     if isinstance(data, dict):  # LangChain, whose failed tools have status OK

@@ -9,7 +9,7 @@ from contramem.traces.files import number
 from contramem.traces.readers.otel_messages import is_model
 from contramem.traces.readers.otel_spans import Span
 from contramem.traces.readers.records import verdict
-from contramem.traces.trajectory import Ending, Outcome, Usage
+from contramem.traces.trajectory import Ending, Outcome, RunUsage
 
 
 def outcome_of(spans: list[Span], named: object) -> Outcome:
@@ -49,7 +49,7 @@ def _evaluations(spans: list[Span]) -> Iterator[tuple[Any, Any, str]]:
             yield score, label, str(why or "")
 
 
-def usage_of(spans: list[Span]) -> Usage:
+def usage_of(spans: list[Span]) -> RunUsage:
     """Over the spans of models; where there are none, what the agent's span adds up."""
     models = [span for span in spans if is_model(span)]
     counted = models or [span for span in spans if not span.parent]
@@ -59,7 +59,7 @@ def usage_of(spans: list[Span]) -> Usage:
     tokens_out = _sum(
         counted, "gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.aggregated_usage.output_tokens"
     )
-    return Usage(
+    return RunUsage(
         model_calls=len(models) or None,
         tokens_in=None if tokens_in is None else int(tokens_in),
         tokens_out=None if tokens_out is None else int(tokens_out),

@@ -8,10 +8,10 @@ from typing import Any
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile, decode, number
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import is_message, tell
 from contramem.traces.readers.meter import Meter
-from contramem.traces.trajectory import Origin, Outcome, Tool, Trajectory, Usage, digest
+from contramem.traces.trajectory import Origin, Outcome, RunUsage, Tool, Trajectory, digest
 
 FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
 """What `--map` takes on its left side."""
@@ -22,7 +22,7 @@ _FAILED = frozenset("fail failed false failure unsuccessful unsolved unresolved 
 _ABSENT: Any = object()
 
 
-def read_records(file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+def read_records(file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
     """Every record of the file as a run; then a word about each mapped field that no record has."""
     fields = FieldMap(options.fields)
 
@@ -192,7 +192,7 @@ def _model_in(messages: Iterable[Any]) -> str | None:
     return next((label(message["model"], "model") for message in messages if message.get("model")), None)
 
 
-def _usage(record: Mapping[str, Any], messages: Iterable[Any]) -> Usage:
+def _usage(record: Mapping[str, Any], messages: Iterable[Any]) -> RunUsage:
     meter = Meter()
     if isinstance(record.get("usage"), dict):
         meter.add(record["usage"])

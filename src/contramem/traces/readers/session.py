@@ -7,17 +7,17 @@ from typing import Any
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.trajectory import Trajectory
 
 ENVIRONMENT = "coding-session"
 """Of every coding agent: given the same task id, a Claude Code and a Codex session are attempts at one task."""
 
 Entry = dict[str, Any]
-Build = Callable[[list[Entry], TraceFile, ReadOptions], Trajectory | Skipped]
+Build = Callable[[list[Entry], TraceFile, ReadOptions], Trajectory | SkippedRun]
 
 
-def read_session(file: TraceFile, options: ReadOptions, build: Build) -> Iterator[Trajectory | Problem | Skipped]:
+def read_session(file: TraceFile, options: ReadOptions, build: Build) -> Iterator[Trajectory | Problem | SkippedRun]:
     """The run of the whole file. A line that is no JSON object is a Problem, and the others still make the run."""
     entries: list[Entry] = []
     for number, entry in file.lines():

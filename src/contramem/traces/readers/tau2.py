@@ -15,11 +15,11 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.tau_bench import answer_at, without_stop
-from contramem.traces.trajectory import Actor, Ending, Origin, Outcome, Trajectory, Usage
+from contramem.traces.trajectory import Actor, Ending, Origin, Outcome, RunUsage, Trajectory
 
 _PERSONA = re.compile(r"\[PERSONA:[^\]]*\]$")
 _PLAIN = re.compile(r"[\w\-.]{1,100}")
@@ -40,13 +40,13 @@ class Tau2Reader:
     def claims(self, file: TraceFile) -> bool:
         return _is_results(file.head) or _is_simulation(file.head)
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         document = file.document
         runs: Iterable[tuple[object, Any]]
         if _is_simulation(document):
             settings, runs = _settings_above(file), [("", document)]
         elif _is_results(document):
-            settings, runs = Settings(document), enumerate(_listed(document, "simulations"))
+            settings, runs = Tau2Info(document), enumerate(_listed(document, "simulations"))
             yield from _lost(file, document)
         else:
             raise TraceError("is neither a tau2 results.json nor a simulation", "Choose a reader with --format.")
@@ -73,7 +73,7 @@ def _listed(results: Mapping[str, Any], key: str) -> list[Any]:
     return value
 
 
-class Settings:
+class Tau2Info:
     """What a results.json says about all of its simulations."""
 
     def __init__(self, results: Mapping[str, Any]) -> None:
@@ -106,7 +106,7 @@ class Settings:
         return "\n".join(text for part in parts if (text := text_of(instructions.get(part)).strip()))
 
 
-def _settings_above(file: TraceFile) -> Settings:
+def _settings_above(file: TraceFile) -> Tau2Info:
     results = file.beside("../results.json")
     if results is None:
         raise TraceError("has no results.json in the folder above", "Pass the folder that holds results.json.")
@@ -117,9 +117,9 @@ def _settings_above(file: TraceFile) -> Settings:
 
 
 @lru_cache(maxsize=4)
-def _settings_at(path: str, changed: int) -> Settings:
+def _settings_at(path: str, changed: int) -> Tau2Info:
     # Hundreds of simulations share one results.json, which holds every task.
-    return Settings(TraceFile(Path(path)).document)
+    return Tau2Info(TraceFile(Path(path)).document)
 
 
 def _lost(file: TraceFile, results: Mapping[str, Any]) -> Iterator[Problem]:
@@ -133,7 +133,7 @@ def _lost(file: TraceFile, results: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(file.origin, f"lists the simulation {name!r}, which is not in simulations/", "Was it moved?")
 
 
-def _trajectory(run: dict[str, Any], origin: Origin, settings: Settings, options: ReadOptions) -> Trajectory:
+def _trajectory(run: dict[str, Any], origin: Origin, settings: Tau2Info, options: ReadOptions) -> Trajectory:
     task_id = label(run["task_id"], "task_id") or ""
     outcome = _outcome(run)
     recorder = Recorder(options.naming(settings.domain))
@@ -161,7 +161,7 @@ def _scenario(task_id: str) -> str | None:
     return trouble if trouble != task_id else None
 
 
-def _tell(recorder: Recorder, run: Mapping[str, Any], solo: bool) -> Usage:
+def _tell(recorder: Recorder, run: Mapping[str, Any], solo: bool) -> RunUsage:
     messages, meter = run["messages"], Meter()
     if not messages:
         raise TraceError("has no messages", "Voice runs keep ticks instead, which are not read.")

@@ -14,7 +14,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, Skipped, each_run
+from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import tell_call
 from contramem.traces.readers.records import label
 from contramem.traces.trajectory import Origin, Outcome, Trajectory
@@ -34,16 +34,16 @@ class TauBenchReader:
         row = head[0] if isinstance(head, list) and head else None
         return isinstance(row, dict) and {"task_id", "reward", "info", "traj"} <= row.keys()
 
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | Skipped]:
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         if not isinstance(file.document, list):
             raise TraceError("is no list of rows", "Is this a tau-bench result? Choose a reader with --format.")
         domain = domain_of(file)
         source = source_of(file.name)
 
-        def build(row: dict[str, Any], position: str) -> Trajectory | Skipped:
+        def build(row: dict[str, Any], position: str) -> Trajectory | SkippedRun:
             origin = Origin(file.origin, position)
             if row["info"].get("error") and not row.get("traj"):
-                return Skipped(str(origin), "api error")
+                return SkippedRun(str(origin), "api error")
             return _trajectory(row, origin, domain, source, options)
 
         yield from each_run(file, enumerate(file.document), build)

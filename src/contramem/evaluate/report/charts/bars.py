@@ -21,7 +21,7 @@ from contramem.evaluate.report.charts.svg import (
     text,
 )
 from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.report.text import width
 
 MOST_ROWS = 60
@@ -87,7 +87,7 @@ def capped(caption: str, rows: int) -> str:
     )
 
 
-def _table(title: str, bars: Sequence[Bar], measure: str, name: str, digits: int) -> Table:
+def _table(title: str, bars: Sequence[Bar], measure: str, name: str, digits: int) -> ReportTable:
     intervals = any(bar.low is not None for bar in bars)
     header = (name, measure, *(["95 % interval"] if intervals else []))
     rows: list[Row] = []
@@ -95,4 +95,4 @@ def _table(title: str, bars: Sequence[Bar], measure: str, name: str, digits: int
         known = None if bar.low is None or bar.high is None else (bar.low, bar.high)
         ends = between(known, scale=1, digits=digits, sign=False) if known else unknown()
         rows.append([bar.label, number(bar.value, digits), *([ends] if intervals else [])])
-    return Table(title, header, rows)
+    return ReportTable(title, header, rows)

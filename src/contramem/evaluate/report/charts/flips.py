@@ -11,7 +11,7 @@ from contramem.evaluate.report.cells import number
 from contramem.evaluate.report.charts.bars import MOST_ROWS, capped
 from contramem.evaluate.report.charts.svg import WIDTH, drawing, fitted, gutter, line, rect, text
 from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.table import ReportTable, Row
 
 SQUARE, SMALLEST = 15, 4.5
 ROW, TOP = 26, 24
@@ -65,6 +65,6 @@ def _squares(tasks: Sequence[str], y: float, zero: float, step: float, kind: str
         yield rect(at + 1, y - 7, size - 2, 14, f"fill {kind}", task)
 
 
-def _table(title: str, rows: Sequence[FlipRow], name: str) -> Table:
+def _table(title: str, rows: Sequence[FlipRow], name: str) -> ReportTable:
     cells: list[Row] = [[row.label, number(len(row.gained)), number(len(row.lost))] for row in rows]
-    return Table(title, (name, "Gained", "Lost"), cells)
+    return ReportTable(title, (name, "Gained", "Lost"), cells)

@@ -26,7 +26,7 @@ from contramem.evaluate.report.charts.svg import (
     y_title,
 )  # fmt: skip
 from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.table import ReportTable, Row
 
 HEIGHT, LEFT, RIGHT = 200, 56, 16
 BINS = 40
@@ -100,6 +100,6 @@ def _span(one: _Bin) -> str:
     return short(low) if high <= low else f"{short(low)} to {short(high)}"
 
 
-def _table(title: str, bins: Sequence[_Bin], series: Sequence[Values], measure: str) -> Table:
+def _table(title: str, bins: Sequence[_Bin], series: Sequence[Values], measure: str) -> ReportTable:
     rows: list[Row] = [[_span(one), *(number(count) for count in one.counts)] for one in bins if any(one.counts)]
-    return Table(title, (measure, *(one.label for one in series)), rows)
+    return ReportTable(title, (measure, *(one.label for one in series)), rows)

@@ -23,7 +23,7 @@ from contramem.evaluate.report.charts.svg import (
     text,
 )  # fmt: skip
 from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.report.text import width
 
 BETWEEN_SERIES, BETWEEN_ROWS = 14, 20
@@ -117,7 +117,9 @@ def _said(one: Estimate, digits: int) -> str:
     return f"{number(one.value, digits)}{around}"
 
 
-def _table(title: str, rows: Sequence[IntervalRow], series: Sequence[str], name: str, digits: int, notes: str) -> Table:
+def _table(
+    title: str, rows: Sequence[IntervalRow], series: Sequence[str], name: str, digits: int, notes: str
+) -> ReportTable:
     header = [name]
     for of in series:
         header += [of, "95 % interval"]
@@ -127,4 +129,4 @@ def _table(title: str, rows: Sequence[IntervalRow], series: Sequence[str], name:
         for one in row.estimates:
             numbers += [number(one.value, digits), between(one.interval, scale=1, digits=digits, sign=False)]
         cells.append([*numbers, *([row.note] if notes else [])])
-    return Table(title, (*header, *([notes] if notes else [])), cells)
+    return ReportTable(title, (*header, *([notes] if notes else [])), cells)

@@ -26,7 +26,7 @@ from contramem.evaluate.report.charts.svg import (
     y_title,
 )  # fmt: skip
 from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.report.text import fit, width
 
 HEIGHT, LEFT, RIGHT = 340, 64, 20
@@ -131,9 +131,9 @@ def _table(
     measures: tuple[str, str],
     name: str,
     digits: tuple[int, int],
-) -> Table:
+) -> ReportTable:
     rows: list[Row] = []
     for dot in dots:
         of = [series[dot.series]] if series else []
         rows.append([dot.label, *of, number(dot.x, digits[0]), number(dot.y, digits[1])])
-    return Table(title, (name, *([""] if series else []), *measures), rows, align="ll" + "rr" if series else "")
+    return ReportTable(title, (name, *([""] if series else []), *measures), rows, align="ll" + "rr" if series else "")

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from contramem.evaluate.report.cells import number
 from contramem.evaluate.report.charts.svg import WIDTH, Scale, across, drawing, rounded_up, tag, text, upward, y_title
 from contramem.evaluate.report.figure import Figure
-from contramem.evaluate.report.table import Row, Table
+from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.report.text import width
 
 HEIGHT, LEFT, TOP = 260, 56, 12
@@ -69,7 +69,7 @@ def _endings(lines: Sequence[Steps], left: float, y: Scale) -> Iterator[Markup]:
         yield text(left, lowest, _ending(one), kind=f"value series-{place % 6}")
 
 
-def _table(title: str, lines: Sequence[Steps], end: float, name: str) -> Table:
+def _table(title: str, lines: Sequence[Steps], end: float, name: str) -> ReportTable:
     places = sorted({round(end * part / TABLE_ROWS) for part in range(1, TABLE_ROWS + 1)})
     rows: list[Row] = [[number(place), *(number(one.at(place)) for one in lines)] for place in places]
-    return Table(title, (name, *(one.label for one in lines)), rows, align="r" * (len(lines) + 1))
+    return ReportTable(title, (name, *(one.label for one in lines)), rows, align="r" * (len(lines) + 1))

@@ -32,7 +32,7 @@ from contramem.traces.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
-class Place:
+class RunnableTask:
     """A task where it can be run."""
 
     environment: Environment
@@ -48,7 +48,7 @@ class Place:
         return self.task.query(self.environment.tools(self.task_id))
 
 
-class Setting:
+class OpenedExperiment:
     """Everything is opened when it is first asked for."""
 
     def __init__(self, file: ExperimentFile) -> None:
@@ -77,10 +77,10 @@ class Setting:
         return found
 
     @cached_property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, RunnableTask]:
         """Where each task can be run, by its key in the split."""
         return {
-            f"{environment.name}/{task_id}": Place(environment, task_id)
+            f"{environment.name}/{task_id}": RunnableTask(environment, task_id)
             for environment in self.environments.values()
             for task_id in environment.tasks()
         }
@@ -219,7 +219,7 @@ class Setting:
         return Finder(self.tasks.values())
 
 
-def _of_environment(key: str, place: Place) -> SplitTask:
+def _of_environment(key: str, place: RunnableTask) -> SplitTask:
     task = place.task
     return SplitTask(key, place.environment.name, task.id, task.ability or "general", task.family, task.wording)
 
@@ -278,5 +278,5 @@ def python_object(reference: Path) -> Callable[[], Any]:
     return found
 
 
-def limits_of(environment: table.Environment, ability: str) -> table.Limits:
+def limits_of(environment: table.EnvironmentConfig, ability: str) -> table.LimitsConfig:
     return environment.ability_limits.get(ability, environment.limits)

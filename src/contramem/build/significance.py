@@ -16,7 +16,7 @@ FALSE_SHARE = 0.1
 """Of the guards that are accepted for what outcomes show, the share that may be expected to be chance."""
 
 
-class Table(NamedTuple):
+class OutcomeTable(NamedTuple):
     """The runs of one task: how many broke a guard, and how many failed."""
 
     passing: int
@@ -26,7 +26,7 @@ class Table(NamedTuple):
     broken_and_failing: int
 
 
-def chance(tables: Iterable[Table]) -> float:
+def chance(tables: Iterable[OutcomeTable]) -> float:
     """The probability that at least as many of the runs that broke it had failed, were outcomes dealt at random."""
     likelihood, observed = [1.0], 0
     for table in tables:
@@ -35,7 +35,7 @@ def chance(tables: Iterable[Table]) -> float:
     return min(1.0, sum(likelihood[observed:]))
 
 
-def _dealt(table: Table) -> list[float]:
+def _dealt(table: OutcomeTable) -> list[float]:
     """For each number, the probability that so many of the runs that broke the guard are failing ones."""
     ways = comb(table.passing + table.failing, table.broken)
     return [

@@ -1,4 +1,4 @@
-"""Deed: what an agent did, as guards see it. The same for a step of a packet and for an event of a run that goes on."""
+"""What an agent did, as guards see it: the same for a step of a packet and for an event of a run in progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DeedKind: TypeAlias = Literal["call", "ask", "final"]
 
 
-class Deed:
+class Action:
     """A call, a question to the user, or the final answer. What costs time to find out is found out when asked."""
 
     __slots__ = ("arguments", "effect", "function", "kind", "worked")
@@ -60,7 +60,7 @@ class Deed:
         return repr(sorted(self.arguments.items(), key=lambda item: item[0]))
 
 
-class StepDeed(Deed):
+class StepAction(Action):
     """A step of a packet: redacted, so that what came back is not known."""
 
     __slots__ = ("_step",)
@@ -76,12 +76,12 @@ class StepDeed(Deed):
         return self._step.forms.get(argument, "")
 
 
-class EventDeed(Deed):
+class EventAction(Action):
     """A call as it was made."""
 
     __slots__ = ("_event", "_origins", "_seen")
 
-    def __init__(self, event: Event, seen: Seen) -> None:
+    def __init__(self, event: Event, seen: SeenValues) -> None:
         super().__init__("call", event.function, event.arguments, event.effect, _worked(event.result))
         self._event, self._seen = event, seen
         self._origins: dict[str, str | None] = {}
@@ -98,7 +98,7 @@ class EventDeed(Deed):
         return frozenset(_plain(leaf.value) for leaf in parse(result.content).leaves if leaf.field == field)
 
 
-class Seen:
+class SeenValues:
     """What a run has seen, looked through only when somebody asks: most calls have no argument that is guarded."""
 
     def __init__(self, task: str) -> None:
@@ -120,47 +120,47 @@ class Seen:
         return self._flow.origins(only).get(argument)
 
 
-class Account:
+class ActionStream:
     """Turns the events of one run, as they come, into deeds."""
 
     def __init__(self, task: str) -> None:
-        self.seen = Seen(task)
+        self.seen = SeenValues(task)
         self._spoke = False
 
-    def deed(self, event: Event) -> Deed | None:
+    def deed(self, event: Event) -> Action | None:
         """What the event is, or shows to have been: an agent's message is a question when the user answers it."""
         spoke, self._spoke = self._spoke, event.actor == "agent" and event.kind == "message" and not event.function
         if event.actor == "user" and not event.function:
-            return Deed("ask") if spoke else None
+            return Action("ask") if spoke else None
         if event.actor != "agent":
             return None
         if event.function:
-            return EventDeed(event, self.seen)
-        return Deed("final") if event.kind == "final" else None
+            return EventAction(event, self.seen)
+        return Action("final") if event.kind == "final" else None
 
     def close(self, event: Event) -> None:
         """The event is past: what it showed has been seen."""
         self.seen.add(event)
 
 
-def deeds_of(run: Trajectory) -> Iterator[Deed]:
+def deeds_of(run: Trajectory) -> Iterator[Action]:
     """The deeds of a recorded run. Look at each before taking the next."""
-    account = Account(run.task)
+    account = ActionStream(run.task)
     for event in run.events:
         if deed := account.deed(event):
             yield deed
         account.close(event)
 
 
-def deeds_of_steps(steps: Iterable[Step]) -> Iterator[Deed]:
+def deeds_of_steps(steps: Iterable[Step]) -> Iterator[Action]:
     """The deeds among the steps of a packet's run."""
     for step in steps:
         if step.actor == "agent" and step.function:
-            yield StepDeed("call", step)
+            yield StepAction("call", step)
         elif step.actor == "agent" and step.kind == "final":
-            yield StepDeed("final", step)
+            yield StepAction("final", step)
         elif step.asks:
-            yield StepDeed("ask", step)
+            yield StepAction("ask", step)
 
 
 def _worked(result: Result | None) -> bool:

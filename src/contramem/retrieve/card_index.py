@@ -39,7 +39,7 @@ class Ranking:
     prior: AppPrior
 
 
-class Shelf:
+class CardIndex:
     """Cards in the order of their ids, indexed. Nothing here changes after it is made, so threads share it."""
 
     def __init__(self, cards: Iterable[Card]) -> None:

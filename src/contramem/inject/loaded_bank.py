@@ -29,7 +29,7 @@ def bank_at(where: str) -> FrozenBank:
 
 
 @dataclass(frozen=True)
-class Served:
+class LoadedBank:
     """One version of a bank with all that is made from it. A run keeps the version it started with."""
 
     bank: FrozenBank
@@ -37,7 +37,7 @@ class Served:
     writer: Writer
 
     @classmethod
-    def of(cls, bank: FrozenBank) -> Served:
+    def of(cls, bank: FrozenBank) -> LoadedBank:
         retriever = Retriever(
             bank.skills,
             bank.functions,

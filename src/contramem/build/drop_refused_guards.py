@@ -10,7 +10,7 @@ from contramem.monitor.guard import guards_of
 from contramem.validate.verdict import Refusal
 
 
-class Fitted(NamedTuple):
+class CheckedProposal(NamedTuple):
     """What was proposed, as far as the checks let it in."""
 
     text: SkillDelta
@@ -20,12 +20,12 @@ class Fitted(NamedTuple):
     """What was wrong with guards that it now goes without."""
 
 
-def fitted(text: SkillDelta, refusals: Sequence[Refusal]) -> Fitted:
+def fitted(text: SkillDelta, refusals: Sequence[Refusal]) -> CheckedProposal:
     """Take out the guards that `refusals` are about. Those that stay are written in the one way they are counted by."""
     unfit = [refusal for refusal in refusals if refusal.guard]
     refused = {refusal.guard for refusal in unfit}
     guards = dict.fromkeys(map(str, guards_of(guard for guard in text.guards if guard not in refused)))
-    return Fitted(
+    return CheckedProposal(
         text.model_copy(update={"guards": tuple(guards)}),
         [refusal for refusal in refusals if not refusal.guard],
         unfit,

@@ -15,7 +15,7 @@ from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Event, Outcome
 
 
-class AidedRun(Protocol):
+class MemoryRun(Protocol):
     """One run with an aid. `inject.run.Run` says more about each moment."""
 
     @property
@@ -32,21 +32,21 @@ class AidedRun(Protocol):
         """Tell how the run ended."""
 
 
-class Aid(Protocol):
+class MemoryProvider(Protocol):
     """Helps any number of runs."""
 
-    def begin(self, query: Query, *, run_id: str | None = None) -> AidedRun:
+    def begin(self, query: Query, *, run_id: str | None = None) -> MemoryRun:
         """Begin a run at the task of `query`."""
 
 
 @dataclass(frozen=True)
-class TextRun:
+class TextMemoryRun:
     """A run that gets one text at its start and nothing afterwards."""
 
     guidance: Guidance
 
     @classmethod
-    def of(cls, text: str) -> TextRun:
+    def of(cls, text: str) -> TextMemoryRun:
         return cls(Guidance(text, count_tokens(text), ENCODING, ()))
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
@@ -60,10 +60,10 @@ class TextRun:
 
 
 @dataclass(frozen=True)
-class TextAid:
+class TextMemory:
     """Gives each task the text that `write` has for it, at its start."""
 
     write: Callable[[Query], str]
 
-    def begin(self, query: Query, *, run_id: str | None = None) -> TextRun:
-        return TextRun.of(self.write(query))
+    def begin(self, query: Query, *, run_id: str | None = None) -> TextMemoryRun:
+        return TextMemoryRun.of(self.write(query))

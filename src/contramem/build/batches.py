@@ -14,7 +14,7 @@ from contramem.errors import ModelError, UsageError
 from contramem.llm.batch import LOST, Batches, Ticket
 from contramem.llm.calls import MAX_TRIES, Budget, stopped
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import Message, Request, Settings, Trouble
+from contramem.llm.request import ModelFailure, ModelSettings, PromptMessage, Request
 
 MAX_BATCHES = 3
 """How often one request is handed over before the build gives up on it."""
@@ -26,22 +26,22 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Held:
+class SentBatch:
     """A batch at the provider, and what was asked in it."""
 
     ticket: Ticket
     requests: tuple[Request, ...]
 
 
-def held_batches(store: Store, model: str) -> list[Held]:
+def held_batches(store: Store, model: str) -> list[SentBatch]:
     """The batches of this model that have not been collected yet."""
     kept = [json.loads(state) for step, state in sorted(store.progress().items()) if _is_batch(step) and state]
-    found = [Held(Ticket(**one["ticket"]), tuple(_request(given) for given in one["requests"])) for one in kept]
+    found = [SentBatch(Ticket(**one["ticket"]), tuple(_request(given) for given in one["requests"])) for one in kept]
     return [one for one in found if one.requests[0].model == model]
 
 
 @dataclass
-class Desk:
+class BatchQueue:
     """Hands requests over and takes replies in."""
 
     batches: Batches
@@ -54,7 +54,7 @@ class Desk:
     """How to pass the time between two looks. None: until the time has come, or somebody wants to stop."""
     troubles: Counter[str] = field(default_factory=Counter)
 
-    def take_in(self, held: Held) -> ModelError | None:
+    def take_in(self, held: SentBatch) -> ModelError | None:
         """Keep every reply of a batch that has ended. What it ended without is open again; an error where asking again
         would not help."""
         outcomes = self._patiently(lambda: self.batches.collect(held.ticket, held.requests))
@@ -62,7 +62,7 @@ class Desk:
         came = 0
         for request in held.requests:
             outcome = outcomes[request.digest]
-            if isinstance(outcome, Trouble):
+            if isinstance(outcome, ModelFailure):
                 self.troubles[outcome.kind] += 1
                 hopeless = hopeless or (None if outcome.again else self._refused(request, outcome))
             elif not self.exchange.has(request):  # a killed build may have taken in some of them
@@ -74,11 +74,11 @@ class Desk:
         self.tell(f"{held.ticket.batch_id} has ended: {came} of {len(held.requests)} replies came.")
         return hopeless
 
-    def look(self, held: Held) -> Held | None:
+    def look(self, held: SentBatch) -> SentBatch | None:
         """How a batch stands. None: the provider does not know it any more, so what it held is open again."""
         try:
             return replace(held, ticket=self._patiently(lambda: self.batches.look(held.ticket)))
-        except Trouble as lost:
+        except ModelFailure as lost:
             self.troubles[lost.kind] += 1
             self._close(held)
             self.tell(f"{lost.what}: its {len(held.requests)} requests are open again.")
@@ -93,7 +93,7 @@ class Desk:
                 state = {"ticket": asdict(ticket), "requests": [asdict(request) for request in part]}
                 self.store.record(progress={_step(ticket): json.dumps(state)})
                 self.tell(f"{ticket.batch_id} is at the provider: {len(part)} requests.")
-        except Trouble as trouble:
+        except ModelFailure as trouble:
             self.troubles[trouble.kind] += 1
             raise ModelError(
                 f"{self.batches.name} takes no batch ({trouble.what}). Everything paid for is kept; run the same "
@@ -112,7 +112,7 @@ class Desk:
         for tries in range(1, MAX_TRIES + 1):
             try:
                 return call()
-            except Trouble as trouble:
+            except ModelFailure as trouble:
                 if trouble.kind == LOST:
                     raise
                 self.troubles[trouble.kind] += 1
@@ -124,13 +124,13 @@ class Desk:
                 self.pass_time(trouble.retry_after_s or FIRST_LOOK_S * 2 ** (tries - 1))
         raise AssertionError("unreachable")
 
-    def _refused(self, request: Request, trouble: Trouble) -> ModelError:
+    def _refused(self, request: Request, trouble: ModelFailure) -> ModelError:
         return ModelError(
             f"{self.batches.name}: {request.subject} ({request.stage}) came back without a reply ({trouble.what}). "
             "Everything else that came is kept; run the same command again to ask the rest."
         )
 
-    def _close(self, held: Held) -> None:
+    def _close(self, held: SentBatch) -> None:
         self.store.record(progress={_step(held.ticket): ""})
 
 
@@ -138,7 +138,7 @@ class Desk:
 class AskInBatches:
     """Every round is a batch, or a few; the next begins when all have ended."""
 
-    desk: Desk
+    desk: BatchQueue
 
     def __call__(self, requests: Sequence[Request]) -> bool:
         handed = Counter[str]()
@@ -166,7 +166,7 @@ class AskInBatches:
                 self.desk.pass_time(pause)
                 pause = min(pause * LOOKS_GROW, MAX_LOOK_S)
 
-    def _look(self, held: Held) -> ModelError | None:
+    def _look(self, held: SentBatch) -> ModelError | None:
         now = self.desk.look(held)
         return self.desk.take_in(now) if now is not None and now.ticket.ended else None
 
@@ -190,7 +190,7 @@ class AskInBatches:
 class TakeInFirst:
     """Calls, after what an earlier build left in batches has been taken in: nothing is paid for twice."""
 
-    desk: Desk
+    desk: BatchQueue
     ask: Callable[[Sequence[Request]], bool]
 
     def __call__(self, requests: Sequence[Request]) -> bool:
@@ -216,5 +216,5 @@ def _is_batch(step: str) -> bool:
 
 
 def _request(kept: dict[str, Any]) -> Request:
-    messages = tuple(Message(*message) for message in kept["messages"])
-    return Request(**{**kept, "settings": Settings(**kept["settings"]), "messages": messages})
+    messages = tuple(PromptMessage(*message) for message in kept["messages"])
+    return Request(**{**kept, "settings": ModelSettings(**kept["settings"]), "messages": messages})

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from contramem.bank.card import SkillCard
+from contramem.monitor.action import Action, ActionStream, EventAction
 from contramem.monitor.automaton import Automaton, State, automaton
-from contramem.monitor.deed import Account, Deed, EventDeed
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
 from contramem.traces.trajectory import Event
@@ -43,13 +43,13 @@ class Obligation:
         return f"{_broke(self.guard)}." if self.state == "broken" else self.guard.sentence
 
 
-class Watch:
+class GuardMonitor:
     """One run under some guards. Not for several threads at once. Work per event grows with what the event concerns,
     not with the number of guards: a call is shown only to the automata that hear its function."""
 
     def __init__(self, guards: Iterable[Watched], task: str) -> None:
         """The same guard of two cards is watched once."""
-        self._account = Account(task)
+        self._account = ActionStream(task)
         self._cards: dict[Guard, tuple[str, str]] = {}
         for guard, card_id, title in guards:
             self._cards.setdefault(guard, (card_id, title))
@@ -61,7 +61,7 @@ class Watch:
                 self._by_function[function].append(one)
 
     @classmethod
-    def of_cards(cls, cards: Iterable[SkillCard], task: str) -> Watch:
+    def of_cards(cls, cards: Iterable[SkillCard], task: str) -> GuardMonitor:
         """Every guard of `cards` that can be read."""
         return cls([found for card in cards for found in guards_of_card(card)], task)
 
@@ -75,7 +75,7 @@ class Watch:
 
     def would_break(self, call: Event) -> tuple[Obligation, ...]:
         """What this call, if it is made and works, would break for good. Nothing is taken in."""
-        deed = EventDeed(call, self._account.seen)
+        deed = EventAction(call, self._account.seen)
         return tuple(self._obligation(one) for one in self._hearing(deed) if one.would_break(deed))
 
     def pending(self) -> tuple[Obligation, ...]:
@@ -86,7 +86,7 @@ class Watch:
         """Every guard as it stands now, in the order of `automata`."""
         return tuple(self._obligation(one) for one in self.automata)
 
-    def _hearing(self, deed: Deed) -> list[Automaton]:
+    def _hearing(self, deed: Action) -> list[Automaton]:
         named = self._by_function.get(deed.function)
         return self._all_ears if not named else named + self._all_ears if self._all_ears else named
 

@@ -7,15 +7,15 @@ from typing import Literal
 
 from contramem.bank.card import SkillCard
 from contramem.monitor.guard import Guard
-from contramem.monitor.watch import Obligation, Watch
+from contramem.monitor.guard_monitor import GuardMonitor, Obligation
 from contramem.traces.trajectory import Event
 
 
-class Watching:
+class RunMonitor:
     """One run. Each reminder is given once: an agent that has good reason to go on is not stopped again."""
 
     def __init__(self, cards: Iterable[SkillCard], task: str) -> None:
-        self._watch = Watch.of_cards(cards, task)
+        self._watch = GuardMonitor.of_cards(cards, task)
         self._told = self._asked = False
         self._said: set[tuple[str, Guard]] = set()
 

@@ -1,4 +1,4 @@
-"""Workshop: where the memories of one fold are made, each by its condition, and frozen."""
+"""Builds the memories of one fold, each by its condition, and freezes them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from contramem.evaluate.conditions import (
     CONDITIONS,
     BuiltMemory,
     ByModel,
+    ConditionInputs,
     ConstructionCost,
-    Making,
     NotApplicable,
     Reference,
 )
 from contramem.evaluate.split import SplitTask
 from contramem.experiment import controls, leakage
-from contramem.experiment.config import Construction
+from contramem.experiment.config import ConstructionConfig
 from contramem.experiment.folder import ResultFolder, writable
-from contramem.experiment.memory import Facts, Fitted, freeze_memory, frozen_memory, place_of
-from contramem.experiment.setting import Place, Setting
-from contramem.inject.aid import Aid
+from contramem.experiment.memory import Facts, ProfiledProvider, freeze_memory, frozen_memory, place_of
+from contramem.experiment.opened import OpenedExperiment, RunnableTask
+from contramem.inject.provider import MemoryProvider
 from contramem.inject.run import Memory
-from contramem.llm.calls import Budget, Caller
+from contramem.llm.calls import Budget, ModelCaller
 from contramem.llm.price import price_of
-from contramem.llm.request import Settings
+from contramem.llm.request import ModelSettings
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
@@ -45,10 +45,10 @@ CARDS = ("contramem", "function-only", "skill-only", "self", "multi-rollout", "a
 
 
 @dataclass
-class Workshop:
+class MemoryBuilder:
     """Makes the memories of one fold, when they are first asked for."""
 
-    setting: Setting
+    setting: OpenedExperiment
     folder: ResultFolder
     fold: int
     runs: Sequence[Trajectory]
@@ -56,8 +56,8 @@ class Workshop:
     tested: Sequence[SplitTask]
     """Tasks that will be run, or are judged."""
     model: ByModel | None = None
-    _made: dict[str, tuple[Facts, Aid | None]] = field(default_factory=dict)
-    _makings: dict[str | None, Making] = field(default_factory=dict)
+    _made: dict[str, tuple[Facts, MemoryProvider | None]] = field(default_factory=dict)
+    _makings: dict[str | None, ConditionInputs] = field(default_factory=dict)
 
     @cached_property
     def reference(self) -> Reference:
@@ -78,7 +78,7 @@ class Workshop:
         ]
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
-    def memory(self, condition: str, target: str | None) -> tuple[Facts, Aid | None]:
+    def memory(self, condition: str, target: str | None) -> tuple[Facts, MemoryProvider | None]:
         """The memory and what is known about it. No aid: it cannot be made of these runs, and the facts say why."""
         source = self._source(condition, target)
         place = place_of(condition, self.fold, source)
@@ -106,19 +106,19 @@ class Workshop:
         table = self.setting.config.targets.get(target)
         return (table.source if table and table.source else None) or target
 
-    def _making(self, source: str | None) -> Making:
+    def _making(self, source: str | None) -> ConditionInputs:
         if source not in self._makings:
             profile = self.setting.config.conditions.profile or "default"
             stores = self.folder.memory / "stores"
             with writable(stores):
                 stores.mkdir(parents=True, exist_ok=True)
-            self._makings[source] = Making(self.reference, stores, source, self.model, profile)
+            self._makings[source] = ConditionInputs(self.reference, stores, source, self.model, profile)
         return self._makings[source]
 
-    def _fitted(self, aid: Aid) -> Fitted:
-        return Fitted(aid, self.setting.config.conditions, self.setting.config.split.by)
+    def _fitted(self, aid: MemoryProvider) -> ProfiledProvider:
+        return ProfiledProvider(aid, self.setting.config.conditions, self.setting.config.split.by)
 
-    def _freeze(self, condition: str, source: str | None, inputs: str) -> tuple[Facts, Aid | None]:
+    def _freeze(self, condition: str, source: str | None, inputs: str) -> tuple[Facts, MemoryProvider | None]:
         place = place_of(condition, self.fold, source)
         empty = Facts(
             condition=condition, fold=self.fold, target=source, inputs=inputs, sha256="", items=0, unit="", tokens=0,
@@ -161,7 +161,7 @@ class Workshop:
         leakage.refuse(leakage.leaks_from_bank(self.tested, bank, self.setting.config.split.by, bank_file))
         return BuiltMemory(Memory(bank), len(bank.cards), "cards", 0, ConstructionCost(f"given: {bank_file}"))
 
-    def _check(self, facts: Facts, aid: Aid | None) -> None:
+    def _check(self, facts: Facts, aid: MemoryProvider | None) -> None:
         """Whatever was built from the reference knows no task that is tested."""
         config = self.setting.config
         if isinstance(aid, Memory) and config.conditions.on == "held_out" and not config.conditions.allow_same_task:
@@ -169,13 +169,13 @@ class Workshop:
             leakage.refuse(leakage.leaks_from_bank(self.tested, aid.bank, config.split.by, name))
 
 
-def _query(task: SplitTask, place: Place | None) -> Query:
+def _query(task: SplitTask, place: RunnableTask | None) -> Query:
     known = place.query if place else Query(task.wording)
     return replace(known, task=task.wording, ability=task.ability, task_id=task.id, scenario_id=task.scenario)
 
 
 @contextmanager
-def author(construction: Construction) -> Iterator[ByModel | None]:
+def author(construction: ConstructionConfig) -> Iterator[ByModel | None]:
     """Who writes the memories: None for rules."""
     if construction.author == "rules":
         yield None
@@ -183,7 +183,7 @@ def author(construction: Construction) -> Iterator[ByModel | None]:
     from contramem.llm.client import ProviderModel
 
     assert construction.model is not None, "checked before"
-    settings = Settings(temperature=construction.temperature, reasoning_effort=construction.reasoning_effort)
+    settings = ModelSettings(temperature=construction.temperature, reasoning_effort=construction.reasoning_effort)
     choice = ModelChoice(construction.model, settings, Prompts(construction.suite))
     price = price_of(construction.model)
     if construction.budget_usd is not None and price is None:
@@ -193,6 +193,6 @@ def author(construction: Construction) -> Iterator[ByModel | None]:
     budget = Budget(construction.budget_usd, price) if construction.budget_usd is not None and price else None
     model = ProviderModel(construction.model, base_url=construction.url)
     try:
-        yield ByModel(choice, Caller(model, budget=budget))
+        yield ByModel(choice, ModelCaller(model, budget=budget))
     finally:
         model.close()

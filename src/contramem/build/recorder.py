@@ -11,10 +11,10 @@ import msgspec
 
 from contramem.bank.bank import Change
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.bank.footing import Footing
 from contramem.bank.ledger import Decision, Operation, RunRef
 from contramem.bank.patch import Patch
 from contramem.bank.store import Store
+from contramem.bank.support import CardSupport
 from contramem.build.author import Author
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -23,7 +23,7 @@ from contramem.validate.verdict import Refusal
 
 
 @dataclass
-class Report:
+class BuildReport:
     """What a build did."""
 
     decisions: Counter[str] = field(default_factory=Counter)
@@ -42,18 +42,18 @@ class Report:
         return bool(self.decisions or self.functions or self.refused)
 
 
-class Ground(NamedTuple):
+class Provenance(NamedTuple):
     """What a decision on a skill rests on: one packet, and the events of it that show why."""
 
     packet: Packet
     cites: Sequence[Cite] = ()
 
     @property
-    def footing(self) -> Footing:
+    def footing(self) -> CardSupport:
         """What it adds to a card's footing."""
         packet = self.packet
         sources = {packet.provenance[cite.run].source for cite in self.cites}
-        return Footing(tasks=(packet.task_key,), sources=tuple(sources), taught_by=packet.identity)
+        return CardSupport(tasks=(packet.task_key,), sources=tuple(sources), taught_by=packet.identity)
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
@@ -76,14 +76,14 @@ class Ground(NamedTuple):
         )
 
 
-class Books:
+class BuildRecorder:
     """Kept for one build by one author. Made inside `store.writing(...)`."""
 
     def __init__(self, store: Store, author: Author) -> None:
         self._store, self._author = store, author
         self._progress = store.progress()
         self.bank = store.bank()
-        self.report = Report()
+        self.report = BuildReport()
 
     @property
     def kept_by(self) -> str:
@@ -105,7 +105,7 @@ class Books:
         candidate: SkillDelta | FunctionCard,
         reason: str,
         *,
-        ground: Ground | None = None,
+        ground: Provenance | None = None,
         patch: Patch | None = None,
         changes: tuple[Change, ...] = (),
     ) -> Decision:
@@ -127,7 +127,7 @@ class Books:
         refusals: Sequence[Refusal],
         candidate: SkillDelta | FunctionCard | None = None,
         *,
-        ground: Ground | None = None,
+        ground: Provenance | None = None,
         patch: Patch | None = None,
     ) -> Decision:
         """What the author proposed, turned down. No candidate: there was none that could be read."""

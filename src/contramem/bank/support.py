@@ -1,4 +1,4 @@
-"""Footing: what a card rests on. Kept beside the card, in ledger and store, and never shown to an agent."""
+"""What a card rests on. Kept beside the card, in ledger and store, and never shown to an agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set
 """A set, in the one order that gives the same bytes each time."""
 
 
-class Support(Strict):
+class GuardSupport(Strict):
     """How a guard fared when it was replayed on the runs behind its card."""
 
     held: Count = 0
@@ -26,18 +26,18 @@ class Support(Strict):
     contradicted: Count = 0
     """Passing runs that broke it."""
 
-    def __add__(self, other: Support) -> Support:
-        return Support(
+    def __add__(self, other: GuardSupport) -> GuardSupport:
+        return GuardSupport(
             held=self.held + other.held,
             broken=self.broken + other.broken,
             contradicted=self.contradicted + other.contradicted,
         )
 
 
-GuardSupport = Annotated[dict[str, Support], AfterValidator(lambda counts: dict(sorted(counts.items())))]
+GuardCountsByText = Annotated[dict[str, GuardSupport], AfterValidator(lambda counts: dict(sorted(counts.items())))]
 
 
-class Footing(Strict):
+class CardSupport(Strict):
     """The evidence of one card. Sets rather than counts, so that the same task seen twice counts once."""
 
     tasks: Names = ()
@@ -49,15 +49,15 @@ class Footing(Strict):
     taught_by: Names = ()
     """Digests of task id, task text and scenario, so that a card is not tested on the task that taught it."""
     scope: Scope | None = None
-    support: GuardSupport = Field(default_factory=dict)
+    support: GuardCountsByText = Field(default_factory=dict)
     """By guard, as the card writes it."""
 
-    def __add__(self, more: Footing) -> Footing:
+    def __add__(self, more: CardSupport) -> CardSupport:
         """Both together. The newer scope wins, if it says one; guard counts add up."""
         support = dict(self.support)
         for guard, counts in more.support.items():
-            support[guard] = support.get(guard, Support()) + counts
-        return Footing(
+            support[guard] = support.get(guard, GuardSupport()) + counts
+        return CardSupport(
             tasks=self.tasks + more.tasks,
             sources=self.sources + more.sources,
             contradicted_by=self.contradicted_by + more.contradicted_by,
