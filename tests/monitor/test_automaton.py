@@ -13,8 +13,8 @@ from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import parse_guard
 
 
-class MadeDeed(Action):
-    """A deed with what a run would know about it written down."""
+class MadeAction(Action):
+    """A action with what a run would know about it written down."""
 
     def __init__(self, function: str, value: str = "", *, worked: bool = True, items: str = "") -> None:
         kind = {"ask": "ask", "final": "final"}.get(function, "call")
@@ -27,7 +27,7 @@ class MadeDeed(Action):
         value = self.arguments.get(argument)
         return None if value is None else NOWHERE if value == "y" else TASK
 
-    def found(self, field: str) -> frozenset[str]:
+    def returned_values(self, field: str) -> frozenset[str]:
         return frozenset(self._items) if field == "id" else frozenset()
 
     def __repr__(self) -> str:
@@ -36,15 +36,15 @@ class MadeDeed(Action):
 
 
 ALPHABET = [
-    MadeDeed("Mail.search", "x", items="xy"),
-    MadeDeed("Mail.search", "x", worked=False),
-    MadeDeed("Mail.send", "x"),
-    MadeDeed("Mail.send", "y"),
-    MadeDeed("Mail.send", "x", worked=False),
-    MadeDeed("Mail.delete", "y"),
-    MadeDeed("Files.list"),
-    MadeDeed("ask"),
-    MadeDeed("final"),
+    MadeAction("Mail.search", "x", items="xy"),
+    MadeAction("Mail.search", "x", worked=False),
+    MadeAction("Mail.send", "x"),
+    MadeAction("Mail.send", "y"),
+    MadeAction("Mail.send", "x", worked=False),
+    MadeAction("Mail.delete", "y"),
+    MadeAction("Files.list"),
+    MadeAction("ask"),
+    MadeAction("final"),
 ]
 RUNS = st.lists(st.sampled_from(ALPHABET), max_size=8)
 WHATS = st.sampled_from(
@@ -71,22 +71,22 @@ def guards(draw: st.DrawFn) -> str:
 
 @settings(max_examples=150)
 @given(guards(), RUNS)
-def test_the_verdict_is_that_of_the_definition_after_every_deed(text: str, run: list[MadeDeed]) -> None:
+def test_the_verdict_is_that_of_the_definition_after_every_action(text: str, run: list[MadeAction]) -> None:
     guard = parse_guard(text)
     watching = automaton(guard)
     assert watching.verdict == verdict(guard, [])
-    for length, deed in enumerate(run, 1):
-        watching.observe(deed)
+    for length, action in enumerate(run, 1):
+        watching.observe(action)
         assert watching.verdict == verdict(guard, run[:length])
 
 
 @settings(max_examples=60)
 @given(guards(), st.lists(st.sampled_from(ALPHABET), max_size=4))
-def test_the_state_is_true_of_every_way_in_which_a_run_can_go_on(text: str, run: list[MadeDeed]) -> None:
+def test_the_state_is_true_of_every_way_in_which_a_run_can_go_on(text: str, run: list[MadeAction]) -> None:
     guard = parse_guard(text)
     watching = automaton(guard)
-    for deed in run:
-        watching.observe(deed)
+    for action in run:
+        watching.observe(action)
     holds_now = verdict(guard, run) != "broken"
     futures = can_be_met(guard, run, ALPHABET, depth=2)
     assert (watching.state in ("satisfied", "holding")) == holds_now
@@ -113,33 +113,33 @@ def test_what_is_holding_so_far_can_still_be_broken_and_what_is_pending_can_stil
     guard = parse_guard(text)
     for run in ([], ALPHABET[:1], ALPHABET[2:3], ALPHABET[:3], ALPHABET[2:0:-1]):
         watching = automaton(guard)
-        for deed in run:
-            watching.observe(deed)
+        for action in run:
+            watching.observe(action)
         futures = can_be_met(guard, run, ALPHABET, depth=2)
         assert watching.state not in ("holding", "pending") or futures == {True, False}
 
 
 @settings(max_examples=80)
-@given(guards(), RUNS, st.sampled_from([deed for deed in ALPHABET if deed.worked]))
+@given(guards(), RUNS, st.sampled_from([action for action in ALPHABET if action.worked]))
 def test_a_warning_comes_exactly_when_the_next_deed_breaks_the_guard_for_good(
-    text: str, run: list[MadeDeed], deed: MadeDeed
+    text: str, run: list[MadeAction], action: MadeAction
 ) -> None:
     watching = automaton(parse_guard(text))
     for earlier in run:
         watching.observe(earlier)
-    was_broken, warned = watching.state == "broken", watching.would_break(deed)
-    watching.observe(deed)
+    was_broken, warned = watching.state == "broken", watching.would_break(action)
+    watching.observe(action)
     assert warned == (watching.state == "broken" and not was_broken)
 
 
 @settings(max_examples=80)
 @given(guards(), RUNS)
-def test_deeds_that_an_automaton_does_not_hear_change_nothing(text: str, run: list[MadeDeed]) -> None:
+def test_actions_that_an_automaton_does_not_hear_change_nothing(text: str, run: list[MadeAction]) -> None:
     whole, heard = automaton(parse_guard(text)), automaton(parse_guard(text))
-    for deed in run:
-        whole.observe(deed)
-        if heard.hears is None or deed.function in heard.hears:
-            heard.observe(deed)
+    for action in run:
+        whole.observe(action)
+        if heard.hears is None or action.function in heard.hears:
+            heard.observe(action)
     assert (heard.state, heard.verdict, heard.vacuous) == (whole.state, whole.verdict, whole.vacuous)
 
 
@@ -171,6 +171,6 @@ def test_declare4py_gives_the_same_verdicts_where_its_templates_coincide(names: 
     model = DeclareModel().parse_from_string("\n".join(["activity A", "activity B", "activity C", *coinciding]))
     trace = [{"concept:name": name} for name in names]
     results = ConstraintChecker().check_trace_conformance(trace, model, consider_vacuity=True)
-    run = [MadeDeed(f"T.{name}") for name in names]
+    run = [MadeAction(f"T.{name}") for name in names]
     ours = [parse_guard(text).replay(run) != "broken" for text in coinciding.values()]
     assert ours == ["SATISFIED" in str(result.state) for result in results]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.made_runs import Call, call, packet, run
 
 from contramem.errors import GuardError
-from contramem.monitor.action import deeds_of
+from contramem.monitor.action import actions_of_run
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.pattern import ArgumentCondition, Pattern
 
@@ -148,9 +148,9 @@ def test_every_item_found_must_be_acted_on() -> None:
     guard = parse_guard("covers(Mail.search.id, Mail.delete.id)")
     search = call("Mail.search", {"q": "news"}, [{"id": "m-1"}, {"id": "m-2"}])
     first, second = call("Mail.delete", {"id": "m-1"}), call("Mail.delete", {"id": "m-2"})
-    assert guard.replay(deeds_of(run("a", True, search, first, second, "Done."))) == "holds"
-    assert guard.replay(deeds_of(run("a", True, search, first, "Done."))) == "broken"
-    assert guard.replay(deeds_of(run("a", True, first, "Done."))) == "vacuous"
+    assert guard.replay(actions_of_run(run("a", True, search, first, second, "Done."))) == "holds"
+    assert guard.replay(actions_of_run(run("a", True, search, first, "Done."))) == "broken"
+    assert guard.replay(actions_of_run(run("a", True, first, "Done."))) == "vacuous"
 
 
 RECORDED = [READ, WRITE, GUESS, REFUSED, REFUSED_WRITE, call("Mail.send", {"to": "ada@example.org"}), ("user", "Yes.")]
@@ -168,4 +168,4 @@ def test_a_packet_and_the_run_it_was_made_of_get_the_same_verdict(
     texts += ["at_most_once(Mail.delete)", "absence(Mail.delete[id from nowhere])", str(made)]
     for guard in map(parse_guard, texts):
         if guard.template != "covers":
-            assert guard.check(actions) == guard.replay(deeds_of(recorded))
+            assert guard.check(actions) == guard.replay(actions_of_run(recorded))

@@ -15,7 +15,7 @@ from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import same_call
-from contramem.monitor.action import deeds_of_steps
+from contramem.monitor.action import actions_of_steps
 from contramem.monitor.guard import Guard, Template
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import Pattern, parse_pattern
@@ -141,8 +141,8 @@ def guarded(run: PacketRun, guard: Guard) -> list[Step]:
 
 
 def matches(pattern: Pattern, step: Step) -> bool:
-    """Is this step one of the pattern's deeds?"""
-    return any(pattern.matches(deed) for deed in deeds_of_steps((step,)))
+    """Is this step one of the pattern's actions?"""
+    return any(pattern.matches(action) for action in actions_of_steps((step,)))
 
 
 def _said_better(found: GuardReplay, mined: Sequence[GuardReplay]) -> bool:

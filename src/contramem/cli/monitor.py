@@ -16,8 +16,8 @@ from contramem.cli.monitor_view import list_runs, show_run
 from contramem.cli.reading import complain, nothing_read, reading, reading_options
 from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.guard_monitor import Obligation, Watched, guards_of_card
-from contramem.monitor.names import in_full, perhaps
+from contramem.monitor.guard_monitor import Obligation, WatchedGuard, guards_of_card
+from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.monitor.replay import MonitoredRun, replay_run
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
@@ -71,22 +71,22 @@ def monitor(
 ) -> None:
     """Replay the runs under PATH... and show which obligations were open when each stopped.
 
-    One run is shown deed by deed; of several, which guards were not kept and by which runs.
+    One run is shown action by action; of several, which guards were not kept and by which runs.
     """
     cards = _cards(bank, written)
     wanted = RunFilter(task, source, run, failed)
     with reading(paths, options) as runs:
-        read = [(one, wanted.takes(one)) for one in runs]
+        read = [(run, wanted.takes(run)) for run in runs]
     complain(runs.problems, runs.problem_count)
     if not read:
         raise nothing_read(runs.problems, runs.ignored)
-    chosen = [one for one, is_wanted in read if is_wanted]
+    chosen = [run for run, is_wanted in read if is_wanted]
     if not chosen:
         raise UsageError("no run is left; look at the ids and sources with `contramem traces`.")
-    find = _Finder(cards, _guards(written, [one for one, _ in read]), all_cards)
-    replayed = [replay_run(one, find(one)) for one in chosen]
+    find = _Finder(cards, _guards(written, [run for run, _ in read]), all_cards)
+    replayed = [replay_run(run, find(run)) for run in chosen]
     if as_json:
-        click.echo(msgspec.json.encode([_as_json(one) for one in replayed]))
+        click.echo(msgspec.json.encode([_as_json(run) for run in replayed]))
     elif len(replayed) == 1:
         show_run(replayed[0], Console())
     else:
@@ -112,14 +112,14 @@ def _guards(written: Sequence[str], runs: Sequence[Trajectory]) -> list[Guard]:
         try:
             guard = parse_guard(text)
         except GuardError as error:
-            raise GuardError(f"--guard {error}{in_full(text, called)}") from None
+            raise GuardError(f"--guard {error}{suggest_full_names(text, called)}") from None
         for function in guard.functions:
             if function not in called:
-                raise GuardError(f"--guard {guard}: no run calls {function}.{perhaps(function, called)}")
+                raise GuardError(f"--guard {guard}: no run calls {function}.{suggest_name(function, called)}")
         for function, argument in guard.arguments:
             given = {name for event in calls if event.function == function for name in event.arguments}
             if argument not in given:
-                near = perhaps(argument, given)
+                near = suggest_name(argument, given)
                 raise GuardError(f"--guard {guard}: no call of {function} has an argument {argument}.{near}")
         guards.append(guard)
     return guards
@@ -130,11 +130,11 @@ class _Finder:
 
     def __init__(self, cards: Sequence[SkillCard], guards: Sequence[Guard], all_cards: bool) -> None:
         self._cards, self._all = cards, all_cards
-        self._written: list[Watched] = [(guard, "", "--guard") for guard in guards]
+        self._written: list[WatchedGuard] = [(guard, "", "--guard") for guard in guards]
         self._retriever = Retriever(cards, ())
 
-    def __call__(self, run: Trajectory) -> list[Watched]:
-        return [*self._written, *(found for card in self._fitting(run) for found in guards_of_card(card))]
+    def __call__(self, run: Trajectory) -> list[WatchedGuard]:
+        return [*self._written, *(guard for card in self._fitting(run) for guard in guards_of_card(card))]
 
     def _fitting(self, run: Trajectory) -> list[SkillCard]:
         same = [card for card in self._cards if card.ability == run.ability]
@@ -145,24 +145,24 @@ class _Finder:
         return [hit.card for hit in hits if isinstance(hit.card, SkillCard)]
 
 
-def _as_json(one: MonitoredRun) -> dict[str, Any]:
+def _as_json(monitored: MonitoredRun) -> dict[str, Any]:
     return {
-        "task": one.run.task_key,
-        "source": one.run.source,
-        "run": one.run.run,
-        "passed": one.run.outcome.passed,
-        "guards": len(one.guards),
-        "pending": [_obligation(owed, one) for owed in one.pending],
-        "broken": [_obligation(broken, one) for broken in one.broken],
+        "task": monitored.run.task_key,
+        "source": monitored.run.source,
+        "run": monitored.run.run,
+        "passed": monitored.run.outcome.passed,
+        "guards": len(monitored.guards),
+        "pending": [_obligation(obligation, monitored) for obligation in monitored.pending],
+        "broken": [_obligation(broken, monitored) for broken in monitored.broken],
     }
 
 
-def _obligation(one: Obligation, run: MonitoredRun) -> dict[str, Any]:
-    since = run.since(one)
+def _obligation(obligation: Obligation, run: MonitoredRun) -> dict[str, Any]:
+    since = run.since(obligation)
     return {
-        "guard": str(one.guard),
-        "text": one.text,
+        "guard": str(obligation.guard),
+        "text": obligation.text,
         "since": since.event.position if since else None,
-        "card_id": one.card_id,
-        "title": one.title,
+        "card_id": obligation.card_id,
+        "title": obligation.title,
     }

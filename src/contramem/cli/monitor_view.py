@@ -44,36 +44,38 @@ class _Rule:
 
 def list_runs(runs: Sequence[MonitoredRun], limit: int, console: Console) -> None:
     """Which rules were not kept, and by which runs: those that left the most undone first."""
-    undone = [one for one in runs if one.unkept]
-    undone.sort(key=lambda one: (-len(one.unkept), one.run.task_key, one.run.source, one.run.run))
-    unwatched = sum(not one.guards for one in runs)
+    undone = [monitored for monitored in runs if monitored.unkept]
+    undone.sort(
+        key=lambda monitored: (-len(monitored.unkept), monitored.run.task_key, monitored.run.source, monitored.run.run)
+    )
+    unwatched = sum(not monitored.guards for monitored in runs)
     console.print(f"[bold]{len(runs):,} runs[/]: {len(undone):,} left something open or broke something.", end="")
     console.print(f" [dim]No guard fits the task of {unwatched:,} of them.[/]" if unwatched else "")
     if not undone:
         return
     console.print()
     console.print(_rules(runs))
-    for one in undone[:limit]:
+    for monitored in undone[:limit]:
         console.print()
-        console.print(_heading(one))
-        for owed in one.unkept:
-            console.print(_indented(_line(owed, one)))
+        console.print(_heading(monitored))
+        for owed in monitored.unkept:
+            console.print(_indented(_line(owed, monitored)))
     console.print()
     if len(undone) > limit:
         console.print(f"[dim]... and {len(undone) - limit:,} more of these; --limit shows more.[/]")
     first = undone[0].run
     chosen = shlex.join(["--task", first.task_key, "--source", first.source, "--run", first.run])
-    console.print("[dim]One run deed by deed, the first of these for example:[/]")
+    console.print("[dim]One run action by action, the first of these for example:[/]")
     console.print(f"  {chosen}", style="dim", highlight=False, soft_wrap=True, markup=False)
 
 
 def _rules(runs: Sequence[MonitoredRun]) -> Table:
     rules: dict[Guard, _Rule] = {}
-    for one in runs:
-        for watched in one.guards:
+    for monitored in runs:
+        for watched in monitored.guards:
             rule = rules.setdefault(watched.guard, _Rule(watched.title))
-            rule.watched[one.run.outcome.passed] += 1
-            rule.unkept[one.run.outcome.passed] += watched.state in ("pending", "broken")
+            rule.watched[monitored.run.outcome.passed] += 1
+            rule.unkept[monitored.run.outcome.passed] += watched.state in ("pending", "broken")
     unkept = [(guard, rule) for guard, rule in rules.items() if any(rule.unkept.values())]
     unkept.sort(key=lambda found: (-found[1].unkept[False], -sum(found[1].unkept.values()), str(found[0])))
     outcomes = [outcome for outcome in (False, True, None) if any(rule.watched[outcome] for _, rule in unkept)]
@@ -89,45 +91,45 @@ def _rules(runs: Sequence[MonitoredRun]) -> Table:
     return table
 
 
-def _heading(one: MonitoredRun) -> Text:
-    word, style = _OUTCOMES[one.run.outcome.passed]
-    run = one.run
+def _heading(monitored: MonitoredRun) -> Text:
+    word, style = _OUTCOMES[monitored.run.outcome.passed]
+    run = monitored.run
     return Text.assemble((word, style), f"  {run.task_key} · {run.source} · run {run.run}", no_wrap=False)
 
 
 # One run
 
 
-def show_run(one: MonitoredRun, console: Console) -> None:
+def show_run(monitored: MonitoredRun, console: Console) -> None:
     """The whole picture of one run."""
-    word, style = _OUTCOMES[one.run.outcome.passed]
-    title = f"{escape(one.run.task_key)} · {escape(one.run.source)} · [{style}]{word}[/]"
-    console.print(Panel(escape(one.run.task) or "[dim]no task text[/]", title=title, title_align="left"))
-    if not one.guards:
+    word, style = _OUTCOMES[monitored.run.outcome.passed]
+    title = f"{escape(monitored.run.task_key)} · {escape(monitored.run.source)} · [{style}]{word}[/]"
+    console.print(Panel(escape(monitored.run.task) or "[dim]no task text[/]", title=title, title_align="left"))
+    if not monitored.guards:
         console.print("[dim]No guard of the bank fits this task. --all-cards watches under every card.[/]")
         return
-    console.print(_picture(one, console.width))
+    console.print(_picture(monitored, console.width))
     console.print(_LEGEND, style="dim", highlight=False)
     console.print()
-    console.print(_guards(one))
+    console.print(_guards(monitored))
     console.print()
-    console.print(_ending(one))
+    console.print(_ending(monitored))
 
 
-def _picture(one: MonitoredRun, width: int) -> Table:
+def _picture(monitored: MonitoredRun, width: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", style="dim")
-    room = max(30, width - 8 - 3 * len(one.guards))
+    room = max(30, width - 8 - 3 * len(monitored.guards))
     table.add_column("the agent did", overflow="ellipsis", no_wrap=True, max_width=room)
-    for number, _ in enumerate(one.guards, 1):
+    for number, _ in enumerate(monitored.guards, 1):
         table.add_column(str(number), justify="center", no_wrap=True)
-    shown = one.moments[:MAX_ROWS]
+    shown = monitored.moments[:MAX_ROWS]
     before: Sequence[State] = ()
     for moment in shown:
-        table.add_row(str(moment.event.position), _deed(moment), *_cells(moment.states, before))
+        table.add_row(str(moment.event.position), _describe_action(moment), *_cells(moment.states, before))
         before = moment.states
-    if len(one.moments) > len(shown):
-        table.add_row("", f"… {len(one.moments) - len(shown)} more")
+    if len(monitored.moments) > len(shown):
+        table.add_row("", f"… {len(monitored.moments) - len(shown)} more")
     return table
 
 
@@ -141,7 +143,7 @@ def _cells(states: Sequence[State], before: Sequence[State]) -> list[Text]:
     return cells
 
 
-def _deed(moment: MonitoredEvent) -> Text:
+def _describe_action(moment: MonitoredEvent) -> Text:
     event = moment.event
     if not event.function:
         return Text("final answer", "bold")
@@ -151,31 +153,31 @@ def _deed(moment: MonitoredEvent) -> Text:
     return Text.assemble(("✗ " if failed else "", "red"), event.function.rpartition(".")[2], (f"({given})", "dim"))
 
 
-def _guards(one: MonitoredRun) -> Table:
+def _guards(monitored: MonitoredRun) -> Table:
     """The columns of the picture in words, each with the card that asks for it."""
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", style="dim")
     table.add_column()
     table.add_column()
-    for number, guard in enumerate(one.guards, 1):
+    for number, guard in enumerate(monitored.guards, 1):
         mark, style = _MARKS[guard.state]
         card = f"  ({guard.title})" if guard.card_id else ""
         table.add_row(str(number), Text(mark, style), Text.assemble(guard.guard.sentence, (card, "dim")))
     return table
 
 
-def _ending(one: MonitoredRun) -> Panel:
-    if not one.unkept:
+def _ending(monitored: MonitoredRun) -> Panel:
+    if not monitored.unkept:
         kept = Text("Nothing was owed, and nothing broken.", "green")
         return Panel(kept, title="when the run stopped", title_align="left")
-    lines = Group(*(_line(owed, one) for owed in one.unkept))
+    lines = Group(*(_line(owed, monitored) for owed in monitored.unkept))
     return Panel(lines, title="when the run stopped", title_align="left", border_style="yellow")
 
 
-def _line(owed: Obligation, one: MonitoredRun) -> Table:
+def _line(owed: Obligation, monitored: MonitoredRun) -> Table:
     """`✗ broken at 2: ...`, continued below its text."""
     mark, style = _MARKS[owed.state]
-    since = one.since(owed)
+    since = monitored.since(owed)
     word = "still owed" if owed.state == "pending" else "broken"
     place = f" {'since' if owed.state == 'pending' else 'at'} {since.event.position}" if since else ""
     table = Table.grid(padding=(0, 1))

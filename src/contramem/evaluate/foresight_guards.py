@@ -19,7 +19,7 @@ from contramem.bank.support import GuardSupport
 from contramem.contrast.flow import NOWHERE
 from contramem.evaluate.baselines import Judge, Scorer
 from contramem.evaluate.contest import TaskContest
-from contramem.monitor.action import deeds_of
+from contramem.monitor.action import actions_of_run
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.guard_monitor import GuardMonitor, guards_of_card
 from contramem.retrieve.hit import Query
@@ -103,17 +103,17 @@ def _share_broken(runs: Sequence[Mapping[Guard, str]], guard: Guard) -> float:
 def _suggested(run: Trajectory) -> dict[Guard, float]:
     """The guards that a run gives reason to look at, whether it kept or broke them, with what to expect of each."""
     found: dict[Guard, float] = {}
-    for deed in deeds_of(run):
-        if deed.kind != "call":
+    for action in actions_of_run(run):
+        if action.kind != "call":
             continue
-        if deed.worked:
-            found[Guard("existence", deed.function)] = CALLED
-        for argument in deed.arguments:
-            origin = deed.origin(argument)
+        if action.worked:
+            found[Guard("existence", action.function)] = CALLED
+        for argument in action.arguments:
+            origin = action.origin(argument)
             if origin == NOWHERE:
-                found[Guard("known_value", deed.function, argument=argument)] = MADE_UP
-            elif origin is not None and deed.worked:
-                found[Guard("existence", f"{deed.function}[{argument} from {origin}]")] = FED
+                found[Guard("known_value", action.function, argument=argument)] = MADE_UP
+            elif origin is not None and action.worked:
+                found[Guard("existence", f"{action.function}[{argument} from {origin}]")] = FED
     return found
 
 

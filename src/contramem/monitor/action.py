@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # What tells forms and origins of values is imported when a guard asks for them: most agents that only want to know what
 # they still owe need not wait for it.
 
-DeedKind: TypeAlias = Literal["call", "ask", "final"]
+ActionKind: TypeAlias = Literal["call", "ask", "final"]
 
 
 class Action:
@@ -27,7 +27,7 @@ class Action:
 
     def __init__(
         self,
-        kind: DeedKind,
+        kind: ActionKind,
         function: str = "",
         arguments: Mapping[str, Any] | None = None,
         effect: Effect = "unknown",
@@ -45,7 +45,7 @@ class Action:
 
         return form_of_value(self.arguments[argument], argument)
 
-    def found(self, field: str) -> frozenset[str] | None:
+    def returned_values(self, field: str) -> frozenset[str] | None:
         """The values that the call returned under `field`; None where the run does not keep them."""
         return None
 
@@ -65,7 +65,7 @@ class StepAction(Action):
 
     __slots__ = ("_step",)
 
-    def __init__(self, kind: DeedKind, step: Step) -> None:
+    def __init__(self, kind: ActionKind, step: Step) -> None:
         super().__init__(kind, step.function, step.arguments, step.effect, not step.error)
         self._step = step
 
@@ -82,7 +82,7 @@ class EventAction(Action):
     __slots__ = ("_event", "_origins", "_seen")
 
     def __init__(self, event: Event, seen: SeenValues) -> None:
-        super().__init__("call", event.function, event.arguments, event.effect, _worked(event.result))
+        super().__init__("call", event.function, event.arguments, event.effect, _is_success(event.result))
         self._event, self._seen = event, seen
         self._origins: dict[str, str | None] = {}
 
@@ -91,7 +91,7 @@ class EventAction(Action):
             self._origins[argument] = self._seen.origin(self._event, argument)
         return self._origins[argument]
 
-    def found(self, field: str) -> frozenset[str] | None:
+    def returned_values(self, field: str) -> frozenset[str] | None:
         result = self._event.result
         if result is None or result.content is None:
             return None
@@ -121,13 +121,13 @@ class SeenValues:
 
 
 class ActionStream:
-    """Turns the events of one run, as they come, into deeds."""
+    """Turns the events of one run, as they come, into actions."""
 
     def __init__(self, task: str) -> None:
         self.seen = SeenValues(task)
         self._spoke = False
 
-    def deed(self, event: Event) -> Action | None:
+    def take(self, event: Event) -> Action | None:
         """What the event is, or shows to have been: an agent's message is a question when the user answers it."""
         spoke, self._spoke = self._spoke, event.actor == "agent" and event.kind == "message" and not event.function
         if event.actor == "user" and not event.function:
@@ -143,17 +143,17 @@ class ActionStream:
         self.seen.add(event)
 
 
-def deeds_of(run: Trajectory) -> Iterator[Action]:
-    """The deeds of a recorded run. Look at each before taking the next."""
-    account = ActionStream(run.task)
+def actions_of_run(run: Trajectory) -> Iterator[Action]:
+    """The actions of a recorded run. Look at each before taking the next."""
+    stream = ActionStream(run.task)
     for event in run.events:
-        if deed := account.deed(event):
-            yield deed
-        account.close(event)
+        if action := stream.take(event):
+            yield action
+        stream.close(event)
 
 
-def deeds_of_steps(steps: Iterable[Step]) -> Iterator[Action]:
-    """The deeds among the steps of a packet's run."""
+def actions_of_steps(steps: Iterable[Step]) -> Iterator[Action]:
+    """The actions among the steps of a packet's run."""
     for step in steps:
         if step.actor == "agent" and step.function:
             yield StepAction("call", step)
@@ -163,7 +163,7 @@ def deeds_of_steps(steps: Iterable[Step]) -> Iterator[Action]:
             yield StepAction("ask", step)
 
 
-def _worked(result: Result | None) -> bool:
+def _is_success(result: Result | None) -> bool:
     return result is None or result.error is None
 
 

@@ -1,4 +1,4 @@
-"""Automata: a guard as something that watches a run, deed by deed. Replay and live monitoring use the same ones.
+"""Automata: a guard as something that watches a run, action by action. Replay and live monitoring use the same ones.
 
 States are those of RV-LTL (Bauer, Leucker, Schallhart 2010), the four-valued reading of LTL on a trace that goes on:
 
@@ -24,7 +24,7 @@ State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
 
 
 class Automaton(ABC):
-    """One guard on one run. Feed it every deed in order, or at least those that it `hears`."""
+    """One guard on one run. Feed it every action in order, or at least those that it `hears`."""
 
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
@@ -36,28 +36,28 @@ class Automaton(ABC):
 
     @property
     def hears(self) -> frozenset[str] | None:
-        """The functions whose calls can change its state. None: any deed can."""
+        """The functions whose calls can change its state. None: any action can."""
         patterns = [self._first, self._then, *([self._when] if self._when else [])]
         return frozenset(p.function for p in patterns) if all(p.function for p in patterns) else None
 
-    def observe(self, deed: Action) -> bool:
+    def observe(self, action: Action) -> bool:
         """Take in what was done, result included. True: this has broken the guard for good."""
         was_broken = self._broken and self._in_scope
-        if not self._in_scope and self._when is not None and self._when.matches(deed):
+        if not self._in_scope and self._when is not None and self._when.matches(action):
             self._in_scope = True
         if not self._broken:
-            if self._breaks(deed):
+            if self._breaks(action):
                 self._broken = True
             else:
-                self._note(deed)
+                self._note(action)
         return self._broken and self._in_scope and not was_broken
 
-    def would_break(self, deed: Action) -> bool:
-        """Would this deed, if it works, break the guard for good?"""
+    def would_break(self, action: Action) -> bool:
+        """Would this action, if it works, break the guard for good?"""
         if self.state == "broken":
             return False
-        in_scope = self._in_scope or (self._when is not None and self._when.matches(deed))
-        return in_scope and (self._broken or self._breaks(deed))
+        in_scope = self._in_scope or (self._when is not None and self._when.matches(action))
+        return in_scope and (self._broken or self._breaks(action))
 
     @property
     def state(self) -> State:
@@ -69,7 +69,7 @@ class Automaton(ABC):
     @property
     def vacuous(self) -> bool:
         """Nothing the guard speaks about has happened yet."""
-        return not self._in_scope or not (self._broken or self._tried())
+        return not self._in_scope or not (self._broken or self._is_tried())
 
     @property
     def verdict(self) -> Verdict:
@@ -78,21 +78,21 @@ class Automaton(ABC):
             return "vacuous"
         if self.state in ("broken", "pending"):
             return "broken"
-        return "holds" if self._tried() else "vacuous"
+        return "holds" if self._is_tried() else "vacuous"
 
     @abstractmethod
-    def _breaks(self, deed: Action) -> bool:
-        """Does this deed break the guard for good? Changes nothing."""
+    def _breaks(self, action: Action) -> bool:
+        """Does this action break the guard for good? Changes nothing."""
 
     @abstractmethod
-    def _note(self, deed: Action) -> None:
-        """Take in a deed that breaks nothing."""
+    def _note(self, action: Action) -> None:
+        """Take in an action that breaks nothing."""
 
     @abstractmethod
     def _state(self) -> State:
         """Of the guard without its `when`, while it is not broken."""
 
-    def _tried(self) -> bool:
+    def _is_tried(self) -> bool:
         return True
 
 
@@ -101,21 +101,21 @@ class _Existence(Automaton):
         super().__init__(guard)
         self._done = False
 
-    def _breaks(self, deed: Action) -> bool:
+    def _breaks(self, action: Action) -> bool:
         return False
 
-    def _note(self, deed: Action) -> None:
-        self._done = self._done or (deed.worked and self._first.matches(deed))
+    def _note(self, action: Action) -> None:
+        self._done = self._done or (action.worked and self._first.matches(action))
 
     def _state(self) -> State:
         return "satisfied" if self._done else "pending"
 
 
 class _Absence(Automaton):
-    def _breaks(self, deed: Action) -> bool:
-        return self._first.matches(deed)
+    def _breaks(self, action: Action) -> bool:
+        return self._first.matches(action)
 
-    def _note(self, deed: Action) -> None:
+    def _note(self, action: Action) -> None:
         return
 
     def _state(self) -> State:
@@ -127,39 +127,39 @@ class _AtMostOnce(Automaton):
         super().__init__(guard)
         self._made: set[object] = set()
 
-    def _breaks(self, deed: Action) -> bool:
-        return deed.worked and self._first.matches(deed) and self._key(deed) in self._made
+    def _breaks(self, action: Action) -> bool:
+        return action.worked and self._first.matches(action) and self._key(action) in self._made
 
-    def _note(self, deed: Action) -> None:
-        if deed.worked and self._first.matches(deed):
-            self._made.add(self._key(deed))
+    def _note(self, action: Action) -> None:
+        if action.worked and self._first.matches(action):
+            self._made.add(self._key(action))
 
-    def _key(self, deed: Action) -> object:
+    def _key(self, action: Action) -> object:
         by = self.guard.argument
-        return (deed.function, repr(deed.arguments.get(by)) if by else deed.key())
+        return (action.function, repr(action.arguments.get(by)) if by else action.key())
 
     def _state(self) -> State:
         return "holding"
 
-    def _tried(self) -> bool:
+    def _is_tried(self) -> bool:
         return bool(self._made)
 
 
 class _Precedence(Automaton):
-    """A call that failed and was tried again later is a try, not a deed; one that was left at that is what was done."""
+    """A call that failed and was tried again later is only a try; one that was left at that is what the agent did."""
 
     def __init__(self, guard: Guard) -> None:
         super().__init__(guard)
         self._prepared = self._tried_it = self._owed = False
 
-    def _breaks(self, deed: Action) -> bool:
-        return not self._prepared and deed.worked and self._then.matches(deed)
+    def _breaks(self, action: Action) -> bool:
+        return not self._prepared and action.worked and self._then.matches(action)
 
-    def _note(self, deed: Action) -> None:
-        if self._then.matches(deed):
+    def _note(self, action: Action) -> None:
+        if self._then.matches(action):
             self._tried_it = True
             self._owed = not self._prepared
-        if deed.worked and self._first.matches(deed):
+        if action.worked and self._first.matches(action):
             self._prepared = True
 
     def _state(self) -> State:
@@ -167,7 +167,7 @@ class _Precedence(Automaton):
             return "pending"
         return "satisfied" if self._prepared else "holding"
 
-    def _tried(self) -> bool:
+    def _is_tried(self) -> bool:
         return self._tried_it
 
 
@@ -176,19 +176,19 @@ class _Response(Automaton):
         super().__init__(guard)
         self._owed = self._asked = False
 
-    def _breaks(self, deed: Action) -> bool:
+    def _breaks(self, action: Action) -> bool:
         return False
 
-    def _note(self, deed: Action) -> None:
-        if deed.worked and self._first.matches(deed):
+    def _note(self, action: Action) -> None:
+        if action.worked and self._first.matches(action):
             self._owed = self._asked = True
-        elif self._owed and deed.worked and self._then.matches(deed):
+        elif self._owed and action.worked and self._then.matches(action):
             self._owed = False
 
     def _state(self) -> State:
         return "pending" if self._owed else "holding"
 
-    def _tried(self) -> bool:
+    def _is_tried(self) -> bool:
         return self._asked
 
 
@@ -197,16 +197,16 @@ class _NotSuccession(Automaton):
         super().__init__(guard)
         self._done = False
 
-    def _breaks(self, deed: Action) -> bool:
-        return self._done and deed.worked and self._then.matches(deed)
+    def _breaks(self, action: Action) -> bool:
+        return self._done and action.worked and self._then.matches(action)
 
-    def _note(self, deed: Action) -> None:
-        self._done = self._done or (deed.worked and self._first.matches(deed))
+    def _note(self, action: Action) -> None:
+        self._done = self._done or (action.worked and self._first.matches(action))
 
     def _state(self) -> State:
         return "holding"
 
-    def _tried(self) -> bool:
+    def _is_tried(self) -> bool:
         return self._done
 
 
@@ -219,13 +219,13 @@ class _Last(Automaton):
     def hears(self) -> None:
         return None
 
-    def _breaks(self, deed: Action) -> bool:
+    def _breaks(self, action: Action) -> bool:
         return False
 
-    def _note(self, deed: Action) -> None:
+    def _note(self, action: Action) -> None:
         # The answer itself is no call: `last(Mail.send)` is about what was done before it.
-        if deed.kind == "call" or self._first.kind == "finalize" or self._first.kind == deed.kind:
-            self._is_last = deed.worked and self._first.matches(deed)
+        if action.kind == "call" or self._first.kind == "finalize" or self._first.kind == action.kind:
+            self._is_last = action.worked and self._first.matches(action)
 
     def _state(self) -> State:
         return "holding" if self._is_last else "pending"
@@ -238,18 +238,18 @@ class _KnownValue(Automaton):
         super().__init__(guard)
         self._given = self._guessed = False
 
-    def _breaks(self, deed: Action) -> bool:
-        return deed.worked and self._first.matches(deed) and deed.origin(self.guard.argument) == "nowhere"
+    def _breaks(self, action: Action) -> bool:
+        return action.worked and self._first.matches(action) and action.origin(self.guard.argument) == "nowhere"
 
-    def _note(self, deed: Action) -> None:
-        if self._first.matches(deed) and (origin := deed.origin(self.guard.argument)) is not None:
+    def _note(self, action: Action) -> None:
+        if self._first.matches(action) and (origin := action.origin(self.guard.argument)) is not None:
             self._given = True
             self._guessed = origin == "nowhere"
 
     def _state(self) -> State:
         return "pending" if self._guessed else "holding"
 
-    def _tried(self) -> bool:
+    def _is_tried(self) -> bool:
         return self._given
 
 
@@ -258,23 +258,23 @@ class _Covers(Automaton):
 
     def __init__(self, guard: Guard) -> None:
         super().__init__(guard)
-        self._found: set[str] = set()
+        self._returned: set[str] = set()
         self._done: set[str] = set()
 
-    def _breaks(self, deed: Action) -> bool:
+    def _breaks(self, action: Action) -> bool:
         return False
 
-    def _note(self, deed: Action) -> None:
-        if deed.worked and self._then.matches(deed):
-            self._done |= deed.values(self.guard.argument)
-        if deed.worked and self._first.matches(deed):
-            self._found |= deed.found(self.guard.field) or frozenset()
+    def _note(self, action: Action) -> None:
+        if action.worked and self._then.matches(action):
+            self._done |= action.values(self.guard.argument)
+        if action.worked and self._first.matches(action):
+            self._returned |= action.returned_values(self.guard.field) or frozenset()
 
     def _state(self) -> State:
-        return "holding" if self._found <= self._done else "pending"
+        return "holding" if self._returned <= self._done else "pending"
 
-    def _tried(self) -> bool:
-        return bool(self._found)
+    def _is_tried(self) -> bool:
+        return bool(self._returned)
 
 
 _AUTOMATA: dict[str, type[Automaton]] = {

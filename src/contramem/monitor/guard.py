@@ -12,7 +12,7 @@
 
 Functions are `App.function`, may have conditions on their arguments, and may be classes: pattern.py says how they are
 written. Any guard may end in `when F`: it then speaks only about runs in which F is called. A call that failed and was
-tried again later is a try, not a deed: `precedence` and `known_value` do not mind it.
+tried again later is a try, not an action: `precedence` and `known_value` do not mind it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from contramem.errors import GuardError
-from contramem.monitor.action import Action, deeds_of_steps
-from contramem.monitor.names import perhaps
+from contramem.monitor.action import Action, actions_of_steps
+from contramem.monitor.names import suggest_name
 from contramem.monitor.pattern import Pattern, parse_pattern
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class Guard(NamedTuple):
     @property
     def arguments(self) -> tuple[tuple[str, str], ...]:
         """The arguments that it asks about, each with its function. Those of classes are not told."""
-        asked = [(pattern.function, one.argument) for pattern in self.patterns for one in pattern.conditions]
+        asked = [
+            (pattern.function, condition.argument) for pattern in self.patterns for condition in pattern.conditions
+        ]
         asked.append((self.patterns[1 if self.template == "covers" else 0].function, self.argument))
         return tuple((function, argument) for function, argument in asked if function and argument)
 
@@ -101,26 +103,26 @@ class Guard(NamedTuple):
         """For the completion ledger: what must hold, in plain words."""
         first = parse_pattern(self.function).in_words()
         then = parse_pattern(self.then).in_words() if self.then else ""
-        said = _SENTENCES[self.template].format(
+        words = _SENTENCES[self.template].format(
             first=first, then=then, argument=f"`{self.argument}`", field=f"`{self.field}`"
         )
         if self.template == "at_most_once" and self.argument:
-            said = f"no two {first} that work have the same `{self.argument}`"
-        said = said if not self.when else f"{said}, in a run with {parse_pattern(self.when).in_words()}"
-        return f"{said[0].upper()}{said[1:]}."
+            words = f"no two {first} that work have the same `{self.argument}`"
+        words = words if not self.when else f"{words}, in a run with {parse_pattern(self.when).in_words()}"
+        return f"{words[0].upper()}{words[1:]}."
 
     def check(self, steps: Sequence[Step]) -> Verdict:
         """How a finished run of a packet fared: `steps` are all its steps, or its actions."""
-        return self.replay(deeds_of_steps(steps))
+        return self.replay(actions_of_steps(steps))
 
-    def replay(self, deeds: Iterable[Action]) -> Verdict:
-        """How a finished run fared that did this. `deeds_of` gives the deeds of a recorded run."""
+    def replay(self, actions: Iterable[Action]) -> Verdict:
+        """How a finished run fared that did this. `deeds_of` gives the actions of a recorded run."""
         from contramem.monitor.automaton import automaton  # which is made of guards
 
-        watching = automaton(self)
-        for deed in deeds:
-            watching.observe(deed)
-        return watching.verdict
+        watcher = automaton(self)
+        for action in actions:
+            watcher.observe(action)
+        return watcher.verdict
 
 
 _SENTENCES: dict[Template, str] = {
@@ -142,9 +144,9 @@ _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 @lru_cache(maxsize=1 << 12)  # a build parses the guards of its cards a thousand times
 def parse_guard(text: str) -> Guard:
     """The guard that `text` writes. Raises GuardError with what is wrong."""
-    template, inside, rest = _taken_apart(text)
+    template, inside, rest = _take_apart(text)
     if template not in get_args(Template):
-        near = perhaps(template.lower(), get_args(Template)) or f" Templates are {', '.join(get_args(Template))}."
+        near = suggest_name(template.lower(), get_args(Template)) or f" Templates are {', '.join(get_args(Template))}."
         raise GuardError(f"{text!r}: there is no template {template!r}.{near}")
     parts = _split(inside)
     if len(parts) != (2 if template in _TWO else 1) or not all(parts):
@@ -167,14 +169,14 @@ def parse_guard(text: str) -> Guard:
 def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
     """The guards that a card writes. One that cannot be read, which a person may have written, is passed over: the card
     still guides, and nobody's build or run may fail over it."""
-    found = []
+    guards = []
     for text in texts:
         with suppress(GuardError):
-            found.append(parse_guard(text))
-    return tuple(found)
+            guards.append(parse_guard(text))
+    return tuple(guards)
 
 
-def _taken_apart(text: str) -> tuple[str, str, str]:
+def _take_apart(text: str) -> tuple[str, str, str]:
     """Template, what is in its parentheses, and what follows them."""
     match = re.match(r"\s*(\w+)\s*\(", text)
     end = _closing(text, match.end()) if match else None

@@ -1,4 +1,4 @@
-"""Pattern: which deeds of an agent a guard speaks about. One function, or a class of them, and what its arguments are.
+"""Pattern: which actions of an agent a guard speaks about: a function or a class of them, and what its arguments are.
 
     Mail.send                      calls of one function
     Mail.send[folder = INBOX]      those with this value (of a closed vocabulary; upper and lower case are alike)
@@ -43,20 +43,20 @@ class ArgumentCondition(NamedTuple):
             value = msgspec.json.encode(value).decode()
         return f"{self.argument} {self.test} {value}"
 
-    def holds(self, deed: Action) -> bool:
+    def holds(self, action: Action) -> bool:
         if self.test in ("given", "missing"):
-            return (deed.arguments.get(self.argument) is not None) == (self.test == "given")
-        if self.argument not in deed.arguments:
+            return (action.arguments.get(self.argument) is not None) == (self.test == "given")
+        if self.argument not in action.arguments:
             return False
         if self.test == "=":
-            return str(deed.arguments[self.argument]).casefold() == self.value.casefold()
+            return str(action.arguments[self.argument]).casefold() == self.value.casefold()
         if self.test == "is":
-            return deed.form(self.argument) == self.value
-        return deed.origin(self.argument) == self.value
+            return action.form(self.argument) == self.value
+        return action.origin(self.argument) == self.value
 
 
 class Pattern(NamedTuple):
-    """A set of deeds."""
+    """A set of actions."""
 
     kind: Kind
     name: str = ""
@@ -77,19 +77,21 @@ class Pattern(NamedTuple):
     @property
     def functions(self) -> tuple[str, ...]:
         """Every function that it names: the one, and those that values must come from."""
-        sources = (one.value for one in self.conditions if one.test == "from" and "." in one.value)
+        sources = (
+            condition.value for condition in self.conditions if condition.test == "from" and "." in condition.value
+        )
         return tuple(name for name in (self.function, *sources) if name)
 
-    def matches(self, deed: Action) -> bool:
+    def matches(self, action: Action) -> bool:
         if self.kind == "function":
-            if deed.function != self.name:
+            if action.function != self.name:
                 return False
-            return not self.conditions or all(condition.holds(deed) for condition in self.conditions)
+            return not self.conditions or all(condition.holds(action) for condition in self.conditions)
         if self.kind in ("reads", "writes"):
-            return f"{deed.effect}s" == self.kind and (not self.name or deed.function.startswith(f"{self.name}."))
+            return f"{action.effect}s" == self.kind and (not self.name or action.function.startswith(f"{self.name}."))
         if self.kind == "finalize":
-            return deed.kind == "final" or deed.effect == "finalize"
-        return deed.kind == "ask"
+            return action.kind == "final" or action.effect == "finalize"
+        return action.kind == "ask"
 
     def in_words(self) -> str:
         """As it stands in a sentence."""

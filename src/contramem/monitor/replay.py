@@ -1,4 +1,4 @@
-"""Replay: a recorded run under the guards of some cards, deed by deed, as it would have been watched live."""
+"""Replay: a recorded run under the guards of some cards, action by action, as it would have been watched live."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from contramem.monitor.automaton import State, automaton
-from contramem.monitor.guard_monitor import GuardMonitor, Obligation, Watched
+from contramem.monitor.guard_monitor import GuardMonitor, Obligation, WatchedGuard
 from contramem.traces.trajectory import Event, Trajectory
 
 
 @dataclass(frozen=True)
 class MonitoredEvent:
-    """One event of the run that was a deed, and how every guard stood after it."""
+    """One event of the run that was an action, and how every guard stood after it."""
 
     event: Event
     states: tuple[State, ...]
     broken: tuple[Obligation, ...]
-    """What this deed broke for good."""
+    """What this action broke for good."""
 
 
 @dataclass(frozen=True)
@@ -32,33 +32,33 @@ class MonitoredRun:
     @property
     def pending(self) -> tuple[Obligation, ...]:
         """What was open when the run stopped."""
-        return tuple(one for one in self.guards if one.state == "pending")
+        return tuple(obligation for obligation in self.guards if obligation.state == "pending")
 
     @property
     def broken(self) -> tuple[Obligation, ...]:
-        return tuple(one for one in self.guards if one.state == "broken")
+        return tuple(obligation for obligation in self.guards if obligation.state == "broken")
 
     @property
     def unkept(self) -> tuple[Obligation, ...]:
         """What was open or broken, in the order of `guards`."""
-        return tuple(one for one in self.guards if one.state in ("pending", "broken"))
+        return tuple(obligation for obligation in self.guards if obligation.state in ("pending", "broken"))
 
-    def since(self, one: Obligation) -> MonitoredEvent | None:
-        """The deed that broke it, or that it has been open since. None: it was open from the start."""
-        place, since = self.guards.index(one), None
+    def since(self, obligation: Obligation) -> MonitoredEvent | None:
+        """The action that broke it, or that it has been open since. None: it was open from the start."""
+        place, since = self.guards.index(obligation), None
         for moment in reversed(self.moments):
-            if moment.states[place] != one.state:
+            if moment.states[place] != obligation.state:
                 return since
             since = moment
-        return since if automaton(one.guard).state != one.state else None
+        return since if automaton(obligation.guard).state != obligation.state else None
 
 
-def replay_run(run: Trajectory, guards: Iterable[Watched]) -> MonitoredRun:
+def replay_run(run: Trajectory, guards: Iterable[WatchedGuard]) -> MonitoredRun:
     """Watch a recorded run from its first event to its last."""
-    watch = GuardMonitor(guards, run.task)
+    monitor = GuardMonitor(guards, run.task)
     moments = []
     for event in run.events:
-        broken = watch.observe(event)
+        broken = monitor.observe(event)
         if event.actor == "agent" and (event.function or event.kind == "final"):
-            moments.append(MonitoredEvent(event, tuple(one.state for one in watch.automata), broken))
-    return MonitoredRun(run, watch.obligations(), tuple(moments))
+            moments.append(MonitoredEvent(event, tuple(watcher.state for watcher in monitor.automata), broken))
+    return MonitoredRun(run, monitor.obligations(), tuple(moments))

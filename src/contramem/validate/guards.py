@@ -11,7 +11,7 @@ from contramem.bank.card import SkillDelta
 from contramem.contrast.packet import Packet
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.names import in_full, perhaps
+from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.validate.case import Case
 from contramem.validate.known import known_of
@@ -30,7 +30,7 @@ def _wrong_with(text: str, case: Case) -> str:
     try:
         guard = parse_guard(text)
     except GuardError as error:
-        return f"{error}{in_full(text, functions)}"
+        return f"{error}{suggest_full_names(text, functions)}"
     if reason := _unknown(guard, functions, case):
         return f"{text}: {reason}"
     # What a patch takes over from its delta or its targets has been shown by the runs that those rest on.
@@ -67,9 +67,9 @@ def not_borne_out(found: GuardReplay, packet: Packet) -> str:
 def _unknown(guard: Guard, functions: Collection[str], case: Case) -> str:
     for function in guard.functions if functions else ():
         if function not in functions:
-            return f"no run calls {function}.{perhaps(function, functions)}"
+            return f"no run calls {function}.{suggest_name(function, functions)}"
     for function, argument in guard.arguments:
         given = {name for known in case.known for name in known.arguments_of(function)}
         if given and argument not in given:
-            return f"no call of {function} has an argument {argument}.{perhaps(argument, given)}"
+            return f"no call of {function} has an argument {argument}.{suggest_name(argument, given)}"
     return ""

@@ -137,9 +137,9 @@ def test_a_call_is_shown_only_to_the_guards_that_hear_it() -> None:
 def _note(one: Automaton, shown: list[str]) -> None:
     observe = one.observe
 
-    def noted(deed: Action) -> bool:
+    def noted(action: Action) -> bool:
         shown.append(str(one.guard))
-        return observe(deed)
+        return observe(action)
 
     one.observe = noted  # type: ignore[method-assign]
 
