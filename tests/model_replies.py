@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from contramem.bank.store import Store, open_store
-from contramem.build.answering import AskNow
 from contramem.build.functions.card import build_function_card
 from contramem.build.lessons import lessons
-from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.replies import FunctionText
-from contramem.build.rounds import BuildPlan, Rounds
+from contramem.build.model.answering import AskNow
+from contramem.build.model.author import ModelAuthor, ModelChoice
+from contramem.build.model.replies import FunctionText
+from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary

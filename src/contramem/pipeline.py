@@ -11,9 +11,9 @@ from contramem.build.author import Author, Only
 from contramem.build.checks import Checks
 from contramem.build.construction import BankBuild
 from contramem.build.curriculum import curriculum
-from contramem.build.model import ModelAuthor, ModelChoice
+from contramem.build.model.author import ModelAuthor, ModelChoice
+from contramem.build.model.rounds import Answer, BuildPlan, Rounds
 from contramem.build.recorder import BuildReport
-from contramem.build.rounds import Answer, BuildPlan, Rounds
 from contramem.build.rules import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from tests.made_runs import call, run
 from tests.shipped import shipped
 
-from contramem.build.model import ModelChoice
+from contramem.build.model.author import ModelChoice
 from contramem.evaluate.conditions import CONDITIONS, BuiltMemory, ByModel, ConditionInputs, Reference
 from contramem.evaluate.conditions.ace import Bullet, Playbook, curated, learned, reflected
 from contramem.evaluate.conditions.ace import by_ability as runs_of

@@ -12,7 +12,7 @@ import pytest
 from tests.loopback import Answer, Loopback, loopback
 from tests.wires import IN, KEY, OUT, WIRES, Wire
 
-from contramem.build import replies
+from contramem.build.model import replies
 from contramem.errors import ModelError
 from contramem.llm.calls import ModelCaller
 from contramem.llm.client import ProviderModel

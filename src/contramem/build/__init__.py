@@ -12,7 +12,5 @@ sources.py), of errors (recoveries.py) and of writes that are due for every item
 wordings.py and phrases.py. curation.py decides on them, generalizing.py joins rules; settling.py holds cards against
 all runs, by what record.py counts and narrowing.py proposes; drop_refused_guards.py takes refused guards away.
 
-By a model (model.py): packet_text.py and functions/text.py are what it reads, suites.py, focus.py and signature.py how
-it is asked, related.py which cards it sees, replies.py what it may answer. rounds.py gathers requests, answering.py and
-batches.py have them answered, estimate.py says beforehand what that costs.
+By a model: model/.
 """

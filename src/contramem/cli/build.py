@@ -17,8 +17,8 @@ from contramem.bank.locate import is_url
 from contramem.bank.store import open_store
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
+from contramem.build.model.rounds import BuildPlan
 from contramem.build.recorder import BuildReport
-from contramem.build.rounds import BuildPlan
 from contramem.build.rules import RuleAuthor
 from contramem.cli import build_cost, build_model
 from contramem.cli.model_options import ModelOptions, model_options

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contramem.bank.calls import StoredExchange
-from contramem.build.estimate import Range, StageEstimate
+from contramem.build.model.estimate import Range, StageEstimate
 from contramem.counting import ENCODING
 from contramem.errors import UsageError
 from contramem.llm.exchange import Exchange

@@ -14,11 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
-from contramem.build.answering import AskNow, FromFile
-from contramem.build.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
 from contramem.build.checks import Checks
-from contramem.build.estimate import StageEstimate, estimate
-from contramem.build.rounds import Answer, BuildPlan
+from contramem.build.model.answering import AskNow, FromFile
+from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
+from contramem.build.model.estimate import StageEstimate, estimate
+from contramem.build.model.rounds import Answer, BuildPlan
 from contramem.cli.build_cost import ModelBuildCost
 from contramem.cli.model_options import ModelOptions
 from contramem.errors import ModelError, UsageError

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
-from contramem.build.focus import SUITES, load_focus
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS
-from contramem.build.model import ModelChoice
-from contramem.build.packet_text import PACKET_BUDGET_TOKENS
-from contramem.build.rounds import DEFAULT_WINDOW
-from contramem.build.suites import Prompts
+from contramem.build.model.author import ModelChoice
+from contramem.build.model.focus import SUITES, load_focus
+from contramem.build.model.prompts import Prompts
+from contramem.build.model.rounds import DEFAULT_WINDOW
+from contramem.build.model.view import PACKET_BUDGET_TOKENS
 from contramem.errors import UsageError
 from contramem.llm.batch import check_batches
 from contramem.llm.calls import PARALLEL

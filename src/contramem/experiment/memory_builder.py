@@ -12,8 +12,8 @@ from importlib.metadata import version
 import msgspec
 
 from contramem.bank.frozen import load_frozen
-from contramem.build.model import ModelChoice
-from contramem.build.suites import Prompts
+from contramem.build.model.author import ModelChoice
+from contramem.build.model.prompts import Prompts
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import (
     CONDITIONS,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from contramem.bank.card import Line, Strict
-from contramem.build.replies import parsed
-from contramem.build.suites import fenced
+from contramem.build.model.prompts import fenced
+from contramem.build.model.replies import parsed
 from contramem.contrast.instructions import overrides
 from contramem.evaluate.conditions.ace import SECTIONS, Bullet, Playbook, curated
 from contramem.evaluate.conditions.asking import Asking, Work, conversed

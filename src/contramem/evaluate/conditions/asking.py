@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from contramem.bank.calls import StoredExchange
 from contramem.bank.store import Store, open_store
-from contramem.build.answering import AskNow
-from contramem.build.model import MAX_ASKED, MAX_REPEATED_CHARS, ModelChoice
-from contramem.build.replies import UnparsedReply, schema_of
-from contramem.build.suites import in_messages
+from contramem.build.model.answering import AskNow
+from contramem.build.model.author import MAX_ASKED, MAX_REPEATED_CHARS, ModelChoice
+from contramem.build.model.prompts import in_messages
+from contramem.build.model.replies import UnparsedReply, schema_of
 from contramem.evaluate.conditions.condition import ByModel, ConditionInputs
 from contramem.llm.exchange import Exchange
 from contramem.llm.request import PromptMessage, Request, Stage
@@ -90,7 +90,7 @@ def conversed(request: Request, parse: Callable[[str], Made]) -> Work[Made | Non
             return parse(call.reply or "")
         except UnparsedReply as unparsed:
             text = render(
-                "build/prompts/again.jinja", complaints=unparsed.complaints, attempt=attempt, attempts=MAX_ASKED
+                "build/model/prompts/again.jinja", complaints=unparsed.complaints, attempt=attempt, attempts=MAX_ASKED
             ).text
             shown = (call.reply or "")[:MAX_REPEATED_CHARS] or "(nothing)"
             request = replace(

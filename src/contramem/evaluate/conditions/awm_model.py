@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from contramem.bank.card import Line, Strict
-from contramem.build.replies import parsed
-from contramem.build.suites import fenced
+from contramem.build.model.prompts import fenced
+from contramem.build.model.replies import parsed
 from contramem.contrast.instructions import overrides
 from contramem.evaluate.conditions.asking import Asking, Work, conversed
 from contramem.evaluate.conditions.awm import MIN_ACTIONS, Workflow

@@ -11,7 +11,7 @@ from contramem.bank.frozen import freeze, parse_frozen
 from contramem.bank.store import Store, open_store
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
-from contramem.build.rounds import BuildPlan
+from contramem.build.model.rounds import BuildPlan
 from contramem.build.rules import RuleAuthor
 from contramem.evaluate.conditions.condition import (
     RULES,

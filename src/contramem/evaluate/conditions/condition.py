@@ -9,8 +9,8 @@ from typing import Protocol
 
 from contramem.bank.calls import StoredExchange
 from contramem.bank.store import Store
-from contramem.build.answering import AskNow
-from contramem.build.model import ModelChoice
+from contramem.build.model.answering import AskNow
+from contramem.build.model.author import ModelChoice
 from contramem.evaluate.baselines import Judge
 from contramem.evaluate.conditions.reference import Reference
 from contramem.inject.provider import MemoryProvider

@@ -19,14 +19,14 @@ from contramem.bank.calls import StoredExchange
 from contramem.bank.card import Evidence, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.patch import Patch
-from contramem.build import replies
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, UnusableReply
 from contramem.build.checks import Checks
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
-from contramem.build.packet_text import PACKET_BUDGET_TOKENS, PacketText, packet_text
-from contramem.build.related import related_to_delta, related_to_packet
-from contramem.build.replies import UnparsedReply
-from contramem.build.suites import Prompts, Template, fenced
+from contramem.build.model import replies
+from contramem.build.model.neighbours import related_to_delta, related_to_packet
+from contramem.build.model.prompts import Prompts, Template, fenced
+from contramem.build.model.replies import UnparsedReply
+from contramem.build.model.view import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.errors import PatchError

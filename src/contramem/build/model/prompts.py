@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from contramem.build.focus import Focus, FocusBlocks, Suite, load_focus
+from contramem.build.model.focus import Focus, FocusBlocks, Suite, load_focus
 from contramem.contrast.packet import Packet
 from contramem.errors import UsageError
 from contramem.llm.request import PromptMessage
@@ -54,7 +54,7 @@ class Prompts:
         return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:12]
 
     def _shipped(self, template: Template) -> str:
-        return f"build/prompts/{'' if template == 'again' else self.suite + '/'}{template}.jinja"
+        return f"build/model/prompts/{'' if template == 'again' else self.suite + '/'}{template}.jinja"
 
     def _source(self, template: Template) -> str:
         if template in self._own:

@@ -14,12 +14,12 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
-from contramem.build.batches import SentBatch, held_batches
 from contramem.build.checks import Checks
 from contramem.build.construction import BankBuild
-from contramem.build.model import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
-from contramem.build.related import FOR_CURATOR, FOR_REFLECTOR
-from contramem.build.rounds import BuildPlan, Rounds
+from contramem.build.model.author import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
+from contramem.build.model.batches import SentBatch, held_batches
+from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR
+from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import Packet
 from contramem.counting import count_tokens
 from contramem.llm.exchange import Exchange

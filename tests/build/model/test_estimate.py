@@ -10,10 +10,10 @@ import pytest
 from tests.model_replies import Runs, new_store
 from tests.talkative import Talkative, nothing
 
-from contramem.build.answering import AskNow
-from contramem.build.estimate import StageEstimate, estimate
-from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.rounds import BuildPlan, Rounds
+from contramem.build.model.answering import AskNow
+from contramem.build.model.author import ModelAuthor, ModelChoice
+from contramem.build.model.estimate import StageEstimate, estimate
+from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.calls import ModelCaller

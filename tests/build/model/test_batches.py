@@ -16,9 +16,9 @@ from tests.wires import IN, OUT, WIRES
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import Store
-from contramem.build.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
-from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.rounds import BuildPlan, Rounds
+from contramem.build.model.author import ModelAuthor, ModelChoice
+from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
+from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError, UsageError
 from contramem.llm.batch import LOST, UNRUN, ProviderBatches
 from contramem.llm.calls import Budget

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from contramem.build.signature import signature
+from contramem.build.model.signature import signature
 from contramem.contrast.packet import Packet
 from contramem.errors import UsageError
 
@@ -64,7 +64,7 @@ def load_focus(path: Path | None = None) -> FocusBlocks:
 
 @cache
 def _shipped() -> FocusBlocks:
-    text = (files("contramem") / "build/prompts/focus.toml").read_text(encoding="utf-8")
+    text = (files("contramem") / "build/model/prompts/focus.toml").read_text(encoding="utf-8")
     return _parse(text, "focus.toml")
 
 

@@ -17,11 +17,11 @@ from tests.model_replies import Runs, build, new_store
 
 from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
-from contramem.build.answering import AskNow, FromFile
-from contramem.build.batches import BatchQueue
-from contramem.build.estimate import estimate
-from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.rounds import BuildPlan, Rounds
+from contramem.build.model.answering import AskNow, FromFile
+from contramem.build.model.author import ModelAuthor, ModelChoice
+from contramem.build.model.batches import BatchQueue
+from contramem.build.model.estimate import estimate
+from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.batch import Ticket
 from contramem.llm.calls import Budget, ModelCaller
@@ -136,7 +136,7 @@ def test_a_process_that_is_killed_repeats_only_what_was_in_flight(
     command = [sys.executable, "-c", WORKER, str(tmp_path), str(log)]
     kills = 0
     for delay_s in (0.3, 0.6, 0.9, 1.2, None):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as worker:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]) as worker:
             assert worker.stdout is not None
             assert worker.stdout.readline() == b"ready\n"
             try:

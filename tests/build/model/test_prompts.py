@@ -12,13 +12,13 @@ from tests.model_replies import Runs
 
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
-from contramem.build.focus import SUITES, Suite, load_focus
 from contramem.build.functions.text import function_text
 from contramem.build.lessons import lessons
-from contramem.build.model import ModelAuthor, ModelChoice
-from contramem.build.packet_text import DEGRADATIONS, packet_text
-from contramem.build.signature import signature
-from contramem.build.suites import Prompts, fenced
+from contramem.build.model.author import ModelAuthor, ModelChoice
+from contramem.build.model.focus import SUITES, Suite, load_focus
+from contramem.build.model.prompts import Prompts, fenced
+from contramem.build.model.signature import signature
+from contramem.build.model.view import DEGRADATIONS, packet_text
 from contramem.contrast.align import align, reference_first
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet

@@ -20,9 +20,9 @@ from contramem.build.author import Candidate, Only, UnusableReply
 from contramem.build.checks import Checks
 from contramem.build.construction import BankBuild
 from contramem.build.curriculum import curriculum
-from contramem.build.model import ModelAuthor
+from contramem.build.model.author import ModelAuthor
+from contramem.build.model.neighbours import related_to_delta
 from contramem.build.recorder import BuildReport
-from contramem.build.related import related_to_delta
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.llm.exchange import NotYet

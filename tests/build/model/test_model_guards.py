@@ -14,8 +14,8 @@ from contramem.bank.ledger import Decision
 from contramem.bank.store import Store
 from contramem.bank.support import GuardSupport
 from contramem.build.mining import mine
-from contramem.build.model import MAX_ASKED
-from contramem.build.packet_text import packet_text
+from contramem.build.model.author import MAX_ASKED
+from contramem.build.model.view import packet_text
 from contramem.build.record import replays
 from contramem.build.rules import RuleAuthor
 from contramem.contrast.packet import Packet, contrast

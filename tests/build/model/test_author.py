@@ -14,8 +14,8 @@ from tests.made_runs import call, packet, run
 from tests.model_replies import Runs, build, fenced, new_store
 
 from contramem.bank.store import open_store
-from contramem.build import replies
-from contramem.build.model import MAX_ASKED
+from contramem.build.model import replies
+from contramem.build.model.author import MAX_ASKED
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.price import Price
 from contramem.llm.request import ModelReply, Request
