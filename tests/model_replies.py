@@ -22,7 +22,8 @@ from contramem.llm.exchange import Exchange
 from contramem.llm.request import Model, Request
 from contramem.llm.scripted import ScriptedModel
 from contramem.traces.pool import Pool
-from contramem.traces.read import ReadOptions, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import ReadOptions
 from contramem.validate.validator import Validator
 
 RUNS = Path(__file__).parents[1] / "examples" / "runs"

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from contramem.inject.run import Memory, Run
     from contramem.pipeline import build_bank, learn
     from contramem.traces.pool import Pool
-    from contramem.traces.read import ReadOptions, read_traces
+    from contramem.traces.read import read_traces
+    from contramem.traces.reader import ReadOptions
     from contramem.traces.trajectory import Event, Trajectory
     from contramem.traces.write import write_traces
 
@@ -49,7 +50,7 @@ _HOMES = {
     "Memory": "contramem.inject.run",
     "Packet": "contramem.contrast.packet",
     "Pool": "contramem.traces.pool",
-    "ReadOptions": "contramem.traces.read",
+    "ReadOptions": "contramem.traces.reader",
     "RuleAuthor": "contramem.build.rules",
     "Run": "contramem.inject.run",
     "Signal": "contramem.contrast.signal",

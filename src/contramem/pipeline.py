@@ -22,7 +22,7 @@ from contramem.errors import BudgetError, ModelError
 from contramem.llm.exchange import Exchange
 from contramem.progress import Progress, no_progress, track
 from contramem.traces.pool import Pool
-from contramem.traces.tools import described
+from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
@@ -32,7 +32,7 @@ def learn(runs: Iterable[Trajectory], store: Store, *, only: Only | None = None)
     with Pool(runs) as pool:
         vocabulary = Vocabulary(pool)
         packets = contrast_all(pool, vocabulary)
-        tools = described(run for task in pool for run in task)
+        tools = tools_by_function(run for task in pool for run in task)
     return build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.closed), only=only, tools=tools)
 
 

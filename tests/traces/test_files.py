@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces import files
-from contramem.traces.files import TraceFile, decode, is_archive, number, unpacked, zstd
+from contramem.traces.files import TraceFile, decode, is_archive, number, unpack, zstd
 
 LINES = b'{"n": 1}\n\n{"n": 2}\n'
 PACK: dict[str, Callable[[bytes], bytes]] = {
@@ -51,7 +51,7 @@ def write(path: Path, content: bytes) -> Path:
 
 
 def names_in(archive: Path) -> tuple[list[str], list[str]]:
-    with unpacked(archive) as (root, refused):
+    with unpack(archive) as (root, refused):
         return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()), refused
 
 

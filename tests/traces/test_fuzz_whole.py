@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from contramem.contrast.packet import contrast
 from contramem.traces.files import TraceFile
 from contramem.traces.pool import Pool
-from contramem.traces.read import ReadOptions, TraceReading, read_traces
+from contramem.traces.read import TraceReading, read_traces
+from contramem.traces.reader import ReadOptions
 
 ROOT = Path(__file__).parents[2]
 

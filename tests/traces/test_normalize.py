@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.errors import TraceError
-from contramem.traces.admitted import error_in
 from contramem.traces.normalize import (
     MAX_DEPTH,
     Naming,
@@ -21,6 +20,7 @@ from contramem.traces.normalize import (
     split_tool_name,
     text_of,
 )
+from contramem.traces.result_errors import error_in
 
 
 def nested(levels: int) -> Any:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.traces.normalize import Naming, Recorder
-from contramem.traces.shell import called, failure, is_shell, of_command
+from contramem.traces.shell import exit_code_error, function_called, is_shell, parse_command
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ from contramem.traces.shell import called, failure, is_shell, of_command
     ],
 )
 def test_a_command_line_is_about_the_program_that_does_its_work(command: str, function: str, effect: str) -> None:
-    assert of_command(command) == (function, effect)
+    assert parse_command(command) == (function, effect)
 
 
 @given(st.text())
 def test_any_text_is_a_command_or_none(command: str) -> None:
-    found = of_command(command)
+    found = parse_command(command)
     assert found is None or (found.function.startswith("shell.") and " " not in found.function)
 
 
@@ -54,12 +54,12 @@ def test_harnesses_that_name_their_shell_differently_call_the_same_program() -> 
         ("shell", {"command": ["bash", "-lc", "pytest tests"]}),
         ("mcp__box__run_command", {"command": "python -m pytest"}),
     ]
-    assert {called(tool, arguments) for tool, arguments in calls} == {"shell.pytest"}
+    assert {function_called(tool, arguments) for tool, arguments in calls} == {"shell.pytest"}
 
 
 def test_a_tool_that_is_no_shell_keeps_its_name() -> None:
-    assert called("Robot.send_command", {"command": "pytest"}) == "Robot.send_command"
-    assert called("Bash", {"description": "nothing to run"}) == "Bash"
+    assert function_called("Robot.send_command", {"command": "pytest"}) == "Robot.send_command"
+    assert function_called("Bash", {"description": "nothing to run"}) == "Bash"
     assert not is_shell("bashful")
 
 
@@ -75,16 +75,16 @@ def test_a_tool_that_is_no_shell_keeps_its_name() -> None:
     ],
 )
 def test_an_exit_code_tells_whether_a_command_failed(content: object, error: bool) -> None:
-    assert (failure("shell.pytest", content) is not None) is error
+    assert (exit_code_error("shell.pytest", content) is not None) is error
 
 
 def test_a_search_that_finds_nothing_has_not_failed() -> None:
-    assert failure("shell.grep", "exit code 1") is None
-    assert failure("shell.grep", "exit code 2: no such directory") is not None
+    assert exit_code_error("shell.grep", "exit code 1") is None
+    assert exit_code_error("shell.grep", "exit code 2: no such directory") is not None
 
 
 def test_what_other_tools_print_about_exit_codes_is_no_failure() -> None:
-    assert failure("Wiki.read_page", "exit code 1 means failure") is None
+    assert exit_code_error("Wiki.read_page", "exit code 1 means failure") is None
 
 
 def test_the_recorder_names_commands_by_their_programs() -> None:
@@ -98,7 +98,8 @@ def test_the_recorder_names_commands_by_their_programs() -> None:
 
 
 def test_sessions_of_coding_agents_are_read_by_program() -> None:
-    from contramem.traces.read import ReadOptions, read_traces
+    from contramem.traces.read import read_traces
+    from contramem.traces.reader import ReadOptions
 
     sample = Path(__file__).parents[3] / "shared/data/formats/claude-code/agent_session.jsonl"
     if not sample.exists():

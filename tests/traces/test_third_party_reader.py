@@ -13,7 +13,7 @@ from contramem.traces.read import read_traces, readers
 
 READER = """
 from contramem.traces.normalize import Recorder
-from contramem.traces.read import each_run
+from contramem.traces.reader import each_run
 from contramem.traces.trajectory import Origin, Outcome, Trajectory
 
 class DiaryReader:

@@ -23,7 +23,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from contramem.bench.environment import EnvironmentCall, Solution, Task
 from contramem.errors import UsageError
-from contramem.traces.admitted import error_in
+from contramem.traces.result_errors import error_in
 from contramem.traces.trajectory import Outcome, Result, Tool
 
 _CONFIG = "bfcl_eval.constants.executable_backend_config"

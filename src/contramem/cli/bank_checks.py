@@ -12,10 +12,10 @@ import click
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.locate import load_bank, store_only
 from contramem.cli.output import print_json
-from contramem.cli.reading import how_to_read, pooled
+from contramem.cli.reading import how_to_read, read_pool
 from contramem.retrieve.profiles import PROFILES, profile_named
 from contramem.traces.pool import Pool
-from contramem.traces.read import ReadOptions
+from contramem.traces.reader import ReadOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,7 +47,7 @@ def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources:
 
     with open_store(store_only(where)) as store:
         bank, ledger = store.bank(), store.ledger()
-    with pooled(paths, options, sources) if paths else Pool() as pool:
+    with read_pool(paths, options, sources) if paths else Pool() as pool:
         vocabulary = Vocabulary(pool)
         findings = recheck(bank, ledger, contrast_all(pool, vocabulary), Validator(vocabulary.closed))
     if as_json:
@@ -114,7 +114,7 @@ def preview(where: str, paths: tuple[Path, ...], options: ReadOptions, profile: 
 
     bank, frozen = load_bank(where)
     settings = profile_named(profile or (frozen.header.profile if frozen else "default"))
-    with pooled(paths, options) as pool:
+    with read_pool(paths, options) as pool:
         found = previewed(bank, pool, settings)
     if as_json:
         print_json({"profile": settings.name, **_preview_json(found)})

@@ -23,13 +23,13 @@ from contramem.build.rules import RuleAuthor
 from contramem.cli import build_cost, build_model
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
-from contramem.cli.reading import counted, pooled, reading_options
+from contramem.cli.reading import plural, read_pool, reading_options
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.pipeline import build_bank, contrast_all
 from contramem.traces.pool import Pool
-from contramem.traces.read import ReadOptions
+from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
@@ -68,7 +68,7 @@ def build(
         return
     check_free(where)
     tools: dict[str, Tool] = {}
-    with pooled(paths, options, sources, tools) as every, rolled_out(every, rollouts) as pool, progress() as tell:
+    with read_pool(paths, options, sources, tools) as every, rolled_out(every, rollouts) as pool, progress() as tell:
         vocabulary = Vocabulary(pool)
         packets = contrast_all(pool, vocabulary, tell)
         writer = _author(vocabulary, deltas_from, packets)
@@ -117,7 +117,7 @@ def _build_by_model(
         if not by_model.dry_run:
             check_free(where)
         tools: dict[str, Tool] = {}
-        with pooled(paths, options, choice.sources, tools) as every, rolled_out(every, choice.rollouts) as pool:
+        with read_pool(paths, options, choice.sources, tools) as every, rolled_out(every, choice.rollouts) as pool:
             vocabulary = Vocabulary(pool)
             with progress() as tell:
                 packets = contrast_all(pool, vocabulary, tell)
@@ -204,7 +204,7 @@ def _show(report: BuildReport, bank: Bank, packets: list[Packet], where: str) ->
     else:
         console.print(_decisions(report))
     if retired := report.decisions["RETIRE"]:
-        console.print(f"{counted(retired, 'lesson')} retired: over all runs, keeping the rule did not go with passing "
+        console.print(f"{plural(retired, 'lesson')} retired: over all runs, keeping the rule did not go with passing "
                       f"clearly enough. `contramem bank history {where}` says why.")  # fmt: skip
     for check, count in sorted(report.refused.items()):
         what = f"{count:,} refused[/] by {check}"

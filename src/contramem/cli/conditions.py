@@ -15,14 +15,14 @@ from rich.console import Console
 from contramem.cli.build_model import calling
 from contramem.cli.model_options import ModelOptions, few_model_options
 from contramem.cli.output import print_json, progress
-from contramem.cli.reading import pooled, reading_options
+from contramem.cli.reading import read_pool, reading_options
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import CONDITIONS, ByModel, conditions_named
 from contramem.evaluate.conditions.measure import MeasurementPlan, measure
 from contramem.evaluate.conditions.page import as_json, page
 from contramem.evaluate.conditions.tables import written
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
-from contramem.traces.read import ReadOptions
+from contramem.traces.reader import ReadOptions
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -62,7 +62,7 @@ def conditions(
     chosen = conditions_named(names) if names else list(CONDITIONS.values())
     if by_model is not None and work is None:
         raise UsageError("--model: say with --work DIR where replies are kept, so that none is paid for twice.")
-    with pooled(paths, options, sources) as pool:
+    with read_pool(paths, options, sources) as pool:
         tasks = list(pool)
     with _folder(work) as folder, _model(by_model) as model, progress() as tell:
         table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell)

@@ -11,12 +11,12 @@ import msgspec
 from rich.console import Console
 
 from contramem.cli.contrast_view import list_packets, show_packet
-from contramem.cli.reading import pooled, reading_options
+from contramem.cli.reading import read_pool, reading_options
 from contramem.contrast.packet import Packet, packet_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.traces.pool import Pool
-from contramem.traces.read import ReadOptions
+from contramem.traces.reader import ReadOptions
 
 
 @click.command()
@@ -26,7 +26,7 @@ from contramem.traces.read import ReadOptions
 @click.option("--json", "as_json", is_flag=True, help="All packets (or the one of --task), for machines.")
 def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None, limit: int, as_json: bool) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
-    with pooled(paths, options) as pool:
+    with read_pool(paths, options) as pool:
         keys = _matching(pool, task_id) if task_id else pool.tasks()
         vocabulary = Vocabulary(pool)
         packets = (packet_of(pool.runs(key), vocabulary) for key in keys)
@@ -41,16 +41,16 @@ def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None,
 def _matching(pool: Pool, task_id: str) -> list[str]:
     """The one task meant: its key, or a key that ends in it (with or without the digest of the wording)."""
     keys = pool.tasks()
-    found = [key for key in keys if key == task_id]
-    found = found or [key for key in keys if f"/{key.partition('#')[0]}".endswith(f"/{task_id}")]
-    found = found or [key for key in keys if f"/{key}".endswith(f"/{task_id}")]
-    if not found:
+    matches = [key for key in keys if key == task_id]
+    matches = matches or [key for key in keys if f"/{key.partition('#')[0]}".endswith(f"/{task_id}")]
+    matches = matches or [key for key in keys if f"/{key}".endswith(f"/{task_id}")]
+    if not matches:
         like = [key for key in keys if task_id.lower() in key.lower()]
         some = f"Of this name are {', '.join(like[:8])}" if like else f"Tasks are, for example: {', '.join(keys[:5])}"
         raise UsageError(f"there is no task {task_id!r} here. {some}.")
-    if len(found) > 1:
-        raise UsageError(f"{task_id!r} could be {', '.join(found[:8])}. Give the whole key.")
-    return found
+    if len(matches) > 1:
+        raise UsageError(f"{task_id!r} could be {', '.join(matches[:8])}. Give the whole key.")
+    return matches
 
 
 def _print_json(packets: Iterator[Packet], single: bool) -> None:

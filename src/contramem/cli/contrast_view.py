@@ -32,8 +32,8 @@ def list_packets(packets: Iterable[Packet], limit: int, console: Console) -> Non
     table.add_column("runs", no_wrap=True, min_width=8)
     table.add_column("what separates them", ratio=6)
     for packet in ranked[:limit]:
-        told = packet.signals[0].statement if packet.signals else "[dim]nothing[/]"
-        table.add_row(escape(packet.task_key), _outcomes(packet), escape(told))
+        statement = packet.signals[0].statement if packet.signals else "[dim]nothing[/]"
+        table.add_row(escape(packet.task_key), _outcomes(packet), escape(statement))
     console.print(table)
     if len(ranked) > limit:
         console.print(f"[dim]... and {len(ranked) - limit:,} more tasks; --limit shows more.[/]")
@@ -183,7 +183,7 @@ def _signal(signal: Signal) -> Text:
     text.append(f"{signal.axis:<18}", style=_AXIS_STYLES[signal.axis])
     text.append(signal.statement)
     if signal.cites:
-        shown = " ".join(f"{cite.run}:{cite.position}" for cite in signal.cites[:6])
+        places = " ".join(f"{cite.run}:{cite.position}" for cite in signal.cites[:6])
         more = f" +{len(signal.cites) - 6}" if len(signal.cites) > 6 else ""
-        text.append(f"  [{shown}{more}]", style="dim")
+        text.append(f"  [{places}{more}]", style="dim")
     return text

@@ -23,7 +23,8 @@ from contramem.evaluate.cards import Cards, card_effects
 from contramem.evaluate.compare import Comparison, compare_pairs
 from contramem.evaluate.pairs import Pairing, pair_attempts
 from contramem.inject.injections import read_log
-from contramem.traces.read import ReadOptions, TraceReading
+from contramem.traces.read import TraceReading
+from contramem.traces.reader import ReadOptions
 
 if TYPE_CHECKING:
     from contramem.evaluate.report.manifest import Manifest

@@ -18,7 +18,7 @@ from contramem.evaluate.foresight import OURS, PARTS, Foresight, ForesightDiffer
 from contramem.evaluate.foresight import foresight as measure
 from contramem.evaluate.stats import Interval
 from contramem.traces.pool import Pool
-from contramem.traces.read import ReadOptions
+from contramem.traces.reader import ReadOptions
 
 SEED = 0
 

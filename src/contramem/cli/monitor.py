@@ -22,7 +22,7 @@ from contramem.monitor.replay import MonitoredRun, replay_run
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever
-from contramem.traces.read import ReadOptions
+from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Trajectory
 
 

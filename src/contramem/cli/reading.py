@@ -16,8 +16,9 @@ from contramem.errors import UsageError
 from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.pool import Pool
-from contramem.traces.read import Problem, ReadOptions, TraceReading, read_traces, readers
-from contramem.traces.tools import take_in
+from contramem.traces.read import TraceReading, read_traces, readers
+from contramem.traces.reader import Problem, ReadOptions
+from contramem.traces.tools import merge_tools
 from contramem.traces.trajectory import Tool, Trajectory
 
 SHOWN_PROBLEMS = 10
@@ -92,7 +93,7 @@ def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[TraceRead
 
 
 @contextmanager
-def pooled(
+def read_pool(
     paths: tuple[Path, ...], options: ReadOptions, sources: str | None = None, tools: dict[str, Tool] | None = None
 ) -> Iterator[Pool]:
     """The runs under `paths`, of `sources` (names with commas between them) only, and an error when there are none.
@@ -104,7 +105,7 @@ def pooled(
             for run in of_sources(runs, sources):
                 pool.add(run)
                 if tools is not None:
-                    take_in(run.tools, tools)
+                    merge_tools(run.tools, tools)
         complain(runs.problems, runs.problem_count, nothing_read=not len(pool))
         if not len(pool):
             raise nothing_read(runs.problems, runs.ignored)
@@ -116,14 +117,14 @@ def of_sources(runs: TraceReading, sources: str | None, option: str = "--sources
     if sources is None:
         yield from runs
         return
-    wanted, found = {name.strip() for name in sources.split(",")}, set()
+    wanted, present = {name.strip() for name in sources.split(",")}, set()
     for run in runs:
-        found.add(run.source)
+        present.add(run.source)
         if run.source in wanted:
             yield run
-    if found and (unknown := sorted(wanted - found)):
-        named, known = ", ".join(map(repr, unknown)), ", ".join(sorted(found))
-        raise UsageError(f"{option}: there are no runs of {named}. These runs are of {known}.")
+    if present and (unknown := sorted(wanted - present)):
+        missing, names = ", ".join(map(repr, unknown)), ", ".join(sorted(present))
+        raise UsageError(f"{option}: there are no runs of {missing}. These runs are of {names}.")
 
 
 def complain(problems: list[Problem], count: int, *, nothing_read: bool = False) -> None:
@@ -137,7 +138,7 @@ def complain(problems: list[Problem], count: int, *, nothing_read: bool = False)
         click.secho(f"... and {count - SHOWN_PROBLEMS} more; --json lists them.", err=True, fg="yellow")
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """`1 run`, `1,408 runs`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -148,7 +149,7 @@ def nothing_read(problems: list[Problem], ignored: int) -> UsageError:
         return UsageError(f"no run could be read. First problem: {problems[0]}")
     if ignored:
         return UsageError(
-            f"no traces among {counted(ignored, 'file')}. If they are of a known format, name it with --format "
+            f"no traces among {plural(ignored, 'file')}. If they are of a known format, name it with --format "
             f"({', '.join(readers())}); docs/formats.md says how to read others."
         )
     return UsageError("there are no files in it.")

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from contramem.cli.output import print_json
-from contramem.cli.reading import complain, counted, nothing_read, reading, reading_options
-from contramem.traces.read import ReadOptions, TraceReading
+from contramem.cli.reading import complain, nothing_read, plural, reading, reading_options
+from contramem.traces.read import TraceReading
+from contramem.traces.reader import ReadOptions
 from contramem.traces.summary import OutcomeCounts, TraceSummary, summarize
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import write_traces
@@ -63,25 +64,25 @@ def _show(summary: TraceSummary) -> None:
     console = Console()
     total = summary.total
     console.print(
-        f"{counted(total.runs, 'run')} of {counted(len(summary.by_task), 'task')} by "
-        f"{counted(len(summary.by_source), 'source')}: [green]{total.passed:,} passed[/], "
+        f"{plural(total.runs, 'run')} of {plural(len(summary.by_task), 'task')} by "
+        f"{plural(len(summary.by_source), 'source')}: [green]{total.passed:,} passed[/], "
         f"[red]{total.failed:,} failed[/], {total.unknown:,} unknown."
     )
     some = summary.contrastive_tasks
     console.print(
-        f"{counted(some, 'task')} {'is' if some == 1 else 'are'} contrastive: some runs passed, others failed. "
-        f"{counted(summary.calls, 'call')} of {counted(len(summary.functions), 'function')}."
+        f"{plural(some, 'task')} {'is' if some == 1 else 'are'} contrastive: some runs passed, others failed. "
+        f"{plural(summary.calls, 'call')} of {plural(len(summary.functions), 'function')}."
     )
     for title, tallies in (("source", summary.by_source), ("ability", summary.by_ability)):
         console.print(_table(title, tallies))
     for reason, count in sorted(summary.skipped.items()):
-        console.print(f"{counted(count, 'run')} left out: {reason}.")
+        console.print(f"{plural(count, 'run')} left out: {reason}.")
     if summary.interrupted:
-        console.print(f"Interrupted: {counted(summary.interrupted, 'run')}. They count as failed, but teach nothing.")
+        console.print(f"Interrupted: {plural(summary.interrupted, 'run')}. They count as failed, but teach nothing.")
     if summary.ignored:
-        console.print(f"Ignored, being no traces: {counted(summary.ignored, 'file')}.")
+        console.print(f"Ignored, being no traces: {plural(summary.ignored, 'file')}.")
     if summary.problem_count:
-        console.print(f"[yellow]{counted(summary.problem_count, 'problem')}[/], named above.")
+        console.print(f"[yellow]{plural(summary.problem_count, 'problem')}[/], named above.")
     if total.unknown == total.runs:
         console.print("[yellow]No outcome is known, so no Skill Card can be learned.[/] Give outcomes with --outcomes "
                       "FILE, a CSV with columns run and passed, or say where they are: --map outcome=P.")  # fmt: skip
@@ -93,15 +94,15 @@ def _table(title: str, tallies: dict[str, OutcomeCounts]) -> Table:
         left = heading in (title, "pass rate")
         table.add_column(heading, justify="left" if left else "right", no_wrap=heading != title, overflow="fold")
     for name, tally in sorted(tallies.items(), key=lambda item: (-_rate(item[1]), item[0])):
-        known = tally.passed + tally.failed
-        rate = f"{_bar(_rate(tally))} {_rate(tally):4.0%}" if known else "[dim]unknown[/]"
+        judged = tally.passed + tally.failed
+        rate = f"{_bar(_rate(tally))} {_rate(tally):4.0%}" if judged else "[dim]unknown[/]"
         table.add_row(name, *(f"{n:,}" for n in (tally.runs, tally.passed, tally.failed, tally.unknown)), rate)
     return table
 
 
 def _rate(tally: OutcomeCounts) -> float:
-    known = tally.passed + tally.failed
-    return tally.passed / known if known else 0.0
+    judged = tally.passed + tally.failed
+    return tally.passed / judged if judged else 0.0
 
 
 def _bar(share: float, width: int = 12) -> str:
@@ -127,4 +128,4 @@ def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
     with reading(paths, options) as runs:
         write_traces(counting(runs), out)
     complain(runs.problems, runs.problem_count)
-    click.echo(f"{counted(written, 'run')} written to {out}.")
+    click.echo(f"{plural(written, 'run')} written to {out}.")

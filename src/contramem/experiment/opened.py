@@ -27,7 +27,8 @@ from contramem.llm.price import Price, price_of
 from contramem.retrieve.hit import Query
 from contramem.traces.effects import read_effects
 from contramem.traces.outcomes import read_outcomes
-from contramem.traces.read import ReadOptions, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Trajectory
 
 

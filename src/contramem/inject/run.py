@@ -28,7 +28,7 @@ from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
 from contramem.traces.effects import effect_of
-from contramem.traces.shell import called, shell_call
+from contramem.traces.shell import function_called, shell_call
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Run:
         any of the usual ways (`App.function`, `App__function`, the bare name where one app has it). Arguments, where
         given, are looked through for required ones that are missing; of a shell command they tell the program.
         """
-        card = self._find(called(function, arguments))
+        card = self._find(function_called(function, arguments))
         guidance = together(self._card_before(card, arguments), self._warning(function, arguments, card))
         if guidance is not None:
             self._note("before_call", guidance)
@@ -209,7 +209,7 @@ class Run:
     def observe(self, event: Event) -> tuple[Obligation, ...]:
         """Tell what happened: an error brings the card of its function back, and what the event broke for good of the
         cards' guards is returned, once. A call that was held did not happen; do not tell of it."""
-        card = self._find(called(event.function, event.arguments)) if event.function else None
+        card = self._find(function_called(event.function, event.arguments)) if event.function else None
         event = _fully_named(event, card)
         with self._lock:
             if card is not None and event.result is not None and event.result.error is not None:
@@ -223,7 +223,7 @@ class Run:
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
         """What this call would break for good, if it were made and worked. A warning, never a veto."""
-        call = _call(function, arguments, self._find(called(function, arguments)))
+        call = _call(function, arguments, self._find(function_called(function, arguments)))
         with self._lock:
             return self._watching.would_break(call)
 

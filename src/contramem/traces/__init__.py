@@ -1,12 +1,13 @@
 """From files of any agent framework to trajectories. Read in this order:
 
     trajectory.py   Trajectory and Event: one attempt at one task; everything else is made from these
-    read.py         finds files, knows their format, reads each, and loses nothing silently; readers/ has the formats
+    reader.py       what a reader of one format is; readers/ has the formats
+    read.py         finds files, knows their format, reads each, and loses nothing silently
     files.py        what readers are given: decompressed, decoded once, with what lies beside it
     normalize.py    names, arguments, errors and order, the same for all readers; effects.py and shell.py help it
     pool.py         trajectories by task, on disk past a few megabytes
     write.py        contramem's own format
 
-Beside them: outcomes.py takes verdicts from elsewhere, admitted.py errors that results
+Beside them: outcomes.py takes verdicts from elsewhere, result_errors.py finds errors that results
 admit to, tools.py what runs say about tools; summary.py counts.
 """

@@ -79,7 +79,7 @@ class TraceFile:
     def content(self) -> bytes:
         """The decompressed bytes."""
         with self._open() as stream:
-            return _bounded(stream)
+            return _read_bounded(stream)
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -179,7 +179,7 @@ def _decode_leniently(content: bytes, error: Exception) -> Any:
         raise TraceError(what, "Is the file complete?") from None
 
 
-def _bounded(stream: IO[bytes]) -> bytes:
+def _read_bounded(stream: IO[bytes]) -> bytes:
     content = stream.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise TraceError(f"unpacks to more than {MAX_FILE_BYTES >> 20} MiB", "Split it, or leave it out.")
@@ -193,7 +193,7 @@ def is_archive(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[tuple[Path, list[str]]]:
+def unpack(path: Path) -> Iterator[tuple[Path, list[str]]]:
     """The regular files of an archive in a temporary folder, and a word about each member that was refused.
 
     Links, devices and names that point outside are refused; sizes and counts are bounded.

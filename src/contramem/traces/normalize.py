@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.admitted import error_in
 from contramem.traces.effects import effect_of
-from contramem.traces.shell import failure, shell_call
+from contramem.traces.result_errors import error_in
+from contramem.traces.shell import exit_code_error, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
 
 MAX_DEPTH = 64
@@ -50,10 +50,10 @@ class Naming:
     def function(self, name: str, app: str = "") -> str:
         """`App.function` of a tool called `name` by the trace; deterministic, and the same for every spelling."""
         key = (name, app)
-        known = self._names.get(key)
-        if known is None:
-            known = self._names[key] = self._split(name, app)
-        return known
+        function = self._names.get(key)
+        if function is None:
+            function = self._names[key] = self._split(name, app)
+        return function
 
     def _split(self, name: str, app: str) -> str:
         own, function = split_tool_name(name)
@@ -62,14 +62,14 @@ class Naming:
 
     def effect(self, function: str, annotated: Effect | None = None, description: str = "") -> Effect:
         """The effect of `function`: the user's word, else the trace's annotation, else what its name and docs tell."""
-        known = self._effects.get(function)
-        if known is None:
+        effect = self._effects.get(function)
+        if effect is None:
             bare = function.rpartition(".")[2]
-            known = (
+            effect = (
                 self.effects.get(function) or self.effects.get(bare) or annotated or effect_of(function, description)
             )
-            self._effects[function] = known
-        return known
+            self._effects[function] = effect
+        return effect
 
     def tool(
         self, name: str, description: str = "", parameters: Mapping[str, Any] | None = None, app: str = ""
@@ -193,16 +193,16 @@ class Recorder:
         time: float | None = None,
     ) -> None:
         """A call. `call_id` is whatever the trace uses to tie the result to it; None ties the next result in order."""
-        given = arguments_of(arguments)
-        if command := shell_call(name, given):
+        values = arguments_of(arguments)
+        if command := shell_call(name, values):
             function = command.function  # whatever app the user names: a shell is the same everywhere
-            known = self.naming.effects.get(function) or command.effect  # `sed` reads or writes, call by call
+            settled = self.naming.effects.get(function) or command.effect  # `sed` reads or writes, call by call
         else:
             function = self.naming.function(name, app)
-            known = self.naming.effect(function, effect)
-        kind: Kind = "wait" if known == "wait" else "call"
+            settled = self.naming.effect(function, effect)
+        kind: Kind = "wait" if settled == "wait" else "call"
         self._calls.setdefault(call_id or "", []).append(len(self._rows))
-        self._rows.append([actor, kind, "", function, given, known, None, time])
+        self._rows.append([actor, kind, "", function, values, settled, None, time])
 
     def result(
         self, content: object, call_id: str | None = None, *, error: str | bool | None = None, time: float | None = None
@@ -219,7 +219,7 @@ class Recorder:
         if waiting:
             row = self._rows[waiting.pop(0)]
             if error is None:
-                error = failure(row[3], content)
+                error = exit_code_error(row[3], content)
             row[6] = Result(content, error or None)
         else:
             self._rows.append(["app", "observation", text_of(content), "", {}, "unknown", None, time])

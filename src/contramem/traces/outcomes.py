@@ -33,7 +33,7 @@ class OutcomeRows:
         for name in _names(trajectory):
             if name in self._rows:
                 self._used.add(name)
-                return _amended(trajectory, self._rows[name])
+                return _apply_row(trajectory, self._rows[name])
         return trajectory
 
     def unused(self) -> Iterator[tuple[str, str, str]]:
@@ -53,7 +53,7 @@ def _names(trajectory: Trajectory) -> Iterator[str]:
     yield path.name.partition(".")[0]
 
 
-def _amended(trajectory: Trajectory, row: Mapping[str, str]) -> Trajectory:
+def _apply_row(trajectory: Trajectory, row: Mapping[str, str]) -> Trajectory:
     outcome = trajectory.outcome
     reward = number(row["reward"]) if row.get("reward") else outcome.reward
     passed = outcome.passed

@@ -22,11 +22,11 @@ _decode_run = msgspec.msgpack.Decoder(Trajectory).decode
 
 
 def content_digest(trajectory: Trajectory) -> bytes:
-    """What makes a run the same run wherever it was found: all of it but its origin."""
-    return _digest(_encoded(trajectory))
+    """What makes a run the same run wherever it was runs: all of it but its origin."""
+    return _digest(_encode_run(trajectory))
 
 
-def _encoded(trajectory: Trajectory) -> bytes:
+def _encode_run(trajectory: Trajectory) -> bytes:
     placeless = msgspec.structs.replace(trajectory, origin=_NOWHERE)
     try:
         return _encode(placeless)
@@ -77,7 +77,7 @@ class Pool:
 
     def add(self, trajectory: Trajectory) -> bool:
         """Take a run in. False: an identical one is here already, and this one is left out."""
-        encoded = _encoded(trajectory)
+        encoded = _encode_run(trajectory)
         content = _digest(encoded)
         if content in self._seen:
             return False
@@ -101,11 +101,11 @@ class Pool:
 
     def runs(self, task_key: str) -> list[Trajectory]:
         """All runs of one task, ordered by source and trial. Runs that claim one trial are numbered by content."""
-        found = []
+        runs = []
         for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
             for number, entry in enumerate(claiming, 1):
-                found.append(self._load(entry, run if number == 1 else f"{run}~{number}"))
-        return found
+                runs.append(self._load(entry, run if number == 1 else f"{run}~{number}"))
+        return runs
 
     def _load(self, entry: _Entry, run: str) -> Trajectory:
         self._spool.seek(entry.offset)

@@ -4,91 +4,35 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from contramem.errors import TraceError, UsageError, nearest
-from contramem.traces.files import TraceFile, is_archive, unpacked
-from contramem.traces.normalize import Naming
-from contramem.traces.outcomes import OutcomeRows
-from contramem.traces.trajectory import Effect, Trajectory
+from contramem.traces.files import TraceFile, is_archive, unpack
+from contramem.traces.reader import Problem, Reader, ReadOptions
+from contramem.traces.readers import BUILT_IN
+from contramem.traces.trajectory import Trajectory
 
 KEPT_PROBLEMS = 10_000
 """Problems beyond this many are counted but no longer kept: a corrupt terabyte must not fill the memory."""
 
 
-class Problem(NamedTuple):
-    """A run or file that could not be read: `file:position: what is wrong, what to do`."""
-
-    where: str
-    what: str
-    hint: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.what}. {self.hint}".rstrip(" ")
-
-
-class SkippedRun(NamedTuple):
-    """A run that was read and left out on purpose, with the reason it is counted under."""
-
-    where: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What the user says about the traces, over what the traces say themselves."""
-
-    format: str | None = None
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """Where the chat format finds task_id, source, outcome and so on: `{"outcome": "scores.final"}`."""
-    outcomes: OutcomeRows | None = None
-    app: str | None = None
-    ability: str | None = None
-    effects: Mapping[str, Effect] = field(default_factory=dict)
-    _namings: dict[Any, Naming] = field(default_factory=dict, repr=False, compare=False)
-
-    def naming(self, fallback: str = "general", aliases: Mapping[str, str] | None = None) -> Naming:
-        """How functions are named where no app is given. Shared between files, so that names are settled once."""
-        key = (fallback, tuple(sorted(aliases.items())) if aliases else ())
-        if key not in self._namings:
-            self._namings[key] = Naming(fallback, self.app, aliases, self.effects)
-        return self._namings[key]
-
-
-class Reader(Protocol):
-    """One trace format. Stateless: a file that needs another (an outcome, a header) looks beside itself."""
-
-    name: str
-    """What `--format` takes."""
-
-    def claims(self, file: TraceFile) -> bool:
-        """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
-
-    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
-        """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
-
-
 @cache
 def readers() -> dict[str, Reader]:
     """All readers by name: ours, and those that other packages register under the entry point `contramem.readers`."""
-    from contramem.traces.readers import BUILT_IN
-
-    found: dict[str, Reader] = {reader.name: reader for reader in BUILT_IN}
+    by_name: dict[str, Reader] = {reader.name: reader for reader in BUILT_IN}
     for entry in entry_points(group="contramem.readers"):
         reader = entry.load()()
-        if reader.name in found:
+        if reader.name in by_name:
             raise UsageError(
                 f"{entry.value} registers a reader {reader.name!r}, but there is one of that name already."
             )
-        found[reader.name] = reader
-    return found
+        by_name[reader.name] = reader
+    return by_name
 
 
 class TraceReading:
@@ -104,13 +48,13 @@ class TraceReading:
         self.problem_count = 0
         self.skipped: Counter[str] = Counter()
         self.ignored = 0
-        self._done = self._found = 0
+        self._done = self._files = 0
 
     def __iter__(self) -> Iterator[Trajectory]:
         for path in self._paths:
             if not path.exists():
                 raise UsageError(f"{path}: there is no such file or folder.")
-        self._found += len(self._paths)
+        self._files += len(self._paths)
         for path in self._paths:
             yield from self._under(path)
         if self._options.outcomes is not None:
@@ -120,15 +64,15 @@ class TraceReading:
     def _under(self, path: Path) -> Iterator[Trajectory]:
         if path.is_dir():
             inside = self._files_in(path)
-            self._found += len(inside) - 1
+            self._files += len(inside) - 1
             for member in map(Path, inside):
-                yield from self._one(member, TraceFile(member, root=path), named=False)
+                yield from self._file_or_archive(member, TraceFile(member, root=path), named=False)
         else:
-            yield from self._one(path, TraceFile(path), named=True)
+            yield from self._file_or_archive(path, TraceFile(path), named=True)
 
     def _files_in(self, folder: Path) -> list[str]:
         """Sorted, without what is hidden. As text: a path object for each of a million files would fill the memory."""
-        found: list[str] = []
+        files: list[str] = []
         folders = [str(folder)]
         while folders:
             here = folders.pop()
@@ -141,12 +85,12 @@ class TraceReading:
                         if entry.is_dir():
                             folders.append(entry.path)
                         elif entry.is_file():
-                            found.append(entry.path)
+                            files.append(entry.path)
             except OSError as error:
                 self._report(Problem(here, f"cannot be listed ({error.strerror})", "Is it readable by you?"))
-        return sorted(found)
+        return sorted(files)
 
-    def _one(self, path: Path, file: TraceFile, named: bool) -> Iterator[Trajectory]:
+    def _file_or_archive(self, path: Path, file: TraceFile, named: bool) -> Iterator[Trajectory]:
         try:
             if is_archive(path):
                 yield from self._in_archive(path)
@@ -156,17 +100,17 @@ class TraceReading:
             self._report(Problem(file.origin, error.what, error.hint))
         finally:
             self._done += 1
-            self._on_file(self._done, self._found)
+            self._on_file(self._done, self._files)
 
     def _in_archive(self, path: Path) -> Iterator[Trajectory]:
-        with unpacked(path) as (root, refused):
+        with unpack(path) as (root, refused):
             for what in refused:
                 self._report(Problem(str(path), what))
             members = self._files_in(root)
-            self._found += len(members)
+            self._files += len(members)
             for member in map(Path, members):
                 origin = f"{path}!{member.relative_to(root).as_posix()}"
-                yield from self._one(member, TraceFile(member, origin, root), named=False)
+                yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False)
 
     def _in_file(self, file: TraceFile, named: bool) -> Iterator[Trajectory]:
         reader = self._reader(file)
@@ -181,7 +125,7 @@ class TraceReading:
             )
         for item in reader.read(file, self._options):
             if isinstance(item, Trajectory):
-                yield self._settled(item)
+                yield self._complete(item)
             elif isinstance(item, Problem):
                 self._report(item)
             else:
@@ -196,7 +140,7 @@ class TraceReading:
             raise TraceError(f"could be {names}", "Choose one with --format.")
         return claiming[0] if claiming else None
 
-    def _settled(self, trajectory: Trajectory) -> Trajectory:
+    def _complete(self, trajectory: Trajectory) -> Trajectory:
         if self._options.outcomes is not None:
             trajectory = self._options.outcomes.apply(trajectory)
         ability = self._options.ability or trajectory.ability or "general"
@@ -212,9 +156,9 @@ def _reader_named(name: str) -> Reader:
     try:
         return readers()[name]
     except KeyError:
-        known = list(readers())
+        names = list(readers())
         raise UsageError(
-            f"there is no reader {name!r}{nearest(name, known)} --format takes one of: {', '.join(known)}."
+            f"there is no reader {name!r}{nearest(name, names)} --format takes one of: {', '.join(names)}."
         ) from None
 
 
@@ -228,44 +172,3 @@ def read_traces(
     if options.format is not None:
         _reader_named(options.format)
     return TraceReading([Path(path) for path in paths], options, on_file)
-
-
-Record = TypeVar("Record")
-
-# What code that expects a shape raises when untrusted data has another.
-_WRONG_SHAPE = (
-    KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, msgspec.MsgspecError,
-)  # fmt: skip
-
-
-def each_run(
-    file: TraceFile,
-    records: Iterable[tuple[object, Record]],
-    build: Callable[[Record, str], Trajectory | SkippedRun | None],
-) -> Iterator[Trajectory | Problem | SkippedRun]:
-    """`build(record, position)` for each (position, record), where a record that does not fit becomes a Problem.
-
-    None from `build` means that the record is no run (a header, a comment). A record may itself be the TraceError that
-    decoding it raised.
-    """
-    for position, record in records:
-        try:
-            if isinstance(record, TraceError):
-                raise record
-            built = build(record, str(position))
-        except TraceError as error:
-            yield Problem(_where(file, position), error.what, error.hint)
-        except _WRONG_SHAPE as error:
-            what = f"is not shaped as expected ({_in_words(error)})"
-            yield Problem(_where(file, position), what, "Is this the right format? Choose one with --format.")
-        else:
-            if built is not None:
-                yield built
-
-
-def _where(file: TraceFile, position: object) -> str:
-    return f"{file.origin}:{position}" if str(position) else file.origin
-
-
-def _in_words(error: Exception) -> str:
-    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) and error.args else str(error)[:200]

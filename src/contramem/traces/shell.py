@@ -69,7 +69,7 @@ def shell_call(tool: str, arguments: Mapping[str, Any] | None) -> Shell | None:
     """The program that this call runs; None when the tool is no shell or is given no command."""
     if not is_shell(tool):
         return None
-    return of_command(command) if (command := _command(arguments or {})) else None
+    return parse_command(command) if (command := _command(arguments or {})) else None
 
 
 @lru_cache(maxsize=4096)
@@ -77,13 +77,13 @@ def is_shell(tool: str) -> bool:
     return tool.rpartition(".")[2].rpartition("__")[2].lower() in _TOOLS
 
 
-def called(tool: str, arguments: Mapping[str, Any] | None) -> str:
+def function_called(tool: str, arguments: Mapping[str, Any] | None) -> str:
     """The name to look a call up by: of a shell command its program, else the tool itself."""
-    found = shell_call(tool, arguments)
-    return found.function if found else tool
+    command = shell_call(tool, arguments)
+    return command.function if command else tool
 
 
-def failure(function: str, content: object) -> str | None:
+def exit_code_error(function: str, content: object) -> str | None:
     """The error that the exit code in a shell result admits to. `grep` that finds nothing has not failed."""
     app, _, program = function.rpartition(".")
     if app != APP:
@@ -93,8 +93,8 @@ def failure(function: str, content: object) -> str | None:
         text = str(content.get("stderr") or content.get("output") or content.get("stdout") or "")
     else:
         text = content if isinstance(content, str) else ""
-        found = _EXIT.search(text[:_EDGE]) or _EXIT.search(text[-_EDGE:])
-        code = int(found[1]) if found else 0
+        match = _EXIT.search(text[:_EDGE]) or _EXIT.search(text[-_EDGE:])
+        code = int(match[1]) if match else 0
     if code in (0, None) or (code == 1 and program in _FALSE_IS_NO_FAILURE):
         return None
     return text[:2000] or f"exit code {code}"
@@ -114,14 +114,14 @@ def _command(arguments: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def of_command(command: str) -> Shell | None:
+def parse_command(command: str) -> Shell | None:
     """What one command line is about: its first program that does more than prepare the next."""
-    lines = [words for words in map(_unwrapped, _simple_commands(command)) if words]
+    lines = [words for words in map(_strip_wrappers, _simple_commands(command)) if words]
     if not lines:
         return None
     chosen = next((words for words in lines if words[0] not in _PREPARES), lines[0])
     if chosen[0] in ("bash", "sh", "zsh") and (script := _script(chosen)):
-        return of_command(script)
+        return parse_command(script)
     name = _program(chosen)
     return Shell(f"{APP}.{name}", _effect(name, chosen)) if name else None
 
@@ -143,7 +143,7 @@ def _simple_commands(command: str) -> Iterator[list[str]]:
     yield words
 
 
-def _unwrapped(words: list[str]) -> list[str]:
+def _strip_wrappers(words: list[str]) -> list[str]:
     """Without variables set for the command, and without programs whose task is to run another one."""
     while words:
         first, *rest = words

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from contramem.traces.pool import content_digest
-from contramem.traces.read import Problem, TraceReading
+from contramem.traces.read import TraceReading
+from contramem.traces.reader import Problem
 
 
 @dataclass

@@ -9,20 +9,20 @@ import msgspec
 from contramem.traces.trajectory import Tool, Trajectory
 
 
-def described(runs: Iterable[Trajectory]) -> dict[str, Tool]:
+def tools_by_function(runs: Iterable[Trajectory]) -> dict[str, Tool]:
     """By function."""
     tools: dict[str, Tool] = {}
     for run in runs:
-        take_in(run.tools, tools)
+        merge_tools(run.tools, tools)
     return tools
 
 
-def take_in(found: Iterable[Tool], tools: dict[str, Tool]) -> None:
+def merge_tools(tools_of_run: Iterable[Tool], tools: dict[str, Tool]) -> None:
     """Of two descriptions of a function the longer one counts, in whatever order the runs were read."""
-    for tool in found:
-        known = tools.setdefault(tool.function, tool)
-        if known != tool:
-            tools[tool.function] = max(known, tool, key=_length_and_words)
+    for tool in tools_of_run:
+        longest = tools.setdefault(tool.function, tool)
+        if longest != tool:
+            tools[tool.function] = max(longest, tool, key=_length_and_words)
 
 
 def _length_and_words(tool: Tool) -> tuple[int, bytes]:

@@ -40,30 +40,30 @@ def write_traces(trajectories: Iterable[Trajectory], path: Path | str) -> int:
         with replacing(path) as file, _compressing(file, path.suffix) as stream:
             stream.write(_encode({"format": FORMAT, "version": VERSION}) + b"\n")
             for trajectory in trajectories:
-                stream.write(encoded(trajectory) + b"\n")
+                stream.write(encode_line(trajectory) + b"\n")
                 count += 1
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror or error}).") from None
     return count
 
 
-def encoded(trajectory: Trajectory) -> bytes:
+def encode_line(trajectory: Trajectory) -> bytes:
     """One line, without its end."""
     try:
         return _encode(trajectory)
     except UnicodeEncodeError:
-        return _encode(_mended(msgspec.to_builtins(trajectory)))
+        return _encode(_replace_surrogates(msgspec.to_builtins(trajectory)))
     except RecursionError:
         raise TraceError(f"{trajectory.origin}: a value is nested too deeply to be written") from None
 
 
-def _mended(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {_mended(key): _mended(child) for key, child in value.items()}
+        return {_replace_surrogates(key): _replace_surrogates(child) for key, child in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_mended(child) for child in value]
+        return [_replace_surrogates(child) for child in value]
     return value
 
 

@@ -25,7 +25,8 @@ from contramem.llm.scripted import ScriptedModel
 from contramem.monitor.guard import guards_of, parse_guard
 from contramem.pipeline import build_bank
 from contramem.traces.pool import Pool
-from contramem.traces.read import ReadOptions, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import ReadOptions
 
 GUARD = "precedence(Mail.search, Mail.delete)"
 DELTA: dict[str, Any] = {

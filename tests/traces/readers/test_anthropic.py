@@ -3,7 +3,8 @@
 import json
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import Problem, ReadOptions
 from contramem.traces.readers.anthropic import AnthropicReader
 from contramem.traces.readers.chat import ChatReader
 

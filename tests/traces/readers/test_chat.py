@@ -6,7 +6,8 @@ import pytest
 
 from contramem.errors import UsageError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import Problem, ReadOptions
 from contramem.traces.readers.chat import ChatReader
 from contramem.traces.trajectory import Trajectory, digest
 

@@ -4,7 +4,8 @@ import json
 
 from contramem.traces.files import TraceFile
 from contramem.traces.outcomes import OutcomeRows
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.claude_code import ClaudeCodeReader
 
 

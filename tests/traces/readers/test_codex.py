@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.codex import CodexReader, ResponsesReader
 
 if sys.version_info >= (3, 14):

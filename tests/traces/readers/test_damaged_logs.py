@@ -13,9 +13,10 @@ import pytest
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, readers
+from contramem.traces.read import readers
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.write import encoded
+from contramem.traces.write import encode_line
 
 ODD: list[Any] = [None, True, -1, 10**400, 1e308, "", "x", "\ud800", "{", [], {}, [[]], [None], {"": {}}, 1 << 70]
 
@@ -133,7 +134,7 @@ def test_whatever_is_damaged_reading_never_raises(name: str, seed: Any) -> None:
                 if isinstance(item, Trajectory):
                     read += 1
                     # Nothing checks a struct's types when it is made; decoding does.
-                    msgspec.json.decode(encoded(item), type=Trajectory)
+                    msgspec.json.decode(encode_line(item), type=Trajectory)
         except TraceError:
             pass
     assert read > 20, "most damage is small, and small damage is survived"

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, Reader, ReadOptions, SkippedRun, readers
+from contramem.traces.read import readers
+from contramem.traces.reader import Problem, Reader, ReadOptions, SkippedRun
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.write import encoded
+from contramem.traces.write import encode_line
 
 CHAT = [
     {"role": "user", "content": "Mail Bob"},
@@ -197,7 +198,7 @@ def survive(reader: Reader, file: TraceFile, options: ReadOptions) -> None:
             assert isinstance(item, (Trajectory, Problem, SkippedRun))
             if isinstance(item, Trajectory):
                 # Nothing checks a struct's types when it is made; decoding does.
-                msgspec.json.decode(encoded(item), type=Trajectory)
+                msgspec.json.decode(encode_line(item), type=Trajectory)
     except TraceError:
         pass
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import ReadOptions, TraceReading, read_traces
+from contramem.traces.read import TraceReading, read_traces
+from contramem.traces.reader import ReadOptions
 from contramem.traces.readers.inspect_ai import InspectReader
 from contramem.traces.trajectory import Trajectory
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import ReadOptions
+from contramem.traces.reader import ReadOptions
 from contramem.traces.readers.mini_swe_agent import MiniSweAgentReader
 from contramem.traces.trajectory import Trajectory
 

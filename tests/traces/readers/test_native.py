@@ -8,7 +8,8 @@ import pytest
 
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import Problem, ReadOptions
 from contramem.traces.readers.native import NativeReader
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Tool, Trajectory
 from contramem.traces.write import write_traces
@@ -142,18 +143,18 @@ def test_a_file_without_a_proper_header_is_refused(head: bytes) -> None:
 
 
 def test_an_app_the_user_gives_wins_over_the_files() -> None:
-    (run,) = read(HEADER + encoded(RUN), ReadOptions(app="Shop", effects={"cancel": "read"}))
+    (run,) = read(HEADER + encode_line(RUN), ReadOptions(app="Shop", effects={"cancel": "read"}))
     assert run.events[1].function == "Shop.cancel"
     assert run.events[1].effect == "read"
 
 
 def test_a_function_without_an_app_gets_one() -> None:
     event = Event(0, "agent", "call", function="send_email")
-    (run,) = read(HEADER + encoded(Trajectory("e", "t", "s", Origin("f"), (event,))))
+    (run,) = read(HEADER + encode_line(Trajectory("e", "t", "s", Origin("f"), (event,))))
     assert (run.events[0].function, run.events[0].effect) == ("general.send_email", "write")
 
 
-def encoded(run: Trajectory) -> bytes:
-    from contramem.traces.write import encoded as as_line
+def encode_line(run: Trajectory) -> bytes:
+    from contramem.traces.write import encode_line as as_line
 
     return as_line(run)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from contramem.traces.read import ReadOptions, TraceReading, read_traces
+from contramem.traces.read import TraceReading, read_traces
+from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Trajectory
 
 

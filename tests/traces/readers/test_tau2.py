@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import Problem, ReadOptions
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.tau2 import Tau2Reader
 

@@ -6,7 +6,8 @@ from collections import defaultdict
 import pytest
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, read_traces
+from contramem.traces.read import read_traces
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.tau_bench import TauBenchReader, source_of
 
 NAME = "results/retail/tool-calling-gpt-4.1-mini-0.0_range_0--1_user-gemini-2.0-flash-llm_0610135038.json"

@@ -12,7 +12,7 @@ from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.pipeline import contrast_all
 from contramem.traces.pool import Pool, content_digest
-from contramem.traces.tools import described
+from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory
 
 
@@ -47,7 +47,7 @@ class Reference:
     @cached_property
     def tools(self) -> dict[str, Tool]:
         """What the runs say about the functions that agents had."""
-        return described(self.runs)
+        return tools_by_function(self.runs)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -12,7 +12,7 @@ from contramem.inject.provider import MemoryRun
 from contramem.inject.run import Memory, Run
 from contramem.prompts import render
 from contramem.retrieve.profiles import Profile
-from contramem.traces.admitted import error_in  # so that a live failure is what a failure in a trace is
+from contramem.traces.result_errors import error_in  # so that a live failure is what a failure in a trace is
 from contramem.traces.trajectory import Event, Result, Tool
 
 HELD = "inject/adapters/prompts/held.jinja"

@@ -1,6 +1,6 @@
 """One small file per trace format. The order is the order of `--help`; detection does not depend on it."""
 
-from contramem.traces.read import Reader
+from contramem.traces.reader import Reader
 from contramem.traces.readers.agentdojo import AgentDojoReader
 from contramem.traces.readers.anthropic import AnthropicReader
 from contramem.traces.readers.are import AreReader

@@ -12,7 +12,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.records import label
 from contramem.traces.trajectory import Origin, Outcome, Trajectory, digest
 

@@ -14,8 +14,8 @@ import msgspec
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
-from contramem.traces.readers.are_calls import arguments_in, called, issued_by, not_nested
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.readers.are_calls import arguments_in, match_turns, outer_calls, record_call
 from contramem.traces.readers.are_lite import (
     Turn,
     task_in,
@@ -86,8 +86,8 @@ def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Tr
     apps = {str(app["name"]): str(app["class_name"]) for app in trace.get("apps") or ()}
     recorder = Recorder(options.naming("are", apps or GAIA2_APPS))
     lite = twin_document(file, "hf", "lite")
-    _record(recorder, _timed(trace["completed_events"]), turns_of(lite) if lite else [])
-    events = _finalized(recorder.events(finalize=False))
+    _record(recorder, _check_times(trace["completed_events"]), turns_of(lite) if lite else [])
+    events = _mark_final(recorder.events(finalize=False))
     return Trajectory(
         environment="are",
         task_id=_scenario(definition),
@@ -115,7 +115,7 @@ def _scenario(holder: dict[str, Any]) -> str:
     return name
 
 
-def _timed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _check_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The events with a time that can be compared; ARE gives every completed event one."""
     for event in events:
         if (time := number(event["event_time"])) is None:
@@ -126,8 +126,8 @@ def _timed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _record(recorder: Recorder, events: list[dict[str, Any]], turns: list[Turn]) -> None:
     """Executed events in their order, and between them what only the turns tell."""
-    issued = issued_by(recorder.naming, events, turns)
-    own = set(issued) if issued else not_nested(events)
+    issued = match_turns(recorder.naming, events, turns)
+    own = set(issued) if issued else outer_calls(events)
     # Halves that do not join (other clocks) would tell each call twice, so then only the thoughts are taken.
     executed = set(issued.values()) if issued or not own else set(turns)
     waiting = _worth_telling(turns)
@@ -137,9 +137,9 @@ def _record(recorder: Recorder, events: list[dict[str, Any]], turns: list[Turn])
             _tell(recorder, turn, executed)
             turn = next(waiting, None)
         if event["event_type"] in ("ENV", "USER"):
-            _happened(recorder, event)
+            _record_environment(recorder, event)
         elif event["event_type"] == "AGENT" and position in own:
-            called(recorder, event, issued.get(position))
+            record_call(recorder, event, issued.get(position))
     for rest in (turn, *waiting) if turn is not None else ():
         _tell(recorder, rest, executed)
 
@@ -158,7 +158,7 @@ def _tell(recorder: Recorder, turn: Turn, executed: set[Turn]) -> None:
         tell(recorder, turn)
 
 
-def _happened(recorder: Recorder, event: dict[str, Any]) -> None:
+def _record_environment(recorder: Recorder, event: dict[str, Any]) -> None:
     action, time = event["action"], event["event_time"]
     arguments = arguments_in(action)
     if action["function"] == "send_message_to_agent":
@@ -169,7 +169,7 @@ def _happened(recorder: Recorder, event: dict[str, Any]) -> None:
         recorder.message("environment", text, time, kind="notification")
 
 
-def _finalized(events: tuple[Event, ...]) -> tuple[Event, ...]:
+def _mark_final(events: tuple[Event, ...]) -> tuple[Event, ...]:
     """With the agent's last call marked as its answer if it is a message to the user; earlier ones only end a turn."""
     last = next((event for event in reversed(events) if event.function and event.actor == "agent"), None)
     if last is None or not last.function.endswith(".send_message_to_user"):
@@ -192,7 +192,7 @@ def _from_lite(lite: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
             recorder.result(value_of(turn.response), error=False)
         else:
             tell(recorder, turn)
-    events = _finalized(recorder.events(finalize=False))
+    events = _mark_final(recorder.events(finalize=False))
     return Trajectory(
         environment="are",
         task_id=_scenario(lite),

@@ -18,7 +18,7 @@ NESTED_WITHIN_S = 0.001
 _EFFECTS: dict[str | None, Effect] = {"READ": "read", "WRITE": "write"}
 
 
-def issued_by(naming: Naming, events: list[dict[str, Any]], turns: list[Turn]) -> dict[int, Turn]:
+def match_turns(naming: Naming, events: list[dict[str, Any]], turns: list[Turn]) -> dict[int, Turn]:
     """Which turn asked for which event: the first event of the turn's function before the next turn.
 
     Everything else that is logged as the agent's in that time was called inside an app, not by the agent. Nothing
@@ -40,7 +40,7 @@ def issued_by(naming: Naming, events: list[dict[str, Any]], turns: list[Turn]) -
     return issued
 
 
-def not_nested(events: list[dict[str, Any]]) -> set[int]:
+def outer_calls(events: list[dict[str, Any]]) -> set[int]:
     """Positions of the agent's events without those that follow another of the same app faster than a model can."""
     own: set[int] = set()
     outer: dict[str, Any] | None = None
@@ -62,7 +62,7 @@ def _inside(event: dict[str, Any], outer: dict[str, Any]) -> bool:
     )
 
 
-def called(recorder: Recorder, event: dict[str, Any], turn: Turn | None) -> None:
+def record_call(recorder: Recorder, event: dict[str, Any], turn: Turn | None) -> None:
     """Record one call of the agent: arguments as it gave them where `turn` tells, and what came back."""
     action, outcome = event["action"], event.get("metadata") or {}
     name = action["function"]

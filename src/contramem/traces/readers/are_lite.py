@@ -70,10 +70,10 @@ def _turns(history: list[dict[str, Any]]) -> Iterator[Turn]:
                 yield last
             last = _spoken(content, time)
         elif role == "tool-response":
-            found = _RESPONSE.match(content)
+            match = _RESPONSE.match(content)
             if last is not None and last.tool and last.response is None:
-                last.failed = found is not None and found[1] == "ERROR"
-                last.response = found[2] if found else content
+                last.failed = match is not None and match[1] == "ERROR"
+                last.response = match[2] if match else content
         elif role != "system":
             if last is not None:
                 yield last
@@ -84,24 +84,24 @@ def _turns(history: list[dict[str, Any]]) -> Iterator[Turn]:
 
 
 def _spoken(content: str, time: float | None) -> Turn:
-    found = _ACTION.search(content)
-    thought = content[: found.start()] if found else content
+    match = _ACTION.search(content)
+    thought = content[: match.start()] if match else content
     turn = Turn("assistant", thought.strip().removeprefix("Thought:").strip(), time)
     try:
-        action, _ = _decode_action(content, content.index("{", found.end())) if found else (None, 0)
+        action, _ = _decode_action(content, content.index("{", match.end())) if match else (None, 0)
     except (ValueError, RecursionError):
         action = None
     if isinstance(action, dict) and isinstance(action.get("action"), str):
         turn.tool, turn.arguments = action["action"], action.get("action_input")
-    elif found:
+    elif match:
         turn.text = content.strip()
     return turn
 
 
 def error_of(response: str) -> str:
     """The exception in an ERROR response, without the tool's documentation that ARE repeats after it."""
-    found = _EXCEPTION.search(response)
-    return (found[1] if found else response).strip() or "failed"
+    match = _EXCEPTION.search(response)
+    return (match[1] if match else response).strip() or "failed"
 
 
 def value_of(text: str | None) -> Any:
@@ -153,17 +153,17 @@ def tell(recorder: Recorder, turn: Turn) -> None:
 
 def notice_in(text: str) -> str:
     """What a notification says, without the frame that ARE puts around it."""
-    found = _SHOWN.match(text)
-    return found[1].strip() if found else text.strip()
+    match = _SHOWN.match(text)
+    return match[1].strip() if match else text.strip()
 
 
 def task_in(text: str) -> str:
     """The user's words in a turn that brings some, or nothing when it brings something else."""
-    found = _TASK.match(text)
-    if not found:
+    match = _TASK.match(text)
+    if not match:
         return ""
-    messages = [message.strip() for message in _MESSAGE.findall(found[1])]
-    return "\n".join(messages) if messages else found[1].strip()
+    messages = [message.strip() for message in _MESSAGE.findall(match[1])]
+    return "\n".join(messages) if messages else match[1].strip()
 
 
 def usage_of(lite: dict[str, Any]) -> RunUsage:

@@ -13,7 +13,7 @@ from typing import Any
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
-from contramem.traces.read import Problem, SkippedRun, each_run
+from contramem.traces.reader import Problem, SkippedRun, each_run
 from contramem.traces.trajectory import Ending, Event, Outcome, Trajectory
 
 
@@ -55,9 +55,9 @@ def _text(value: object) -> str:
 def _row(file: TraceFile, definition: dict[str, Any]) -> dict[str, Any]:
     """The run's metadata and score in `output.jsonl`, beside the trace or beside its folder."""
     for place in ("output.jsonl", "../output.jsonl"):
-        if (found := file.beside(place)) is not None:
-            stat = found.path.stat()
-            rows = _rows(found.path, stat.st_mtime_ns, stat.st_size)
+        if (scores := file.beside(place)) is not None:
+            stat = scores.path.stat()
+            rows = _rows(scores.path, stat.st_mtime_ns, stat.st_size)
             run = (str(definition.get("scenario_id")), definition.get("run_number"))
             return rows.get(file.path.name) or rows.get(run) or {}
     return {}

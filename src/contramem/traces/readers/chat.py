@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, SkippedRun
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.messages import has_blocks
 from contramem.traces.readers.records import first_messages, read_records
 from contramem.traces.trajectory import Trajectory

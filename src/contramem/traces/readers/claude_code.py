@@ -14,8 +14,8 @@ from typing import Any
 
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun
-from contramem.traces.readers.messages import has_blocks, tell_content
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun
+from contramem.traces.readers.messages import has_blocks, record_content
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.session import ENVIRONMENT, Entry, opening, read_session
@@ -49,7 +49,7 @@ def _is_turn(entry: Entry) -> bool:
 
 
 def _trajectory(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Trajectory | SkippedRun:
-    turns = [entry for entry in _kept(entries) if _is_turn(entry)]
+    turns = [entry for entry in _main_branch(entries) if _is_turn(entry)]
     if not turns:
         alone = any(entry.get("isSidechain") for entry in entries)
         return SkippedRun(file.origin, "subagent of a session" if alone else "session without a prompt")
@@ -69,11 +69,11 @@ def _trajectory(entries: list[Entry], file: TraceFile, options: ReadOptions) -> 
         run=label(turns[-1].get("sessionId"), "sessionId") or file.name.partition(".")[0],
         task=task,
         authored=True,
-        usage=_spent(turns).usage(),
+        usage=_sum_usage(turns).usage(),
     )
 
 
-def _kept(entries: list[Entry]) -> Iterator[Entry]:
+def _main_branch(entries: list[Entry]) -> Iterator[Entry]:
     """The main branch in file order. Where one entry has several prompts as children, only the last was kept."""
     entries = [entry for entry in entries if not entry.get("isSidechain")]
     latest = {entry.get("parentUuid"): entry.get("uuid") for entry in entries if _is_prompt(entry)}
@@ -99,13 +99,13 @@ def _tell(recorder: Recorder, entry: Entry) -> str:
     if entry.get("isApiErrorMessage"):
         recorder.message("environment", text_of(content), kind="notification")
     elif entry["type"] == "assistant":
-        tell_content(recorder, "agent", content, unmarked=False)
+        record_content(recorder, "agent", content, unmarked=False)
     elif _is_prompt(entry):
         text = _prompt(text_of(content))
         recorder.message("user", text)
         return text
     elif not entry.get("isMeta") and not entry.get("isCompactSummary"):
-        tell_content(recorder, "user", content, unmarked=False)
+        record_content(recorder, "user", content, unmarked=False)
     return ""
 
 
@@ -123,7 +123,7 @@ def _model(turns: list[Entry]) -> str:
     return next((model for model in models if isinstance(model, str) and model[:1] not in ("", "<")), "unknown")
 
 
-def _spent(turns: list[Entry]) -> Meter:
+def _sum_usage(turns: list[Entry]) -> Meter:
     # One reply is written as several entries, each with the usage so far: the last of them counts.
     replies = {turn["message"].get("id"): turn["message"].get("usage") for turn in turns if turn["type"] == "assistant"}
     meter = Meter()

@@ -13,7 +13,7 @@ import msgspec
 
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import result_content
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
@@ -57,7 +57,9 @@ class ResponsesReader:
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         if file.is_lines:
             return read_session(file, options, _items)
-        return each_run(file, [("", file.document)], lambda found, position: _items(_as_list(found), file, options))
+        return each_run(
+            file, [("", file.document)], lambda document, position: _items(_as_list(document), file, options)
+        )
 
 
 def _one_of(entry: Entry, kinds: frozenset[str]) -> bool:
@@ -92,7 +94,7 @@ def _rollout(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Tra
         source=next((turn["model"] for turn in by_type.get("turn_context", ()) if turn.get("model")), None),
         run=meta.get("id"),
         outcome=Outcome(ended="interrupted" if failed else "complete"),
-        usage=_counted(events),
+        usage=_last_token_count(events),
     )
     return _trajectory(by_type.get("response_item", ()), session, file, options)
 
@@ -103,14 +105,14 @@ def _items(entries: list[Entry], file: TraceFile, options: ReadOptions) -> Traje
     for entry in entries:
         if entry.get("object") == "response":
             meter.add(entry.get("usage"))
-            items += [*_given(entry), *entry["output"]]
+            items += [*_input_items(entry), *entry["output"]]
         else:
             items.append(entry)
     source = next((entry["model"] for entry in entries if entry.get("model")), None)
     return _trajectory(items, _CodexSession(source=source, usage=meter.usage()), file, options)
 
 
-def _given(response: Entry) -> list[Entry]:
+def _input_items(response: Entry) -> list[Entry]:
     given = response.get("input")
     if isinstance(given, str):
         return [{"type": "message", "role": "user", "content": given}]
@@ -196,12 +198,12 @@ def _output(raw: object) -> tuple[object, bool | None]:
     if isinstance(content, str):
         if content.startswith("Command blocked by"):
             return content, True
-        found = _EXIT.search(content[:400])
-        code = int(found.group(1)) if found else code
+        match = _EXIT.search(content[:400])
+        code = int(match.group(1)) if match else code
     return content, code != 0 if isinstance(code, int) else None
 
 
-def _counted(events: Iterable[Mapping[str, Any]]) -> RunUsage:
+def _last_token_count(events: Iterable[Mapping[str, Any]]) -> RunUsage:
     """Codex counts tokens itself: the last total is the session's."""
     meter = Meter()
     counts = [event["info"] for event in events if event.get("type") == "token_count" and event.get("info")]

@@ -13,7 +13,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.records import label, tools_of
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory, digest
 
@@ -53,8 +53,8 @@ def _is_result(head: dict[str, Any]) -> bool:
 def _part_of_another(file: TraceFile) -> str | None:
     """How this file belongs to a run whose main file is there too; that one reads its continuations itself."""
     for mark in (".cont-", ".summarization-"):
-        stem, found, _ = file.path.name.partition(mark)
-        if found and file.beside(f"{stem}.json") is not None:
+        stem, divider, _ = file.path.name.partition(mark)
+        if divider and file.beside(f"{stem}.json") is not None:
             return mark
     return None
 
@@ -66,10 +66,10 @@ def _parts(document: dict[str, Any], file: TraceFile) -> Iterator[dict[str, Any]
         reference = document.get("continued_trajectory_ref")
         if not reference:
             return
-        found = _continuation(str(reference), part, file)
-        if found is None:
+        following = _continuation(str(reference), part, file)
+        if following is None:
             raise TraceError(f"is continued in {str(reference)[:200]!r}, not found beside it", "Put the file there.")
-        document = found.document
+        document = following.document
         yield document
     raise TraceError(f"is continued in more than {MAX_PARTS} files", "Do they refer to each other in a circle?")
 
@@ -121,9 +121,9 @@ def _own_steps(part: dict[str, Any], continued: bool) -> list[dict[str, Any]]:
 
 def _result(file: TraceFile) -> dict[str, Any]:
     for place in ("../result.json", "result.json"):
-        found = file.beside(place)
-        if found is not None and isinstance(found.document, dict) and _is_result(found.document):
-            document: dict[str, Any] = found.document
+        result = file.beside(place)
+        if result is not None and isinstance(result.document, dict) and _is_result(result.document):
+            document: dict[str, Any] = result.document
             return document
     return {}
 

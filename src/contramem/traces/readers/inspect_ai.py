@@ -13,7 +13,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.inspect_events import record, tools_in
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory
 
@@ -31,7 +31,7 @@ class InspectReader:
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         log = _log_module()
-        header, samples = _guarded(_of_archive if file.ending == ".eval" else _of_document, log, file)
+        header, samples = _translate_errors(_of_archive if file.ending == ".eval" else _of_document, log, file)
 
         def build(sample: Any, position: str) -> Trajectory:
             return _trajectory(sample, header, Origin(file.origin, position), options)
@@ -69,9 +69,9 @@ class LogHeader:
 
 def _of_archive(log: Any, file: TraceFile) -> tuple[LogHeader, Iterator[tuple[str, Any]]]:
     path = str(file.path)
-    found = log.read_eval_log(path, header_only=True, format="eval")
-    scorers = [score.name for score in found.results.scores] if found.results else []
-    header = LogHeader(found.eval.task, str(found.eval.model), scorers)
+    header = log.read_eval_log(path, header_only=True, format="eval")
+    scorers = [score.name for score in header.results.scores] if header.results else []
+    header = LogHeader(header.eval.task, str(header.eval.model), scorers)
     summaries = log.read_eval_log_sample_summaries(path, format="eval")
 
     def samples() -> Iterator[tuple[str, Any]]:
@@ -107,8 +107,8 @@ def _of_document(log: Any, file: TraceFile) -> tuple[LogHeader, Iterator[tuple[s
 
     def samples() -> Iterator[tuple[str, Any]]:
         for index, raw in enumerate(rows):
-            known = isinstance(raw, dict) and "id" in raw
-            yield _position(raw["id"], raw.get("epoch")) if known else str(index), _attempt(resolved, raw)
+            is_sample = isinstance(raw, dict) and "id" in raw
+            yield _position(raw["id"], raw.get("epoch")) if is_sample else str(index), _attempt(resolved, raw)
 
     return header, samples()
 
@@ -117,7 +117,7 @@ def _position(sample_id: object, epoch: object) -> str:
     return f"{sample_id}_epoch_{epoch}"
 
 
-def _guarded(function: Any, *arguments: Any, **options: Any) -> Any:
+def _translate_errors(function: Any, *arguments: Any, **options: Any) -> Any:
     try:
         return function(*arguments, **options)
     except TraceError:
@@ -129,7 +129,7 @@ def _guarded(function: Any, *arguments: Any, **options: Any) -> Any:
 
 def _attempt(function: Any, *arguments: Any, **options: Any) -> Any:
     try:
-        return _guarded(function, *arguments, **options)
+        return _translate_errors(function, *arguments, **options)
     except TraceError as error:
         return error
 

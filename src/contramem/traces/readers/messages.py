@@ -16,25 +16,25 @@ ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function
 _THOUGHTS = ("thinking", "redacted_thinking", "reasoning")
 
 
-def tell(recorder: Recorder, message: Mapping[str, Any]) -> str:
+def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
     """Record one message. Gives back what a user said in it; empty for everybody else."""
     role = message["role"]
     if role == "assistant":
-        tell_content(recorder, "agent", message.get("content"))
+        record_content(recorder, "agent", message.get("content"))
         for call in message.get("tool_calls") or ():
-            tell_call(recorder, call)
+            record_call(recorder, call)
         if message.get("function_call"):
-            tell_call(recorder, message["function_call"])
+            record_call(recorder, message["function_call"])
     elif role in ("tool", "function"):
         recorder.result(result_content(message.get("content")), message.get("tool_call_id"))
     elif role == "user":
-        return tell_content(recorder, "user", message.get("content"))
+        return record_content(recorder, "user", message.get("content"))
     elif role not in ROLES:
         raise TraceError(f"has a message of unknown role {str(role)[:40]!r}", f"Known are: {', '.join(sorted(ROLES))}.")
     return ""
 
 
-def tell_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
+def record_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
     """One entry of `tool_calls`: OpenAI's `function` or `custom`, or name and arguments right in the entry."""
     wrapped = call.get("function") or call.get("custom")
     spec = wrapped if isinstance(wrapped, dict) else call
@@ -42,7 +42,7 @@ def tell_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
     recorder.call(spec["name"], arguments, call.get("id"))
 
 
-def tell_content(recorder: Recorder, actor: Actor, content: object, unmarked: bool | None = None) -> str:
+def record_content(recorder: Recorder, actor: Actor, content: object, unmarked: bool | None = None) -> str:
     """The text and tool blocks of one message, in order; gives back the text.
 
     `unmarked` is the error of a tool result that carries no `is_error`: False where the writer marks every error,
@@ -52,18 +52,18 @@ def tell_content(recorder: Recorder, actor: Actor, content: object, unmarked: bo
         text = text_of(content)
         recorder.message(actor, text)
         return text
-    said: list[str] = []
-    told = 0
+    texts: list[str] = []
+    recorded = 0
     for block in content:
         kind = block.get("type") if isinstance(block, dict) else ""
         if _is_call(kind) or _is_result(kind):
-            recorder.message(actor, "\n".join(said[told:]))
-            told = len(said)
+            recorder.message(actor, "\n".join(texts[recorded:]))
+            recorded = len(texts)
             _tell_block(recorder, block, unmarked)
         elif kind not in _THOUGHTS and (text := text_of([block])):
-            said.append(text)
-    recorder.message(actor, "\n".join(said[told:]))
-    return "\n".join(said)
+            texts.append(text)
+    recorder.message(actor, "\n".join(texts[recorded:]))
+    return "\n".join(texts)
 
 
 def _tell_block(recorder: Recorder, block: Mapping[str, Any], unmarked: bool | None) -> None:

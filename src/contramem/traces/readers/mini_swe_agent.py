@@ -12,7 +12,7 @@ from typing import Any
 
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.session import ENVIRONMENT
 from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory
 
@@ -39,7 +39,7 @@ class MiniSweAgentReader:
         return file.path.name.endswith(SUFFIX) and isinstance(head, list) and _is_message(head[:1])
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
-        return each_run(file, [("", file.document)], lambda found, position: _trajectory(found, file, options))
+        return each_run(file, [("", file.document)], lambda document, position: _trajectory(document, file, options))
 
 
 def _is_message(opening: list[Any]) -> bool:

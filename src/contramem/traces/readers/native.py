@@ -13,7 +13,7 @@ import msgspec
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Naming, check_depth
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.trajectory import Event, Trajectory
 from contramem.traces.write import FORMAT, VERSION
 
@@ -75,16 +75,16 @@ def _trajectory(line: bytes, rename: Callable[[Event], Event] | None) -> Traject
                 check_depth(value)
     if rename is None and not bare:
         return trajectory
-    rename = rename or _renamed(Naming())
+    rename = rename or _renamer(Naming())
     return msgspec.structs.replace(trajectory, events=tuple([rename(event) for event in trajectory.events]))
 
 
 def _renaming(options: ReadOptions) -> Callable[[Event], Event] | None:
     """Names and effects are settled in the file, unless the user gives others."""
-    return _renamed(options.naming()) if options.app or options.effects else None
+    return _renamer(options.naming()) if options.app or options.effects else None
 
 
-def _renamed(naming: Naming) -> Callable[[Event], Event]:
+def _renamer(naming: Naming) -> Callable[[Event], Event]:
     def rename(event: Event) -> Event:
         if not event.function:
             return event

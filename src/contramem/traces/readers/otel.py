@@ -13,7 +13,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.otel_messages import (
     OtelCall,
     OtelMessage,
@@ -70,18 +70,18 @@ def _trajectory(spans: list[Span], trace: str, file: TraceFile, options: ReadOpt
     conversation = OtelConversation(Recorder(options.naming()))
     tools = _tools(spans, conversation.recorder)
     conversation.tell(spans)
-    found = _Marks(spans, options.fields)
-    task = found("task") or conversation.task
+    marks = _Marks(spans, options.fields)
+    task = marks("task") or conversation.task
     return Trajectory(
         environment="otel",
-        task_id=found("task_id", *_TASK_IDS) or f"prompt-{digest(task)}",
-        source=found("source", *_SOURCES, *_AGENTS) or "unknown",
+        task_id=marks("task_id", *_TASK_IDS) or f"prompt-{digest(task)}",
+        source=marks("source", *_SOURCES, *_AGENTS) or "unknown",
         origin=Origin(file.origin, trace),
         events=conversation.recorder.events(),
-        outcome=outcome_of(spans, found.value("outcome")),
-        run=found("trial", *_RUNS) or trace,
+        outcome=outcome_of(spans, marks.value("outcome")),
+        run=marks("trial", *_RUNS) or trace,
         task=task,
-        ability=found("ability", *_ABILITIES) or None,
+        ability=marks("ability", *_ABILITIES) or None,
         tools=tools,
         usage=usage_of(spans),
     )
@@ -173,7 +173,7 @@ class OtelConversation:
 
     def _waiting_for(self, call: OtelCall) -> str | None:
         """The open call of this tool, for tool spans that do not name theirs."""
-        return None if call.id else next((known for known, tool in self._open.items() if tool == call.name), None)
+        return None if call.id else next((call_id for call_id, tool in self._open.items() if tool == call.name), None)
 
     def _result(self, call: OtelCall, call_id: str | None, time: float) -> None:
         if call_id is not None:

@@ -62,11 +62,11 @@ def json_of(value: Any) -> Any:
 def messages_of(span: Span) -> list[OtelMessage]:
     """The conversation that a model was sent, and its reply."""
     sources = [span.attributes, *(attributes for _, attributes in span.events)]
-    found: list[OtelMessage] = []
+    messages: list[OtelMessage] = []
     for key in ("gen_ai.input.messages", "gen_ai.output.messages"):
         raw = next((source[key] for source in sources if source.get(key)), None)
-        found += [_message(message) for message in json_of(raw) or () if isinstance(message, dict)]
-    return found or _flat_messages(span.attributes)
+        messages += [_message(message) for message in json_of(raw) or () if isinstance(message, dict)]
+    return messages or _flat_messages(span.attributes)
 
 
 def _message(raw: dict[str, Any]) -> OtelMessage:
@@ -89,8 +89,8 @@ def _flat_messages(attributes: dict[str, Any]) -> list[OtelMessage]:
     """OpenInference spreads a conversation over attributes: `llm.input_messages.0.message.role` and so on."""
     fields: dict[tuple[bool, int], dict[str, Any]] = {}
     for name, value in attributes.items():
-        if name.startswith("llm.") and (found := _FLAT.fullmatch(name)):
-            fields.setdefault((found[1] == "output", int(found[2])), {})[found[3]] = value
+        if name.startswith("llm.") and (match := _FLAT.fullmatch(name)):
+            fields.setdefault((match[1] == "output", int(match[2])), {})[match[3]] = value
     return [_flat_message(fields[place]) for place in sorted(fields)]
 
 
@@ -99,8 +99,8 @@ def _flat_message(fields: dict[str, Any]) -> OtelMessage:
     calls: dict[int, dict[str, Any]] = {}
     texts = []
     for name, value in fields.items():
-        if found := _FLAT_CALL.fullmatch(name):
-            calls.setdefault(int(found[1]), {})[found[2]] = value
+        if match := _FLAT_CALL.fullmatch(name):
+            calls.setdefault(int(match[1]), {})[match[2]] = value
         elif name == "content" or name.endswith(".message_content.text"):
             texts.append(text_of(value))
     message.text = "\n".join(texts)

@@ -14,23 +14,23 @@ from contramem.traces.trajectory import Ending, Outcome, RunUsage
 
 def outcome_of(spans: list[Span], named: object) -> Outcome:
     """`named` (what the user's own attribute says) alone, else every evaluation in the trace: all must pass."""
-    found = [(named, None, "")] if named is not None else list(_evaluations(spans))
-    judged = [_passed(value, label) for value, label, _ in found]
-    rewards = [reward for value, _, _ in found if (reward := number(value)) is not None]
+    evaluations = [(named, None, "")] if named is not None else list(_evaluations(spans))
+    judged = [_judge(value, label) for value, label, _ in evaluations]
+    rewards = [reward for value, _, _ in evaluations if (reward := number(value)) is not None]
     failed = next((span for span in spans if not span.parent and span.error), None)
     ended: Ending = "complete"
     if failed is not None:
         ended = "limit" if "limit" in str(failed.error).lower() else "interrupted"
-    texts = [text for _, _, text in found if text] or ([failed.error] if failed and failed.error else [])
+    texts = [text for _, _, text in evaluations if text] or ([failed.error] if failed and failed.error else [])
     return Outcome(_all(judged), min(rewards, default=None), "\n".join(texts)[:4000], ended)
 
 
 def _all(judged: list[bool | None]) -> bool | None:
-    known = [passed for passed in judged if passed is not None]
-    return all(known) if known else None
+    verdicts = [passed for passed in judged if passed is not None]
+    return all(verdicts) if verdicts else None
 
 
-def _passed(value: object, label: object) -> bool | None:
+def _judge(value: object, label: object) -> bool | None:
     """A label that we know decides; a score passes from 1."""
     by_label, _ = verdict(label)
     return verdict(value)[0] if by_label is None else by_label

@@ -56,12 +56,12 @@ def _values(file: TraceFile) -> Iterator[tuple[object, Any]]:
     try:
         document = file.document
     except TraceError as error:
-        yield from _concatenated(file.content, error)
+        yield from _split_concatenated(file.content, error)
         return
     yield from enumerate(document) if isinstance(document, list) else [("", document)]
 
 
-def _concatenated(content: bytes, error: TraceError) -> Iterator[tuple[object, Any]]:
+def _split_concatenated(content: bytes, error: TraceError) -> Iterator[tuple[object, Any]]:
     """Objects written one after the other over several lines each, as a console exporter does."""
     text, at, count = content.decode("utf-8", "replace"), 0, 0
     while at < len(text):
@@ -100,7 +100,7 @@ def _span(raw: dict[str, Any], _: Any) -> Span:
     code = status.get("status_code") if isinstance(status, dict) else raw.get("status_code") or status
     description = status.get("description") if isinstance(status, dict) else raw.get("status_message")
     events = [(event["name"], event.get("attributes") or {}) for event in raw.get("events") or ()]
-    attributes = _expanded(raw["attributes"])
+    attributes = _expand_metadata(raw["attributes"])
     return Span(
         trace=str(context["trace_id"]),
         parent=str(raw.get("parent_id") or ""),
@@ -115,7 +115,7 @@ def _span(raw: dict[str, Any], _: Any) -> Span:
 def _otlp_span(raw: dict[str, Any], resource: Any) -> Span:
     status = raw.get("status") or {}
     events = [(event["name"], _attributes(event.get("attributes"))) for event in raw.get("events") or ()]
-    attributes = _expanded(_attributes(raw.get("attributes")))
+    attributes = _expand_metadata(_attributes(raw.get("attributes")))
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
     return Span(
         trace=str(raw["traceId"]),
@@ -178,7 +178,7 @@ def _value(value: Any) -> Any:
     return content
 
 
-def _expanded(attributes: dict[str, Any]) -> dict[str, Any]:
+def _expand_metadata(attributes: dict[str, Any]) -> dict[str, Any]:
     """With the entries of a `metadata` attribute, which is JSON text or an object, under names of their own."""
     metadata = attributes.get("metadata")
     if isinstance(metadata, str):

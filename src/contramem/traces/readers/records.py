@@ -8,8 +8,8 @@ from typing import Any
 from contramem.errors import TraceError, UsageError
 from contramem.traces.files import TraceFile, decode, number
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
-from contramem.traces.readers.messages import is_message, tell
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.readers.messages import is_message, record_message
 from contramem.traces.readers.meter import Meter
 from contramem.traces.trajectory import Origin, Outcome, RunUsage, Tool, Trajectory, digest
 
@@ -112,7 +112,7 @@ def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadO
     environment = label(values["environment"], "environment") or "general"
     recorder = Recorder(options.naming(environment))
     tools = tools_of(values["tools"], recorder.naming)
-    asked = next(filter(None, [tell(recorder, message) for message in messages]), "")
+    asked = next(filter(None, [record_message(recorder, message) for message in messages]), "")
     task = text_of(values["task"]).strip()
     task_id = label(values["task_id"], "task_id")
     if task_id is None and not (task or asked):
@@ -183,8 +183,11 @@ def tools_of(raw: object, naming: Naming) -> tuple[Tool, ...]:
         if isinstance(spec.get("name"), str):
             parameters = spec.get("parameters") or spec.get("input_schema")
             check_depth(parameters)
-            known = parameters if isinstance(parameters, dict) else {}
-            tools.append(naming.tool(spec["name"], text_of(spec.get("description")), known))
+            tools.append(
+                naming.tool(
+                    spec["name"], text_of(spec.get("description")), parameters if isinstance(parameters, dict) else {}
+                )
+            )
     return tuple(tools)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.trajectory import Trajectory
 
 ENVIRONMENT = "coding-session"
@@ -28,7 +28,7 @@ def read_session(file: TraceFile, options: ReadOptions, build: Build) -> Iterato
             yield Problem(f"{file.origin}:{number}", error.what, error.hint)
     if not entries:
         raise TraceError("has no line that can be read", "Is this a session log?")
-    yield from each_run(file, [("", entries)], lambda found, position: build(found, file, options))
+    yield from each_run(file, [("", entries)], lambda entries, position: build(entries, file, options))
 
 
 def opening(file: TraceFile, count: int = 40) -> Iterator[Entry]:

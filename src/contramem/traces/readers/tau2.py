@@ -15,7 +15,7 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.meter import Meter
 from contramem.traces.readers.records import label
 from contramem.traces.readers.tau_bench import answer_at, without_stop
@@ -46,8 +46,8 @@ class Tau2Reader:
         if _is_simulation(document):
             settings, runs = _settings_above(file), [("", document)]
         elif _is_results(document):
-            settings, runs = Tau2Info(document), enumerate(_listed(document, "simulations"))
-            yield from _lost(file, document)
+            settings, runs = Tau2Info(document), enumerate(_list_under(document, "simulations"))
+            yield from _missing_simulations(file, document)
         else:
             raise TraceError("is neither a tau2 results.json nor a simulation", "Choose a reader with --format.")
 
@@ -66,7 +66,7 @@ def _is_simulation(document: object) -> bool:
     return isinstance(document, dict) and {"task_id", "termination_reason", "messages"} <= document.keys()
 
 
-def _listed(results: Mapping[str, Any], key: str) -> list[Any]:
+def _list_under(results: Mapping[str, Any], key: str) -> list[Any]:
     value = results.get(key) or []
     if not isinstance(value, list):
         raise TraceError(f"has {key} that are no list", "Is this tau2's results.json?")
@@ -122,11 +122,11 @@ def _settings_at(path: str, changed: int) -> Tau2Info:
     return Tau2Info(TraceFile(Path(path)).document)
 
 
-def _lost(file: TraceFile, results: Mapping[str, Any]) -> Iterator[Problem]:
+def _missing_simulations(file: TraceFile, results: Mapping[str, Any]) -> Iterator[Problem]:
     """Simulations that the index of the folder format lists and that are not there."""
     if results.get("simulations"):
         return
-    for entry in _listed(results, "simulation_index"):
+    for entry in _list_under(results, "simulation_index"):
         name = entry.get("id") if isinstance(entry, dict) else None
         # The id comes from the file: only one that is a plain name is looked for.
         if isinstance(name, str) and _PLAIN.fullmatch(name) and file.beside(f"simulations/{name}.json") is None:

@@ -14,8 +14,8 @@ from typing import Any
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile, number
 from contramem.traces.normalize import Recorder, text_of
-from contramem.traces.read import Problem, ReadOptions, SkippedRun, each_run
-from contramem.traces.readers.messages import tell_call
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.readers.messages import record_call
 from contramem.traces.readers.records import label
 from contramem.traces.trajectory import Origin, Outcome, Trajectory
 
@@ -60,14 +60,14 @@ def source_of(name: str) -> str:
 
 def domain_of(file: TraceFile) -> str:
     """`retail` or `airline`, from the file's name or the nearest folder that says so; empty when none does."""
-    found = (_DOMAIN.search(part.lower()) for part in reversed(file.parts))
-    return next((match.group(1) for match in found if match), "")
+    matches = (_DOMAIN.search(part.lower()) for part in reversed(file.parts))
+    return next((match.group(1) for match in matches if match), "")
 
 
 def _trajectory(row: dict[str, Any], origin: Origin, domain: str, source: str, options: ReadOptions) -> Trajectory:
     info, messages = row["info"], row["traj"]
     recorder = Recorder(options.naming(domain or "tau-bench"))
-    said = _tell(recorder, messages)
+    asked = _tell(recorder, messages)
     outcome = _outcome(row, ended=_has_ended(messages))
     instruction = text_of((info.get("task") or {}).get("instruction"))
     return Trajectory(
@@ -78,7 +78,7 @@ def _trajectory(row: dict[str, Any], origin: Origin, domain: str, source: str, o
         events=recorder.events(finalize=outcome.ended == "complete"),
         outcome=outcome,
         run=label(row.get("trial"), "trial") or "0",
-        task=instruction or said,
+        task=instruction or asked,
         authored=bool(instruction),
         ability=domain or None,
     )
@@ -110,7 +110,7 @@ def _tell_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
     if function["name"] == _TRANSFER:
         recorder.call(_TRANSFER, function["arguments"], call.get("id"), effect="finalize")
     else:
-        tell_call(recorder, call)
+        record_call(recorder, call)
 
 
 def answer_at(messages: Sequence[Mapping[str, Any]]) -> int:

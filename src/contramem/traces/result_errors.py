@@ -56,9 +56,9 @@ def error_in(content: object) -> str | None:
 def _in_fields(content: Mapping[str, Any]) -> str | None:
     error = content.get("error")
     if isinstance(error, (str, Mapping, list)) and error:
-        return _said(error) or _said(content)
+        return _message_in(error) or _message_in(content)
     if error is True or _says_no(content):
-        return _said({key: value for key, value in content.items() if key != "error"}) or "failed"
+        return _message_in({key: value for key, value in content.items() if key != "error"}) or "failed"
     return None
 
 
@@ -76,13 +76,13 @@ def _says_no(content: Mapping[str, Any]) -> bool:
     return content.get("status") == "error" or any(type(code) is int and 400 <= code < 600 for code in codes)
 
 
-def _said(told: object) -> str:
+def _message_in(error: object) -> str:
     """The message in an error, however it is wrapped."""
-    if isinstance(told, str):
-        return told[:MAX_ERROR_CHARS]
-    if isinstance(told, list):
-        return "; ".join(filter(None, map(_said, told[:3])))
-    if isinstance(told, Mapping):
-        found = next((said for key in _MESSAGES if (said := _said(told.get(key)))), "")
-        return found or (str(dict(told))[:MAX_ERROR_CHARS] if told else "")
+    if isinstance(error, str):
+        return error[:MAX_ERROR_CHARS]
+    if isinstance(error, list):
+        return "; ".join(filter(None, map(_message_in, error[:3])))
+    if isinstance(error, Mapping):
+        message = next((text for key in _MESSAGES if (text := _message_in(error.get(key)))), "")
+        return message or (str(dict(error))[:MAX_ERROR_CHARS] if error else "")
     return ""

@@ -1,0 +1,111 @@
+"""What a reader of one format is: the protocol, what it is told and what it gives back.
+
+Readers import this file and never read.py, which imports all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from contramem.errors import TraceError
+from contramem.traces.files import TraceFile
+from contramem.traces.normalize import Naming
+from contramem.traces.outcomes import OutcomeRows
+from contramem.traces.trajectory import Effect, Trajectory
+
+
+class Problem(NamedTuple):
+    """A run or file that could not be read: `file:position: what is wrong, what to do`."""
+
+    where: str
+    what: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}. {self.hint}".rstrip(" ")
+
+
+class SkippedRun(NamedTuple):
+    """A run that was read and left out on purpose, with the reason it is counted under."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the user says about the traces, over what the traces say themselves."""
+
+    format: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Where the chat format finds task_id, source, outcome and so on: `{"outcome": "scores.final"}`."""
+    outcomes: OutcomeRows | None = None
+    app: str | None = None
+    ability: str | None = None
+    effects: Mapping[str, Effect] = field(default_factory=dict)
+    _namings: dict[Any, Naming] = field(default_factory=dict, repr=False, compare=False)
+
+    def naming(self, fallback: str = "general", aliases: Mapping[str, str] | None = None) -> Naming:
+        """How functions are named where no app is given. Shared between files, so that names are settled once."""
+        key = (fallback, tuple(sorted(aliases.items())) if aliases else ())
+        if key not in self._namings:
+            self._namings[key] = Naming(fallback, self.app, aliases, self.effects)
+        return self._namings[key]
+
+
+class Reader(Protocol):
+    """One trace format. Stateless: a file that needs another (an outcome, a header) looks beside itself."""
+
+    name: str
+    """What `--format` takes."""
+
+    def claims(self, file: TraceFile) -> bool:
+        """Is this file of the format? Sharp and cheap: it looks at names and at `file.head`."""
+
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
+        """Every run in the file. A run that cannot be read comes as a Problem and does not stop the others."""
+
+
+Record = TypeVar("Record")
+
+# What code that expects a shape raises when untrusted data has another.
+_WRONG_SHAPE = (
+    KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, msgspec.MsgspecError,
+)  # fmt: skip
+
+
+def each_run(
+    file: TraceFile,
+    records: Iterable[tuple[object, Record]],
+    build: Callable[[Record, str], Trajectory | SkippedRun | None],
+) -> Iterator[Trajectory | Problem | SkippedRun]:
+    """`build(record, position)` for each (position, record), where a record that does not fit becomes a Problem.
+
+    None from `build` means that the record is no run (a header, a comment). A record may itself be the TraceError that
+    decoding it raised.
+    """
+    for position, record in records:
+        try:
+            if isinstance(record, TraceError):
+                raise record
+            built = build(record, str(position))
+        except TraceError as error:
+            yield Problem(_where(file, position), error.what, error.hint)
+        except _WRONG_SHAPE as error:
+            what = f"is not shaped as expected ({_in_words(error)})"
+            yield Problem(_where(file, position), what, "Is this the right format? Choose one with --format.")
+        else:
+            if built is not None:
+                yield built
+
+
+def _where(file: TraceFile, position: object) -> str:
+    return f"{file.origin}:{position}" if str(position) else file.origin
+
+
+def _in_words(error: Exception) -> str:
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) and error.args else str(error)[:200]
