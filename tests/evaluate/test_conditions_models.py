@@ -51,7 +51,7 @@ def by_script(
 
 
 def shown(memory: BuiltMemory, ability: str = "execution", **more: Any) -> str:
-    return memory.aid.begin(Query("Delete the newest newsletter.", ability=ability, **more)).guidance.text
+    return memory.provider.begin(Query("Delete the newest newsletter.", ability=ability, **more)).guidance.text
 
 
 # AWM

@@ -51,8 +51,8 @@ def test_a_hit_explains_itself(retriever):
     hit = retriever.retrieve(Query("Delete the emails"), GAIA2).skills[0]
     assert hit.card.card_id == "skill::ambiguous-keep"
     assert list(hit.terms) == ["delete", "email"]
-    assert sum(hit.terms.values()) == approx(hit.bm25)
-    assert hit.score == approx(hit.bm25 + hit.prior)
+    assert sum(hit.terms.values()) == approx(hit.relevance)
+    assert hit.score == approx(hit.relevance + hit.prior)
     assert (hit.rank, hit.prior, hit.shared_apps) == (1, SOFT.bonus, ("EmailClient",))
 
 

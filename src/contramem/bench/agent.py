@@ -48,7 +48,7 @@ def attempt(
     environment: Environment,
     task_id: str,
     target: Target,
-    aid: MemoryProvider | None = None,
+    provider: MemoryProvider | None = None,
     limits: Limits = DEFAULT_LIMITS,
     *,
     trial: str = "0",
@@ -57,7 +57,7 @@ def attempt(
     cards: CardsAt = "hold",
     clock: Callable[[], float] = time.monotonic,
 ) -> Trajectory:
-    """Let `target` try the task once, helped by `aid`, in a fresh world.
+    """Let `target` try the task once, helped by `provider`, in a fresh world.
 
     A run that meets a limit is judged as it stands and says which one. If the target cannot be asked, its ModelError
     goes to the caller: a run that was cut off says nothing about anybody.
@@ -67,10 +67,10 @@ def attempt(
         raise UsageError(f"{environment.name} has no task {task_id!r}.")
     run = _AgentRun(environment, task, target, limits, seed, clock)
     source = source or target.name
-    aided = _begin(aid, task, run.tools, f"{environment.name}/{task_id}/{source}/{trial}")
-    outcome = run.through(aided, cards)
-    if aided is not None:
-        aided.finish(outcome)
+    memory_run = _begin(provider, task, run.tools, f"{environment.name}/{task_id}/{source}/{trial}")
+    outcome = run.through(memory_run, cards)
+    if memory_run is not None:
+        memory_run.finish(outcome)
     return Trajectory(
         environment=environment.name,
         task_id=task_id,
@@ -90,10 +90,10 @@ def attempt(
     )
 
 
-def _begin(aid: MemoryProvider | None, task: Task, tools: Sequence[Tool], run_id: str) -> MemoryRun | None:
-    if aid is None:
+def _begin(provider: MemoryProvider | None, task: Task, tools: Sequence[Tool], run_id: str) -> MemoryRun | None:
+    if provider is None:
         return None
-    return aid.begin(replace(task.query(tools), task_id=task.id, scenario_id=task.family), run_id=run_id)
+    return provider.begin(replace(task.query(tools), task_id=task.id, scenario_id=task.family), run_id=run_id)
 
 
 class _LimitError(Exception):
@@ -125,10 +125,10 @@ class _AgentRun:
         self._seen: dict[str, tuple[Result, int]] = {}
         self._cards: dict[str, str] = {}
 
-    def through(self, aided: MemoryRun | None, cards: CardsAt) -> Outcome:
+    def through(self, memory_run: MemoryRun | None, cards: CardsAt) -> Outcome:
         """All turns of the user, and the verdict."""
         self._holds = cards == "hold"
-        self._guided = None if aided is None else GuidedRun(_LoggingRun(aided, self._note))
+        self._guided = None if memory_run is None else GuidedRun(_LoggingRun(memory_run, self._note))
         met = ""
         try:
             for turn, text in enumerate(self._task.turns):
@@ -235,7 +235,7 @@ class _AgentRun:
 
 
 class _LoggingRun:
-    """An aided run that tells what it shows before calls."""
+    """A run with memory that tells what it shows before calls."""
 
     def __init__(self, run: MemoryRun, note: Callable[[Guidance, str], None]) -> None:
         self._run, self._note = run, note

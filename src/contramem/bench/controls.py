@@ -23,10 +23,10 @@ def given_plan(environment: Environment) -> TextMemory:
     return TextMemory(lambda query: plan_of(environment, query.task_id) if query.task_id else "")
 
 
-def misplaced(aid: MemoryProvider, elsewhere: Environment) -> TextMemory:
-    """The wrong card: each task is told what `aid` says to a task of another environment, the same one each time."""
+def misplaced(provider: MemoryProvider, elsewhere: Environment) -> TextMemory:
+    """The wrong card: each task gets what `provider` says to a task of another environment, always the same one."""
     others = {task.id: task.query(elsewhere.tools(task.id)) for task in elsewhere.tasks().values()}
-    return TextMemory(lambda query: said_to_another(aid, query.task, others))
+    return TextMemory(lambda query: said_to_another(provider, query.task, others))
 
 
 def plan_of(environment: Environment, task_id: str) -> str:
@@ -38,8 +38,8 @@ def plan_of(environment: Environment, task_id: str) -> str:
     return render(PLAN, steps=[(name, len(list(times))) for name, times in groupby(names)]).text.strip()
 
 
-def said_to_another(aid: MemoryProvider, task: str, others: Mapping[str, Query]) -> str:
-    """What `aid` says to one of `others`: the first, in an order of the task's own, that it says anything to."""
+def said_to_another(provider: MemoryProvider, task: str, others: Mapping[str, Query]) -> str:
+    """What `provider` says to one of `others`: the first, in an order of the task's own, that it says anything to."""
     shuffled = sorted(others, key=lambda key: digest(f"{task}\n{key}"))
-    said = (aid.begin(others[key]).guidance.text for key in shuffled)
+    said = (provider.begin(others[key]).guidance.text for key in shuffled)
     return next((text for text in said if text), "")

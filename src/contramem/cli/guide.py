@@ -50,11 +50,11 @@ def guide(
     memory = Memory(bank_at(bank))
     text = sys.stdin.read() if task == "-" else task
     named = None if apps is None else [app.strip() for app in apps.split(",") if app.strip()]
-    known = _apps(memory)
+    apps_of_bank = _apps(memory)
     for app in named or ():
-        if app not in known:
-            which = f"Apps of this bank: {', '.join(sorted(known))}."
-            click.echo(f"contramem: no card is about {app!r}{nearest(app, known)} {which}", err=True)
+        if app not in apps_of_bank:
+            which = f"Apps of this bank: {', '.join(sorted(apps_of_bank))}."
+            click.echo(f"contramem: no card is about {app!r}{nearest(app, apps_of_bank)} {which}", err=True)
     start = partial(memory.start, text, ability=ability, apps=named, task_id=exclude_task)
     run = start(profile=profile)
     if as_json:
@@ -117,7 +117,7 @@ def _table(title: str, hits: tuple[Hit, ...], run: Run) -> Table:
     table = Table(
         title=title, title_justify="left", title_style="bold", header_style="dim", box=None, padding=(0, 2, 0, 0)
     )
-    for column in ("", "score", "BM25", "apps"):
+    for column in ("", "score", "relevance", "apps"):
         table.add_column(column, justify="right" if column else "left", no_wrap=True)
     table.add_column("card")
     table.add_column("words")
@@ -126,7 +126,7 @@ def _table(title: str, hits: tuple[Hit, ...], run: Run) -> Table:
         words = "  ".join(f"{term} {part:.2f}" for term, part in islice(hit.terms.items(), WORDS))
         name = Text(hit.name, style="bold" if not verdict else "")
         name.append(f"\n{verdict or hit.card.card_id}", style="dim")
-        marks = ("●" if not verdict else "·", f"{hit.score:.2f}", f"{hit.bm25:.2f}", f"{hit.prior:+.2f}")
+        marks = ("●" if not verdict else "·", f"{hit.score:.2f}", f"{hit.relevance:.2f}", f"{hit.prior:+.2f}")
         table.add_row(*marks, name, Text(words), style="dim" if verdict else "")
     return table
 
@@ -138,6 +138,6 @@ def _verdict(hit: Hit, run: Run) -> str:
     if hit.card.card_id in run.guidance.left_out:
         return "left out: over the budget"
     retrieved = run.retrieval
-    shown = (retrieved.skills if hit.kind == "skill" else retrieved.functions) if retrieved else ()
+    hits = (retrieved.skills if hit.kind == "skill" else retrieved.functions) if retrieved else ()
     limit = run.profile.skills if hit.kind == "skill" else run.profile.functions
-    return f"not shown: {limit} are enough" if len(shown) >= limit else "not shown: under the floor of relevance"
+    return f"not shown: {limit} are enough" if len(hits) >= limit else "not shown: under the floor of relevance"

@@ -150,11 +150,11 @@ def _run_here(
     jobs = plan.testing(setting, folder, workshops)
     folder.set_aside(job.path for job in (*jobs, *plan.collecting(setting, folder)))
 
-    def aid_of(job: Job) -> MemoryProvider | None:
+    def provider_of(job: Job) -> MemoryProvider | None:
         return None if job.condition == NO_MEMORY else workshops[job.fold].memory(job.condition, job.target)[1]
 
-    possible = [job for job in jobs if job.condition == NO_MEMORY or aid_of(job) is not None]
-    _perform(setting, possible, aid_of, "runs", tell)
+    possible = [job for job in jobs if job.condition == NO_MEMORY or provider_of(job) is not None]
+    _perform(setting, possible, provider_of, "runs", tell)
     paths: dict[tuple[str, str], list[Path]] = {}
     for job in possible:
         paths.setdefault((job.condition, job.target), []).append(job.path)
@@ -164,7 +164,7 @@ def _run_here(
 def _perform(
     setting: OpenedExperiment,
     jobs: Sequence[Job],
-    aid_of: Callable[[Job], MemoryProvider | None],
+    provider_of: Callable[[Job], MemoryProvider | None],
     stage: str,
     tell: Progress,
 ) -> None:
@@ -177,7 +177,7 @@ def _perform(
     tell(stage, done, len(jobs))
 
     def perform(job: Job) -> Trajectory:
-        return _run(setting, job, targets[job.target], aid_of(job))
+        return _run(setting, job, targets[job.target], provider_of(job))
 
     def on_done(job: Job, run: Trajectory) -> None:
         nonlocal done
@@ -187,7 +187,7 @@ def _perform(
     perform_all(to_do, perform, environment.concurrency, on_done)
 
 
-def _run(setting: OpenedExperiment, job: Job, target: Target, aid: MemoryProvider | None) -> Trajectory:
+def _run(setting: OpenedExperiment, job: Job, target: Target, provider: MemoryProvider | None) -> Trajectory:
     assert setting.config.environment is not None
     ability = setting.tasks[f"{job.environment}/{job.task_id}"].ability
     limits = limits_of(setting.config.environment, ability)
@@ -195,7 +195,7 @@ def _run(setting: OpenedExperiment, job: Job, target: Target, aid: MemoryProvide
         setting.environments[job.environment],
         job.task_id,
         target,
-        aid,
+        provider,
         Limits(steps=limits.steps, tokens=limits.tokens, seconds=limits.seconds),
         trial=str(job.trial),
         source=job.target,

@@ -44,9 +44,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class ProfiledProvider:
-    """An aid as the experiment wants it asked: which profile, and what counts as knowing the task already."""
+    """A memory provider as the experiment asks it: with which profile, and what counts as knowing the task already."""
 
-    aid: MemoryProvider
+    provider: MemoryProvider
     rules: ConditionsConfig
     by: Grouping
 
@@ -56,10 +56,10 @@ class ProfiledProvider:
         elif self.by != "scenario":
             # A split by task puts one scenario on both sides on purpose; its other tasks may teach.
             query = replace(query, scenario_id=None)
-        if isinstance(self.aid, Memory):
+        if isinstance(self.provider, Memory):
             profile = self.rules.ability_profiles.get(query.ability or "", self.rules.profile)
-            return self.aid.begin(query, run_id=run_id, profile=profile)
-        return self.aid.begin(query, run_id=run_id)
+            return self.provider.begin(query, run_id=run_id, profile=profile)
+        return self.provider.begin(query, run_id=run_id)
 
 
 def place_of(condition: str, fold: int, target: str | None) -> str:
@@ -104,9 +104,9 @@ def freeze_memory(
     path = folder.path / place
     for name in (FACTS, BANK, SHOWN):
         (path / name).unlink(missing_ok=True)
-    if isinstance(built.aid, Memory):
+    if isinstance(built.provider, Memory):
         path.mkdir(parents=True, exist_ok=True)
-        header = write_frozen(path / BANK, built.aid.bank.thawed(), built.aid.bank.header.profile)
+        header = write_frozen(path / BANK, built.provider.bank.thawed(), built.provider.bank.header.profile)
         sha256 = header.content_sha256
     else:
         content = b"".join(msgspec.json.encode(_row(fitted, key, query)) + b"\n" for key, query in queries.items())

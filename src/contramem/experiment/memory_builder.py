@@ -79,16 +79,16 @@ class MemoryBuilder:
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def memory(self, condition: str, target: str | None) -> tuple[Facts, MemoryProvider | None]:
-        """The memory and what is known about it. No aid: it cannot be made of these runs, and the facts say why."""
+        """The memory and the facts about it. No provider: these runs cannot give one, and the facts say why."""
         source = self._source(condition, target)
         place = place_of(condition, self.fold, source)
         if place not in self._made:
             inputs = self.inputs(condition, target)
             self._made[place] = frozen_memory(self.folder, place, inputs) or self._freeze(condition, source, inputs)
-            facts, aid = self._made[place]
-            self._check(facts, aid)
-        facts, aid = self._made[place]
-        return facts, None if aid is None else self._fitted(aid)
+            facts, provider = self._made[place]
+            self._check(facts, provider)
+        facts, provider = self._made[place]
+        return facts, None if provider is None else self._fitted(provider)
 
     def build(self, condition: str, source: str | None) -> BuiltMemory:
         """The memory as its condition makes it, with the order of runs that it defines."""
@@ -115,8 +115,8 @@ class MemoryBuilder:
             self._makings[source] = ConditionInputs(self.reference, stores, source, self.model, profile)
         return self._makings[source]
 
-    def _fitted(self, aid: MemoryProvider) -> ProfiledProvider:
-        return ProfiledProvider(aid, self.setting.config.conditions, self.setting.config.split.by)
+    def _fitted(self, provider: MemoryProvider) -> ProfiledProvider:
+        return ProfiledProvider(provider, self.setting.config.conditions, self.setting.config.split.by)
 
     def _freeze(self, condition: str, source: str | None, inputs: str) -> tuple[Facts, MemoryProvider | None]:
         place = place_of(condition, self.fold, source)
@@ -130,7 +130,7 @@ class MemoryBuilder:
             facts = msgspec.structs.replace(empty, reason=str(reason))
             self.folder.write_json(f"{place}/memory.json", facts)
             return facts, None
-        freeze_memory(self.folder, place, empty, built, self._fitted(built.aid), self._queries)
+        freeze_memory(self.folder, place, empty, built, self._fitted(built.provider), self._queries)
         found = frozen_memory(self.folder, place, inputs)
         assert found is not None, "it was written just now"
         return found
@@ -161,12 +161,16 @@ class MemoryBuilder:
         leakage.refuse(leakage.leaks_from_bank(self.tested, bank, self.setting.config.split.by, bank_file))
         return BuiltMemory(Memory(bank), len(bank.cards), "cards", 0, ConstructionCost(f"given: {bank_file}"))
 
-    def _check(self, facts: Facts, aid: MemoryProvider | None) -> None:
+    def _check(self, facts: Facts, provider: MemoryProvider | None) -> None:
         """Whatever was built from the reference knows no task that is tested."""
         config = self.setting.config
-        if isinstance(aid, Memory) and config.conditions.on == "held_out" and not config.conditions.allow_same_task:
+        if (
+            isinstance(provider, Memory)
+            and config.conditions.on == "held_out"
+            and not config.conditions.allow_same_task
+        ):
             name = place_of(facts.condition, facts.fold, facts.target)
-            leakage.refuse(leakage.leaks_from_bank(self.tested, aid.bank, config.split.by, name))
+            leakage.refuse(leakage.leaks_from_bank(self.tested, provider.bank, config.split.by, name))
 
 
 def _query(task: SplitTask, place: RunnableTask | None) -> Query:

@@ -65,8 +65,8 @@ def lesson_of(card: FunctionCard) -> str:
 
 def sources_of(card: FunctionCard) -> str:
     """Which other functions give the values of its arguments. Empty: none is known to."""
-    found = [f"`{argument.name}`: {argument.meaning}" for argument in card.arguments if "`" in argument.meaning]
-    return "; ".join(in_lines(found))
+    sources = [f"`{argument.name}`: {argument.meaning}" for argument in card.arguments if "`" in argument.meaning]
+    return "; ".join(in_lines(sources))
 
 
 def brief_text_of(card: FunctionCard) -> CardText | None:
@@ -102,14 +102,14 @@ def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
     The card that has most beyond the essential loses its last field first; of equals, the last card. When all are down
     to the essential, the last card goes.
     """
-    kept = [len(card.lines) for card in cards]
+    counts = [len(card.lines) for card in cards]
     spare = [len(card.lines) - card.essential for card in cards]
     tokens, words = sum([card.upto[-1].tokens for card in cards]), sum([card.upto[-1].words for card in cards])
     while (tokens > limit.tokens or words > limit.words) and (most := max(spare, default=_GONE)) != _GONE:
         number = len(cards) - 1 - spare[::-1].index(most)
-        upto, before = cards[number].upto, kept[number]
-        kept[number], spare[number] = (before - 1, most - 1) if most > 0 else (0, _GONE)
+        upto, before = cards[number].upto, counts[number]
+        counts[number], spare[number] = (before - 1, most - 1) if most > 0 else (0, _GONE)
         # A card that goes takes the blank line before it along.
         after = upto[before - 1] if most > 0 else Size(0, 0)
         tokens, words = tokens - upto[before].tokens + after.tokens, words - upto[before].words + after.words
-    return kept
+    return counts

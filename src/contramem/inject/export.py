@@ -69,13 +69,15 @@ def as_agents_md(cards: Sequence[Card], around: str = "") -> str:
 
 
 def _agents_section(cards: Sequence[Card]) -> str:
-    functions = [(card.tool, told) for card in cards if isinstance(card, FunctionCard) if (told := _told(card))]
+    functions = [
+        (card.tool, line) for card in cards if isinstance(card, FunctionCard) if (line := _beyond_description(card))
+    ]
     skills = [in_lines(card.model_dump()) for card in cards if isinstance(card, SkillCard)]
     text = render("inject/prompts/agents_md.jinja", skills=skills, functions=functions).text.strip()
     return text.replace("<!--", "").replace("-->", "")  # no card can end our section, or hide what follows
 
 
-def _told(card: FunctionCard) -> str:
+def _beyond_description(card: FunctionCard) -> str:
     """What the tool's own description does not say, in a line. Empty: nothing."""
     return "; ".join(filter(None, (lesson_of(card), sources_of(card))))
 
@@ -121,13 +123,13 @@ def skill_folders(cards: Sequence[Card]) -> list[SkillFolder]:
 
 def _of_skill(card: SkillCard, functions: dict[str, FunctionCard], taken: set[str]) -> SkillFolder:
     used = [functions[name] for name in card.functions_used if name in functions]
-    description = _described(f"{card.title.rstrip('.')}. Use when: {card.applies_when}")
+    description = _describe(f"{card.title.rstrip('.')}. Use when: {card.applies_when}")
     return SkillFolder(_name(card.title, taken), description, _body(card_markdown(card), used), _references(used))
 
 
 def _of_app(app: str, cards: Sequence[FunctionCard], taken: set[str]) -> SkillFolder:
     names = ", ".join(card.function for card in cards)
-    description = _described(f"What earlier calls of {app} functions showed. Use before the first call of: {names}")
+    description = _describe(f"What earlier calls of {app} functions showed. Use before the first call of: {names}")
     return SkillFolder(_name(f"{app} functions", taken), description, _body(f"## {app}\n", cards), _references(cards))
 
 
@@ -155,7 +157,7 @@ def _name(title: str, taken: set[str]) -> str:
     return name
 
 
-def _described(text: str) -> str:
+def _describe(text: str) -> str:
     """One line, cut at a word where it is too long. Without angle brackets, which some clients take for markup, and
     without `---`, which readers of SKILL.md take for the end of its head."""
     line: str = re.sub(r"[<>]|-{3,}", "", in_lines(text))
@@ -189,14 +191,14 @@ def _is_ours(folder: Path) -> bool:
 
 def _remove(folder: Path) -> None:
     """What an export writes; what somebody has put beside it stays."""
-    for file in _written(folder):
+    for file in _exported_files(folder):
         file.unlink(missing_ok=True)
     for place in (folder / "references", folder):
         if place.is_dir() and not any(place.iterdir()):
             place.rmdir()
 
 
-def _written(folder: Path) -> Iterator[Path]:
+def _exported_files(folder: Path) -> Iterator[Path]:
     yield folder / "SKILL.md"
     yield from (folder / "references").glob("*.md")
 

@@ -87,24 +87,26 @@ class Writer:
         """What memory has for a task, skills first."""
         if not (retrieval.skills or retrieval.functions):
             return nothing(retrieval.note or "no card is relevant enough to this task")
-        told = [(hit, text) for hit in retrieval.functions if (text := self._function_text(hit.card, profile.brief))]
-        hits = [*retrieval.skills, *(hit for hit, _ in told)]
+        functions = [
+            (hit, text) for hit in retrieval.functions if (text := self._function_text(hit.card, profile.brief))
+        ]
+        hits = [*retrieval.skills, *(hit for hit, _ in functions)]
         if not hits:
             return nothing("the functions that fit have cards that say no more than the tools' own descriptions")
-        texts = [*(self._text(hit.card) for hit in retrieval.skills), *(text for _, text in told)]
+        texts = [*(self._text(hit.card) for hit in retrieval.skills), *(text for _, text in functions)]
         frame = _start_frame(profile.brief)
-        kept = fit(texts, frame.room(profile, bool(told)))
-        if not any(kept):
+        counts = fit(texts, frame.room(profile, bool(functions)))
+        if not any(counts):
             return nothing(f"no card fits into {profile.budget_tokens} tokens", [text.card_id for text in texts])
-        shown = [text.first(lines) for text, lines in zip(texts, kept, strict=True)]
+        shown = [text.first(lines) for text, lines in zip(texts, counts, strict=True)]
         first_function = len(retrieval.skills)
         paragraphs = frame.around(shown[:first_function], shown[first_function:])
         return _guidance(
             "\n\n".join(paragraphs),
             count_paragraphs(paragraphs),
             frame.digest,
-            list(zip(texts, kept, strict=True)),
-            hits=tuple([hit for hit, lines in zip(hits, kept, strict=True) if lines]),
+            list(zip(texts, counts, strict=True)),
+            hits=tuple([hit for hit, lines in zip(hits, counts, strict=True) if lines]),
             note=retrieval.note,
         )
 
@@ -115,25 +117,27 @@ class Writer:
         if missing:  # rare, and different each time
             return self._write_before_call(card, profile, failed, missing)
         key = (card.card_id, profile, failed)
-        known = self._before_call.get(key)
-        if known is None:
-            known = self._before_call[key] = self._write_before_call(card, profile, failed, missing)
-        return known
+        written = self._before_call.get(key)
+        if written is None:
+            written = self._before_call[key] = self._write_before_call(card, profile, failed, missing)
+        return written
 
     def before_final(self, card: Card, profile: Profile) -> Guidance:
         """The finalization card once more, cut to the budget of one call."""
         return _within(profile.call_budget_tokens, self._text(card), lambda text: render(BEFORE_FINAL, card=text))
 
-    def obligations(self, found: Sequence[Obligation], profile: Profile, *, ends: bool) -> Guidance:
+    def obligations(self, obligations: Sequence[Obligation], profile: Profile, *, ends: bool) -> Guidance:
         """What guards of shown cards ask for, before a call or before the end, within the budget of one call."""
-        for count in range(len(found), 0, -1):
-            lines = [(one.text, one.title) for one in found[:count]]
+        for count in range(len(obligations), 0, -1):
+            lines = [(obligation.text, obligation.title) for obligation in obligations[:count]]
             prompt = render(OBLIGATIONS, ends=ends, lines=lines)
             text = prompt.text.strip()
             if (tokens := count_tokens(text)) <= profile.call_budget_tokens:
-                cards = {one.card_id: count_tokens(one.text) for one in found[:count]}
+                cards = {obligation.card_id: count_tokens(obligation.text) for obligation in obligations[:count]}
                 return Guidance(text, tokens, ENCODING, tuple(cards), tuple(cards.values()), prompt=prompt.digest)
-        return nothing(f"nothing fits into {profile.call_budget_tokens} tokens", [one.card_id for one in found])
+        return nothing(
+            f"nothing fits into {profile.call_budget_tokens} tokens", [obligation.card_id for obligation in obligations]
+        )
 
     def _write_before_call(
         self, card: FunctionCard, profile: Profile, failed: bool, missing: Sequence[str]
@@ -153,10 +157,10 @@ class Writer:
         return self._brief_texts[card.card_id]
 
     def _text(self, card: Card) -> CardText:
-        known = self._texts.get(card.card_id)
-        if known is None:
-            known = self._texts[card.card_id] = text_of(card)
-        return known
+        written = self._texts.get(card.card_id)
+        if written is None:
+            written = self._texts[card.card_id] = text_of(card)
+        return written
 
 
 def _guidance(
@@ -186,12 +190,12 @@ def _guidance(
 
 def _within(budget_tokens: int, card: CardText, fill: Callable[[str], Prompt]) -> Guidance:
     """One card in its frame, with as many of its fields as the budget allows."""
-    [kept] = fit([card], _room(size(fill("").text), budget_tokens, None))
-    if not kept:
+    [lines] = fit([card], _room(size(fill("").text), budget_tokens, None))
+    if not lines:
         return nothing(f"the card does not fit into {budget_tokens} tokens", [card.card_id])
-    prompt = fill(card.first(kept))
+    prompt = fill(card.first(lines))
     text = prompt.text.strip()
-    return _guidance(text, count_tokens(text), prompt.digest, [(card, kept)])
+    return _guidance(text, count_tokens(text), prompt.digest, [(card, lines)])
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,12 @@ def complain(error: Exception) -> None:
 
 def serve(hook: Hook, event: str) -> None:
     """Print the answer to `event`, which is JSON; print nothing where there is nothing to say."""
-    told = json.loads(event)
-    if not isinstance(told, dict):
+    fields = json.loads(event)
+    if not isinstance(fields, dict):
         raise UsageError("what came on standard input is no hook event.")
-    said = answer(hook, told)
-    if said:
-        print(json.dumps({"hookSpecificOutput": {"hookEventName": told["hook_event_name"], **said}}))
+    reply = answer(hook, fields)
+    if reply:
+        print(json.dumps({"hookSpecificOutput": {"hookEventName": fields["hook_event_name"], **reply}}))
 
 
 def answer(hook: Hook, event: dict[str, Any]) -> dict[str, str] | None:
@@ -77,7 +77,7 @@ def answer(hook: Hook, event: dict[str, Any]) -> dict[str, str] | None:
     if name == "PreToolUse":
         return _before_call(hook, session, str(event.get("tool_name", "")))
     if name == "PostToolUseFailure" and not event.get("is_interrupt"):
-        session.failed(_deck(hook, session.state)["names"].get(event.get("tool_name")))
+        session.note_failure(_deck(hook, session.state)["names"].get(event.get("tool_name")))
     if name == "PostToolBatch":
         session.end_turn()
     if name == "UserPromptSubmit":
@@ -114,13 +114,13 @@ def _for_prompt(hook: Hook, session: HookSession, prompt: str) -> str:
     run = memory.start(prompt, run_id=session.session_id, profile=hook.profile)
     _deck(hook, session.state, memory)  # so that the first call finds it
     seen = session.seen()
-    found = run.retrieval
-    if found is None or not seen:
+    retrieval = run.retrieval
+    if retrieval is None or not seen:
         guidance = run.guidance
     else:
-        skills = tuple(hit for hit in found.skills if hit.card.card_id not in seen)
-        functions = tuple(hit for hit in found.functions if hit.card.card_id not in seen)
-        guidance = memory.writer.at_start(replace(found, skills=skills, functions=functions), run.profile)
+        skills = tuple(hit for hit in retrieval.skills if hit.card.card_id not in seen)
+        functions = tuple(hit for hit in retrieval.functions if hit.card.card_id not in seen)
+        guidance = memory.writer.at_start(replace(retrieval, skills=skills, functions=functions), run.profile)
     if guidance:
         session.remember(guidance.text, seen | set(guidance.card_ids))
     return guidance.text
@@ -132,7 +132,7 @@ def _deck(hook: Hook, state: Path, memory: Memory | None = None) -> dict[str, An
     try:
         deck: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        deck = _written_deck(hook, memory or _memory(hook))
+        deck = _write_deck(hook, memory or _memory(hook))
         write_whole(path, json.dumps(deck))
     return deck
 
@@ -149,21 +149,21 @@ def _version(hook: Hook) -> str:
     return "\0".join(map(str, parts))
 
 
-def _written_deck(hook: Hook, memory: Memory) -> dict[str, Any]:
+def _write_deck(hook: Hook, memory: Memory) -> dict[str, Any]:
     from contramem.inject.adapters.guided_run import held_text
-    from contramem.inject.run import wanted
+    from contramem.inject.run import shows_before_call
 
     profile = _profile(hook, memory)
     cards: dict[str, dict[Held, dict[str, Any]]] = {}
-    for card in (card for card in memory.bank.functions if wanted(card, profile)):
+    for card in (card for card in memory.bank.functions if shows_before_call(card, profile)):
         texts: dict[Held, Guidance] = {
             "first": memory.writer.before_call(card, profile),
             "failed": memory.writer.before_call(card, profile, failed=True),
         }
         if all(texts.values()):
             cards[card.card_id] = {
-                kind: {"text": held_text(card.tool, said.text), "tokens": said.tokens, "own": said.card_tokens[0]}
-                for kind, said in texts.items()
+                kind: {"text": held_text(card.tool, reply.text), "tokens": reply.tokens, "own": reply.card_tokens[0]}
+                for kind, reply in texts.items()
             }
             cards[card.card_id]["as_well"] = {"text": held_text(card.tool)}
     names = {name: card.card_id for name, card in memory.retriever.names.spelled() if card.card_id in cards}
@@ -209,11 +209,11 @@ def _options(arguments: Sequence[str]) -> Hook:
     for name in ("--bank", "--state", "--profile", "--log"):
         parser.add_argument(name)
     parser.add_argument("--batches", action="store_true")
-    found, unknown = parser.parse_known_args(arguments)
-    if unknown or not found.bank:
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown or not options.bank:
         raise UsageError(f"unknown option {unknown[0]!r}." if unknown else "name the bank with --bank.")
-    folder, log = found.state and Path(found.state), found.log and Path(found.log)
-    return Hook(found.bank, folder, found.profile, log, found.batches)
+    folder, log = options.state and Path(options.state), options.log and Path(options.log)
+    return Hook(options.bank, folder, options.profile, log, options.batches)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class HookSession:
         """The calls of a reply are over."""
         write_whole(self._folder / "turn", str(time.time_ns()))
 
-    def failed(self, card_id: str | None) -> None:
+    def note_failure(self, card_id: str | None) -> None:
         """A call of this card's function failed: the next one is held again."""
         if card_id is not None:
             write_whole(self._failure(card_id), self._turn())
@@ -127,8 +127,8 @@ def _temporary() -> Path:
     user = os.getuid() if hasattr(os, "getuid") else ""
     folder = Path(tempfile.gettempdir()) / f"contramem-hook-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if hasattr(os, "getuid") and (not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & 0o022):
+    status = folder.lstat()
+    if hasattr(os, "getuid") and (not stat.S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o022):
         raise UsageError(f"{folder}: others can write here. Choose a folder of your own with --state.")
     return folder
 

@@ -36,8 +36,8 @@ class RunCounts:
 
     @property
     def rate(self) -> float | None:
-        known = self.passed + self.failed
-        return self.passed / known if known >= MIN_RUNS else None
+        decided = self.passed + self.failed
+        return self.passed / decided if decided >= MIN_RUNS else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -151,7 +151,7 @@ def summarize(lines: Iterable[Line], unreadable: int = 0) -> Injections:
             shown_in[card_id].add(line.run)
             times[card_id] += 1
             tokens[card_id] += size
-    uses = [CardUse(card, times[card], _tally(found, ended), tokens[card]) for card, found in shown_in.items()]
+    uses = [CardUse(card, times[card], _tally(runs, ended), tokens[card]) for card, runs in shown_in.items()]
     return Injections(
         with_memory=_tally(runs - withheld.keys(), ended),
         held_out=_tally({run for run, why in withheld.items() if why == "holdout"}, ended),
@@ -165,18 +165,18 @@ def summarize(lines: Iterable[Line], unreadable: int = 0) -> Injections:
 
 
 def _tally(runs: set[str], ended: dict[str, bool]) -> RunCounts:
-    known = [ended[run] for run in runs if run in ended]
-    return RunCounts(len(runs), known.count(True), known.count(False))
+    decided = [ended[run] for run in runs if run in ended]
+    return RunCounts(len(runs), decided.count(True), decided.count(False))
 
 
 def _moments(lines: Iterable[Line], where: str) -> Moments:
-    found = [line for line in lines if line.where == where and line.cards]
-    return Moments(len(found), len({line.run for line in found}), sum(line.tokens for line in found))
+    matching = [line for line in lines if line.where == where and line.cards]
+    return Moments(len(matching), len({line.run for line in matching}), sum(line.tokens for line in matching))
 
 
-def wilson(passed: float, known: float) -> tuple[float, float]:
+def wilson(passed: float, decided: float) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927)."""
-    share, z2 = passed / known, _Z**2
-    middle = (share + z2 / (2 * known)) / (1 + z2 / known)
-    reach = _Z / (1 + z2 / known) * math.sqrt(share * (1 - share) / known + z2 / (4 * known**2))
+    share, z2 = passed / decided, _Z**2
+    middle = (share + z2 / (2 * decided)) / (1 + z2 / decided)
+    reach = _Z / (1 + z2 / decided) * math.sqrt(share * (1 - share) / decided + z2 / (4 * decided**2))
     return max(0.0, middle - reach), min(1.0, middle + reach)

@@ -59,7 +59,7 @@ class BankFile:
         self._seen = self._stamp()
         return load_frozen(self.path)
 
-    def changed(self) -> FrozenBank | None:
+    def read_change(self) -> FrozenBank | None:
         """The bank now in the file if that is another than before, else None. Threads do not wait for each other: one
         reads, the others go on with what they have. A file that cannot be read is reported once and passed over."""
         stamp = self._stamp()
@@ -81,7 +81,7 @@ class BankFile:
 
     def _stamp(self) -> Stamp | None:
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino

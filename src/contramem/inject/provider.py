@@ -1,4 +1,4 @@
-"""Aid: whatever helps a running agent with text. `Memory` is one; a text that is the same for every task is another.
+"""MemoryProvider: whatever helps a running agent with text. `Memory` is one; the same text for every task is another.
 
 An agent loop knows only this, so that it runs alike with cards, with other memories and with none.
 """
@@ -16,7 +16,7 @@ from contramem.traces.trajectory import Event, Outcome
 
 
 class MemoryRun(Protocol):
-    """One run with an aid. `inject.run.Run` says more about each moment."""
+    """One run with an provider. `inject.run.Run` says more about each moment."""
 
     @property
     def guidance(self) -> Guidance:

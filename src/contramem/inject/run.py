@@ -111,7 +111,7 @@ class Memory:
 
     def begin(self, query: Query, *, run_id: str | None = None, profile: str | Profile | None = None) -> Run:
         """`start`, for whoever has the query."""
-        if self._file and (changed := self._file.changed()):
+        if self._file and (changed := self._file.read_change()):
             self._served = LoadedBank.of(changed)
         served = self._served
         chosen = profile if isinstance(profile, Profile) else profile_named(profile or served.bank.header.profile)
@@ -172,7 +172,7 @@ class Run:
         return guidance
 
     def _card_before(self, card: FunctionCard | None, arguments: Mapping[str, Any] | None) -> Guidance | None:
-        if card is None or self.retrieval is None or not wanted(card, self.profile):
+        if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
             return None
         with self._lock:
             failed = card.card_id in self._failed
@@ -188,8 +188,8 @@ class Run:
         if not self._reminds:
             return None
         with self._lock:
-            found = self._watching.reminders_before(_call(function, arguments, card))
-        return self._writer.obligations(found, self.profile, ends=False) if found else None
+            obligations = self._watching.reminders_before(_call(function, arguments, card))
+        return self._writer.obligations(obligations, self.profile, ends=False) if obligations else None
 
     def before_final(self) -> Guidance | None:
         """What to show before the run ends, each thing once: what the cards that were shown still ask for, as far as
@@ -198,9 +198,9 @@ class Run:
         final = self.retrieval.final if self.retrieval else None
         with self._lock:
             due, self._reminded = final is not None and not self._reminded, True
-            found = self._watching.reminders_at_end() if self._reminds else []
+            obligations = self._watching.reminders_at_end() if self._reminds else []
         card = self._writer.before_final(final.card, self.profile) if final is not None and due else None
-        owed = self._writer.obligations(found, self.profile, ends=True) if found else None
+        owed = self._writer.obligations(obligations, self.profile, ends=True) if obligations else None
         guidance = together(card, owed)
         if guidance is not None:
             self._note("final", guidance)
@@ -246,8 +246,8 @@ class Run:
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         """Tell how the run ended: passed or not, an `Outcome`, or None when nobody knows (yet). It may be told again;
         the last that is known counts."""
-        known = outcome if isinstance(outcome, Outcome) else Outcome(passed=outcome)
-        self._note("finish", None, known)
+        ended = outcome if isinstance(outcome, Outcome) else Outcome(passed=outcome)
+        self._note("finish", None, ended)
 
     def _note(self, where: Where, guidance: Guidance | None, outcome: Outcome | None = None) -> None:
         if self._log is None:
@@ -269,7 +269,7 @@ class Run:
         self._log.append(line)
 
 
-def wanted(card: FunctionCard, profile: Profile) -> bool:
+def shows_before_call(card: FunctionCard, profile: Profile) -> bool:
     """Does the profile show this card before a call?"""
     if profile.before_call == "risky":
         return bool(card.side_effects or card.common_mistakes)

@@ -16,11 +16,11 @@ class RunMonitor:
 
     def __init__(self, cards: Iterable[SkillCard], task: str) -> None:
         self._watch = GuardMonitor.of_cards(cards, task)
-        self._told = self._asked = False
-        self._said: set[tuple[str, Guard]] = set()
+        self._observed = self._asked = False
+        self._reminded: set[tuple[str, Guard]] = set()
 
     def observe(self, event: Event) -> tuple[Obligation, ...]:
-        self._told = True
+        self._observed = True
         return self._watch.observe(event)
 
     def pending(self) -> tuple[Obligation, ...]:
@@ -32,14 +32,14 @@ class RunMonitor:
     def reminders_before(self, call: Event) -> list[Obligation]:
         """What the call would break. In a loop that tells nothing of what happens only the first call can be judged:
         of later ones nobody knows what came before."""
-        judged, self._asked = self._told or not self._asked, True
+        judged, self._asked = self._observed or not self._asked, True
         return self._unsaid("call", self._watch.would_break(call)) if judged else []
 
     def reminders_at_end(self) -> list[Obligation]:
         """What is open, in a run that tells what happens."""
-        return self._unsaid("end", self._watch.pending()) if self._told else []
+        return self._unsaid("end", self._watch.pending()) if self._observed else []
 
-    def _unsaid(self, moment: Literal["call", "end"], found: Sequence[Obligation]) -> list[Obligation]:
-        unsaid = [one for one in found if (moment, one.guard) not in self._said]
-        self._said.update((moment, one.guard) for one in unsaid)
+    def _unsaid(self, moment: Literal["call", "end"], obligations: Sequence[Obligation]) -> list[Obligation]:
+        unsaid = [obligation for obligation in obligations if (moment, obligation.guard) not in self._reminded]
+        self._reminded.update((moment, obligation.guard) for obligation in unsaid)
         return unsaid

@@ -1,15 +1,14 @@
-"""BM25 over token lists: bm25s makes the index, a few lines sum it and say which term gave what.
+"""BM25 over token lists, with fields: a sparse index, its sums, and which term gave what.
 
-bm25s and numpy are imported when the first index is made: whoever only looks up a card by name never waits for them.
+numpy is imported when the first index is made: whoever only looks up a card by name never waits for it.
 """
 
 from __future__ import annotations
 
-import logging
 import math
-from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import numpy
@@ -21,42 +20,46 @@ if TYPE_CHECKING:
 K1 = 1.5
 B = 0.75
 _FREQUENT = 1 / 8  # of the documents: a term that more of them have is summed as a row over all documents
+_ONLY = "text"
+
+Fields: TypeAlias = Mapping[str, Sequence[str]]
+"""A document: the words of each of its fields."""
 
 
 class Bm25:
     """An index that does not change. Document numbers are positions in `documents`.
 
-    The formula is Lucene's: sum over query terms of idf * tf / (tf + k1 * (1 - b + b * length / mean length)), with
-    idf = ln(1 + (N - df + 0.5) / (df + 0.5)), so that no term counts against a document. A term that the query
-    repeats counts as often as it is there.
+    The formula is Lucene's: sum over query terms of idf * tf / (tf + k1), idf = ln(1 + (N - df + 0.5) / (df + 0.5)),
+    so that no term counts against a document; tf = count / (1 - b + b * length / mean length). A term that the query
+    repeats counts as often as it is there. With fields it is BM25F (Zaragoza et al. 2004): tf is the sum over fields of
+    weight times the tf of that field, each with lengths of its own, so that a term in two fields saturates once.
 
     N is the number of documents plus `background`: documents about other things, with none of these terms. In a small
     bank about one subject every card has the words of that subject, and by its own count they would be worth nothing.
     """
 
     def __init__(self, documents: Sequence[Sequence[str]], background: int = 0) -> None:
-        import bm25s  # type: ignore[import-untyped]
+        self._build([{_ONLY: document} for document in documents], {_ONLY: 1.0}, background)
+
+    @classmethod
+    def over_fields(cls, documents: Sequence[Fields], weights: Mapping[str, float], background: int = 0) -> Bm25:
+        """Fields without a weight are not searched; a document without a field is not measured by its length."""
+        index = cls.__new__(cls)
+        index._build(documents, weights, background)
+        return index
+
+    def _build(self, documents: Sequence[Fields], weights: Mapping[str, float], background: int) -> None:
         import numpy
 
-        _quiet_bm25s()
         self._numpy = numpy
         self._count, self._background = len(documents), background
-        self._postings: dict[str, tuple[Integers, Floats]] = {}
         self._rows: dict[str, Floats] = {}
-        # Sorted, so that the same documents give the same index in every process.
-        terms = {term: number for number, term in enumerate(sorted({term for doc in documents for term in doc}))}
-        if not terms:  # an empty bank, or cards without a single word: bm25s refuses to index nothing
-            return
-        engine = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64")
-        numbers = [[terms[term] for term in document] for document in documents]
-        engine.index((numbers, terms), create_empty_token=False, show_progress=False)
-        weights, bounds = engine.scores["data"], engine.scores["indptr"].tolist()
-        documents_of = engine.scores["indices"].astype(numpy.int64)  # what bincount would make of them each time
-        for term, number in terms.items():
-            stretch = slice(bounds[number], bounds[number + 1])
-            found = documents_of[stretch]
-            worth = self._idf(len(found), background) / self._idf(len(found), 0) if background else 1.0
-            self._postings[term] = found, weights[stretch] * worth
+        self._postings: dict[str, tuple[Integers, Floats]] = {}
+        for term, frequencies in _frequencies(documents, weights).items():
+            idf = self._idf(len(frequencies), background)
+            having = numpy.fromiter(frequencies, dtype=numpy.int64)
+            frequency = numpy.fromiter(frequencies.values(), dtype=numpy.float64)
+            self._postings[term] = having, idf * frequency / (frequency + K1)
 
     def __len__(self) -> int:
         return self._count
@@ -81,13 +84,13 @@ class Bm25:
         weights: list[Floats] = []
         rows: list[Floats] = []
         for term, times in Counter(query).items():
-            if (found := postings.get(term)) is None:
+            if (posting := postings.get(term)) is None:
                 continue
-            if len(found[0]) > many:
-                rows.append(_times(self._row(term, *found), times))
+            if len(posting[0]) > many:
+                rows.append(_times(self._row(term, *posting), times))
             else:
-                documents.append(found[0])
-                weights.append(_times(found[1], times))
+                documents.append(posting[0])
+                weights.append(_times(posting[1], times))
         summed: Floats = (
             numpy.bincount(numpy.concatenate(documents), numpy.concatenate(weights), minlength=self._count)
             if documents
@@ -117,12 +120,20 @@ class Bm25:
         return dict(sorted(parts.items(), key=lambda part: (-part[1], part[0])))
 
 
+def _frequencies(documents: Sequence[Fields], weights: Mapping[str, float]) -> dict[str, dict[int, float]]:
+    """By term and document number, in order: how often the term stands there, weighed by field and length."""
+    lengths = {field: [len(document[field]) for document in documents if document.get(field)] for field in weights}
+    mean = {field: sum(own) / len(own) for field, own in lengths.items() if own}
+    frequencies = defaultdict[str, dict[int, float]](dict)
+    for number, document in enumerate(documents):
+        for field in mean:
+            words = document.get(field, ())
+            norm = 1 - B + B * len(words) / mean[field]
+            for term, count in Counter(words).items():
+                of_term = frequencies[term]
+                of_term[number] = of_term.get(number, 0.0) + weights[field] * count / norm
+    return frequencies
+
+
 def _times(weights: Floats, times: int) -> Floats:
     return weights if times == 1 else weights * times
-
-
-def _quiet_bm25s() -> None:
-    """bm25s sets its logger to DEBUG on import; a user's log must not fill with "Building index from IDs"."""
-    logger = logging.getLogger("bm25s")
-    if logger.level == logging.DEBUG:
-        logger.setLevel(logging.WARNING)

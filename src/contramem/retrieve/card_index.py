@@ -1,4 +1,4 @@
-"""Shelf: one set of cards that are ranked against each other (the skills of an ability, or all functions)."""
+"""CardIndex: one set of cards that are ranked against each other (the skills of an ability, or all functions)."""
 
 from __future__ import annotations
 
@@ -7,33 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contramem.bank.card import Card, FunctionCard
-from contramem.retrieve.bm25 import Bm25
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import AppPrior, Profile
-from contramem.retrieve.tokens import tokenize
+from contramem.retrieve.scorer import ScorerMaker, bm25
 
 if TYPE_CHECKING:
     from contramem.retrieve.bm25 import Floats, Integers
 
-BACKGROUND = 30
-"""Chosen by measurement (docs/retrieval.md)."""
-
-
-def document(card: Card) -> str:
-    """What a card is found by. Evidence and completion are read after it is found, not searched."""
-    if isinstance(card, FunctionCard):
-        return f"{card.tool} {card.what_it_does}"
-    return f"{card.title} {card.applies_when} {' '.join(card.tags)} {card.skill.core_rule}"
-
 
 @dataclass(frozen=True)
 class Ranking:
-    """The scores of all cards of a shelf for one task, and which of them clear the floor."""
+    """The scores of all cards of an index for one task, and which of them clear the floor."""
 
     words: tuple[str, ...]
     apps: frozenset[str]
     """Lower case."""
-    bm25: Floats
+    relevance: Floats
     fits: Integers
     """Numbers of the cards that clear the floor, in order."""
     prior: AppPrior
@@ -42,19 +31,19 @@ class Ranking:
 class CardIndex:
     """Cards in the order of their ids, indexed. Nothing here changes after it is made, so threads share it."""
 
-    def __init__(self, cards: Iterable[Card]) -> None:
+    def __init__(self, cards: Iterable[Card], make_scorer: ScorerMaker = bm25) -> None:
         import numpy
 
         self._numpy = numpy
         self.cards = tuple(sorted(cards, key=lambda card: card.card_id))
         self._number = {card.card_id: number for number, card in enumerate(self.cards)}
-        self._index = Bm25([tokenize(document(card)) for card in self.cards], BACKGROUND)
+        self._scorer = make_scorer(self.cards)
         self._apps = tuple(_apps(card) for card in self.cards)
-        known = sorted({app.lower() for apps in self._apps for app in apps})
-        self._app_code = {app: code for code, app in enumerate(known)}
+        names = sorted({app.lower() for apps in self._apps for app in apps})
+        self._app_code = {app: code for code, app in enumerate(names)}
         # A row a card: the codes of its apps, filled up with a code that no task asks for. Rows of cards without apps
         # begin with a code of their own, which counts as more apps than any card has.
-        self._width, nobody, none = max(map(len, self._apps), default=0), len(known), len(known) + 1
+        self._width, nobody, none = max(map(len, self._apps), default=0), len(names), len(names) + 1
         rows = [[self._app_code[app.lower()] for app in apps] or [none] for apps in self._apps]
         width = max(self._width, 1)
         self._app_codes: Integers = numpy.array(
@@ -63,20 +52,20 @@ class CardIndex:
         self._no_app = none
 
     def numbers(self, card_ids: Iterable[str]) -> list[int]:
-        """Where the cards with these ids stand, in order; an id that is not on this shelf is passed over."""
+        """Where the cards with these ids stand, in order; an id that is not in this index is passed over."""
         return sorted(self._number[card_id] for card_id in card_ids if card_id in self._number)
 
-    def named(self, numbers: Integers) -> Iterable[tuple[int, str]]:
+    def with_ids(self, numbers: Integers) -> Iterable[tuple[int, str]]:
         """Each of `numbers` with the id of its card."""
         return ((number, self.cards[number].card_id) for number in numbers.tolist())
 
     def rank(self, words: Sequence[str], apps: frozenset[str], profile: Profile, floor: float | None = None) -> Ranking:
         """Score every card for a task with these `words` about these `apps` (none: the task does not say). The floor is
         the profile's unless one is given."""
-        bm25 = self._index.scores(words)
-        least = (profile.floor if floor is None else floor) * self._index.unit
-        fits = (bm25 >= least if least > 0 else bm25 > 0).nonzero()[0]
-        return Ranking(tuple(words), frozenset(app.lower() for app in apps), bm25, fits, profile.prior)
+        relevance = self._scorer.scores(words)
+        least = (profile.floor if floor is None else floor) * self._scorer.unit
+        fits = (relevance >= least if least > 0 else relevance > 0).nonzero()[0]
+        return Ranking(tuple(words), frozenset(app.lower() for app in apps), relevance, fits, profile.prior)
 
     def only(self, numbers: Integers, wanted: Iterable[int]) -> Integers:
         """Those of `numbers` that are among `wanted`."""
@@ -92,18 +81,18 @@ class CardIndex:
         candidates: Integers = numpy.asarray(numbers, dtype=numpy.int64)
         if not limit or not len(candidates):
             return []
-        bm25 = ranking.bm25[candidates]
+        score = ranking.relevance[candidates]
         if limit < len(candidates):
             # No prior can make up for a larger distance to the last that would be in without any.
-            least = numpy.partition(bm25, -limit)[-limit] - ranking.prior.cap - ranking.prior.penalty
-            near = (bm25 >= least).nonzero()[0]
-            candidates, bm25 = candidates[near], bm25[near]
+            least = numpy.partition(score, -limit)[-limit] - ranking.prior.cap - ranking.prior.penalty
+            near = (score >= least).nonzero()[0]
+            candidates, score = candidates[near], score[near]
         if ranking.apps:
-            bm25 = bm25 + self._priors(ranking, candidates)
+            score = score + self._priors(ranking, candidates)
         # Rounded, so that the last bits of a sum never decide between two equal cards.
-        order = (-bm25.round(9)).argsort(kind="stable")[:limit]
-        found: list[int] = candidates[order].tolist()
-        return found
+        order = (-score.round(9)).argsort(kind="stable")[:limit]
+        best: list[int] = candidates[order].tolist()
+        return best
 
     def _priors(self, ranking: Ranking, numbers: Integers) -> Floats:
         """What sharing apps with the task adds to the score of these cards."""
@@ -118,9 +107,11 @@ class CardIndex:
     def hit(self, ranking: Ranking, number: int, rank: int, *, reserved: bool = False) -> Hit:
         """Card `number` as a hit of this ranking."""
         shared = tuple(app for app in self._apps[number] if app.lower() in ranking.apps)
-        bm25, prior = float(ranking.bm25[number]), self._prior(ranking, number, len(shared))
+        relevance, prior = float(ranking.relevance[number]), self._prior(ranking, number, len(shared))
         card = self.cards[number]
-        return Hit(card, rank, bm25 + prior, bm25, prior, shared, reserved, self._index, ranking.words, number)
+        return Hit(
+            card, rank, relevance + prior, relevance, prior, shared, reserved, self._scorer, ranking.words, number
+        )
 
     def _prior(self, ranking: Ranking, number: int, shared: int) -> float:
         if not ranking.apps or not self._apps[number]:

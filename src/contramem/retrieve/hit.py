@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contramem.bank.card import Card, FunctionCard
-from contramem.retrieve.bm25 import Bm25
+from contramem.retrieve.scorer import Scorer
 from contramem.traces.trajectory import digest
 
 
@@ -37,26 +37,27 @@ class Query:
 
 @dataclass(frozen=True)
 class Hit:
-    """A retrieved card. `score` is `bm25` plus `prior`, and `terms` says where the BM25 part comes from."""
+    """A retrieved card. `score` is `relevance` plus `prior`, and `terms` says which words made it relevant."""
 
     card: Card
     rank: int
     """From 1, among hits of its kind."""
     score: float
-    bm25: float
+    relevance: float
+    """By the words alone, as the scorer sees it."""
     prior: float
     """The app-overlap bonus, or the mismatch penalty as a negative number."""
     shared_apps: tuple[str, ...]
     reserved: bool = False
     """It has its place because it is universal for the ability, whatever its score."""
-    _index: Bm25 | None = field(default=None, repr=False, compare=False)
+    _scorer: Scorer | None = field(default=None, repr=False, compare=False)
     _words: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _document: int = field(default=0, repr=False, compare=False)
 
     @property
     def terms(self) -> dict[str, float]:
         """What each word gave, largest first. Worked out when asked: an agent that starts does not wait for it."""
-        return self._index.explain(self._words, self._document) if self._index else {}
+        return self._scorer.explain(self._words, self._document) if self._scorer else {}
 
     @property
     def kind(self) -> str:
@@ -76,7 +77,7 @@ class Hit:
             "name": self.name,
             "rank": self.rank,
             "score": round(self.score, 6),
-            "bm25": round(self.bm25, 6),
+            "bm25": round(self.relevance, 6),
             "prior": round(self.prior, 6),
             "shared_apps": list(self.shared_apps),
             "reserved": self.reserved,

@@ -79,12 +79,12 @@ class Preview:
 
 def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile) -> Preview:
     """Retrieve for every task; a task is given as all its runs."""
-    held = {card.card_id: bank.entries[card.card_id].footing for card in bank.skills}
+    support = {card.card_id: bank.entries[card.card_id].footing for card in bank.skills}
     retriever = Retriever(
         bank.skills,
         bank.functions,
-        taught_by={card_id: footing.taught_by for card_id, footing in held.items()},
-        scopes={card_id: footing.scope for card_id, footing in held.items() if footing.scope},
+        taught_by={card_id: footing.taught_by for card_id, footing in support.items()},
+        scopes={card_id: footing.scope for card_id, footing in support.items() if footing.scope},
     )
     previewed = tuple(_preview(runs, bank, retriever, profile) for runs in tasks)
     retrieved = {card.card_id for task in previewed for card in task.cards}
@@ -94,8 +94,8 @@ def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile)
 def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profile: Profile) -> PreviewedTask:
     first = runs[0]
     ability = first.ability or "general"
-    found = retriever.retrieve(_query(first, ability), profile)
-    skills = tuple(hit.card for hit in found.skills if isinstance(hit.card, SkillCard))
+    retrieved = retriever.retrieve(_query(first, ability), profile)
+    skills = tuple(hit.card for hit in retrieved.skills if isinstance(hit.card, SkillCard))
     # Asked anew and not taken from the retriever, which is what is being tested.
     identity = set(first.task_identity)
     unlabelled = retriever.retrieve(_query(first, None), profile).skills
@@ -104,7 +104,7 @@ def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profi
         ability=ability,
         called=frozenset(event.function for run in runs for event in run.calls),
         skills=skills,
-        functions=tuple(hit.card for hit in found.functions if isinstance(hit.card, FunctionCard)),
+        functions=tuple(hit.card for hit in retrieved.functions if isinstance(hit.card, FunctionCard)),
         without_label=tuple(hit.card for hit in unlabelled if isinstance(hit.card, SkillCard)),
         leaked=tuple(c.card_id for c in skills if not identity.isdisjoint(bank.entries[c.card_id].footing.taught_by)),
     )

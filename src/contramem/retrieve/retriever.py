@@ -22,13 +22,14 @@ from contramem.retrieve.hit import Hit, Query
 from contramem.retrieve.intent import intents, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
+from contramem.retrieve.scorer import ScorerMaker, bm25
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
 
 ALL = ""
 FUNCTIONS = "\0functions"
-"""Shelves beside those of the abilities: all skills, for tasks without a label, and the functions."""
+"""Indexes beside those of the abilities: all skills, for tasks without a label, and the functions."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Retrieval:
 
 
 class Retriever:
-    """Ranks the cards of one bank. Shelves are indexed when they are first needed; threads may share a retriever."""
+    """Ranks the cards of one bank. Indexes are made when they are first needed; threads may share a retriever."""
 
     def __init__(
         self,
@@ -54,14 +55,16 @@ class Retriever:
         functions: Iterable[FunctionCard],
         taught_by: Mapping[str, Collection[str]] | None = None,
         scopes: Mapping[str, str] | None = None,
+        make_scorer: ScorerMaker = bm25,
     ) -> None:
         """`taught_by` (digests of task ids, texts and scenarios) and `scopes` are by card id."""
+        self._make_scorer = make_scorer
         self._skills, self._functions = tuple(skills), tuple(functions)
         self.names = FunctionNames(self._functions)
-        self._taught = _turned(taught_by or {})
-        self._scoped = _turned({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
+        self._taught = _invert(taught_by or {})
+        self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
-        self._shelves: dict[str, CardIndex] = {}
+        self._indexes: dict[str, CardIndex] = {}
         self._lock = Lock()
 
     @property
@@ -76,43 +79,43 @@ class Retriever:
         functions = self._function_hits(query, words, apps, profile) if profile.functions else ()
         label = query.ability.casefold() if query.ability else ALL
         if label and label not in self._labels:
-            known = ", ".join(self.abilities) or "none"
-            note = f"no skill has the ability {query.ability!r} (abilities of this bank: {known})"
+            labels = ", ".join(self.abilities) or "none"
+            note = f"no skill has the ability {query.ability!r} (abilities of this bank: {labels})"
             return Retrieval((), functions, None, apps, note)
-        shelf = self._shelf(label)
-        ranking = shelf.rank(words, apps, profile)
-        taught = shelf.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
-        skills = self._skill_hits(shelf, ranking, taught, profile)
-        final = self._of_scope("finalization", shelf, ranking, taught, 1) if profile.final_reminder else []
-        return Retrieval(skills, functions, shelf.hit(ranking, final[0], 1) if final else None, apps)
+        index = self._index(label)
+        ranking = index.rank(words, apps, profile)
+        taught = index.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
+        skills = self._skill_hits(index, ranking, taught, profile)
+        final = self._of_scope("finalization", index, ranking, taught, 1) if profile.final_reminder else []
+        return Retrieval(skills, functions, index.hit(ranking, final[0], 1) if final else None, apps)
 
-    def _skill_hits(self, shelf: CardIndex, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
+    def _skill_hits(self, index: CardIndex, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
         """`taught` are the cards that this task itself taught: it is given none of them."""
-        reserved = self._of_scope("universal", shelf, ranking, taught, profile.universal_skills)
-        others = shelf.without(ranking.fits, taught + reserved)
-        numbers = reserved + shelf.best(ranking, profile.skills - len(reserved), others)
+        reserved = self._of_scope("universal", index, ranking, taught, profile.universal_skills)
+        others = index.without(ranking.fits, taught + reserved)
+        numbers = reserved + index.best(ranking, profile.skills - len(reserved), others)
         return tuple(
-            shelf.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
+            index.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
 
-    def _of_scope(self, scope: str, shelf: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
+    def _of_scope(self, scope: str, index: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
-        if shelf is self._shelves.get(ALL) or not limit:
+        if index is self._indexes.get(ALL) or not limit:
             return []
-        scoped = shelf.numbers(self._scoped.get(scope, ()))
-        return shelf.best(ranking, limit, [number for number in scoped if number not in taught])
+        scoped = index.numbers(self._scoped.get(scope, ()))
+        return index.best(ranking, limit, [number for number in scoped if number not in taught])
 
     def _function_hits(self, query: Query, words: list[str], apps: frozenset[str], profile: Profile) -> tuple[Hit, ...]:
-        shelf = self._shelf(FUNCTIONS)
-        ranking = shelf.rank(words, apps, profile, profile.function_floor)
+        index = self._index(FUNCTIONS)
+        ranking = index.rank(words, apps, profile, profile.function_floor)
         allowed = ranking.fits
         if query.functions is not None:
-            allowed = shelf.only(allowed, shelf.numbers(card.card_id for card in self._callable(query.functions)))
+            allowed = index.only(allowed, index.numbers(card.card_id for card in self._callable(query.functions)))
         if profile.verb_intent:
             asked = intents(words)
-            allowed = shelf.only(allowed, [number for number, name in shelf.named(allowed) if serves(name, asked)])
-        numbers = shelf.best(ranking, profile.functions, allowed)
-        return tuple(shelf.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
+            allowed = index.only(allowed, [number for number, name in index.with_ids(allowed) if serves(name, asked)])
+        numbers = index.best(ranking, profile.functions, allowed)
+        return tuple(index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
 
     def _callable(self, tools: Collection[str]) -> Iterator[FunctionCard]:
         """Cards of the functions that an agent with these tools can call. With a shell it can run any program."""
@@ -120,13 +123,13 @@ class Retriever:
         if any(map(is_shell, tools)):
             yield from (card for card in self._functions if card.app == SHELL)
 
-    def _shelf(self, label: str) -> CardIndex:
+    def _index(self, label: str) -> CardIndex:
         """The functions, the skills of one ability, or all skills. Indexed once, by whichever thread comes first."""
-        if label not in self._shelves:
+        if label not in self._indexes:
             with self._lock:
-                if label not in self._shelves:
-                    self._shelves[label] = CardIndex(self._cards(label))
-        return self._shelves[label]
+                if label not in self._indexes:
+                    self._indexes[label] = CardIndex(self._cards(label), self._make_scorer)
+        return self._indexes[label]
 
     def _cards(self, label: str) -> Iterable[Card]:
         if label == FUNCTIONS:
@@ -139,10 +142,10 @@ class Retriever:
         return AppVocabulary(sorted(named | {card.tool for card in self._functions}))
 
 
-def _turned(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+def _invert(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
     """From card id to values, to value to card ids."""
-    turned = defaultdict[str, list[str]](list)
-    for card_id, found in values.items():
-        for value in found:
-            turned[value].append(card_id)
-    return dict(turned)
+    inverted = defaultdict[str, list[str]](list)
+    for card_id, of_card in values.items():
+        for value in of_card:
+            inverted[value].append(card_id)
+    return dict(inverted)

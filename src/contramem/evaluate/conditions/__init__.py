@@ -2,13 +2,13 @@
 
     making = ConditionInputs(Reference(runs), folder, target="gpt-4o")
     memory = CONDITIONS["contramem"].build(making)      # or NotApplicable, which says why
-    run = memory.aid.begin(Query(task, ability=..., task_id=..., scenario_id=...))
+    run = memory.provider.begin(Query(task, ability=..., task_id=..., scenario_id=...))
     run.guidance.text, memory.tokens, memory.construction.calls, memory.judge
 
 `CONDITIONS` has them by name, in the order of the table; `conditions_named("none,contramem")` picks some. One
 `ConditionInputs` serves all conditions of a comparison: the bank that several of them need is built once. Without
-`ConditionInputs.model` every memory is made by rules, and says so in `construction.by`. `aid` is all that an agent loop
-needs; `judge` orders recorded runs, where the memory defines an order.
+`ConditionInputs.model` every memory is made by rules, and says so in `construction.by`. `provider` is all that an agent
+loop needs; `judge` orders recorded runs, where the memory defines an order.
 """
 
 from __future__ import annotations

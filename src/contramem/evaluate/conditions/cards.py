@@ -175,7 +175,7 @@ def _memory(
     frozen = parse_frozen(freeze(bank, making.profile), "this bank")
     guards, habits = CardGuards(bank), Habits.learned(contests(learned_from.tasks))
     return BuiltMemory(
-        aid=Memory(frozen),
+        provider=Memory(frozen),
         items=len(bank.cards),
         unit="cards",
         tokens=_tokens(bank.cards),

@@ -62,7 +62,7 @@ class ConstructionCost:
 class BuiltMemory:
     """What a condition made: help for an agent, an order of runs where it defines one, and what it all takes."""
 
-    aid: MemoryProvider
+    provider: MemoryProvider
     items: int
     """Cards, runs, workflows, bullets: what the memory counts itself in."""
     unit: str

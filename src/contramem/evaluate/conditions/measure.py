@@ -164,8 +164,8 @@ def _take(
     row.sizes.append((memory.items, memory.tokens))
     row.constructions.append(memory.construction)
     for task in held_out:
-        row.start_tokens.append(_start_tokens(memory.aid, task[0]))
-        row.run_tokens.extend(_run_tokens(memory.aid, run) for run in task)
+        row.start_tokens.append(_start_tokens(memory.provider, task[0]))
+        row.run_tokens.extend(_run_tokens(memory.provider, run) for run in task)
     if memory.judge is not None:
         _add(row.orders, unseen, memory.judge)
     for name, judge in memory.parts.items():
@@ -183,16 +183,16 @@ def _controls(reference: Reference) -> Mapping[str, Judge]:
     return dict(zip(CONTROLS, judges, strict=True))
 
 
-def _start_tokens(aid: MemoryProvider, run: Trajectory) -> int:
-    return _begun(aid, run).guidance.tokens
+def _start_tokens(provider: MemoryProvider, run: Trajectory) -> int:
+    return _begun(provider, run).guidance.tokens
 
 
-def _run_tokens(aid: MemoryProvider, run: Trajectory) -> int:
-    aided = _begun(aid, run)
-    shown = (aided.before_call(event.function, event.arguments) for event in run.calls)
-    return aided.guidance.tokens + sum(guidance.tokens for guidance in shown if guidance)
+def _run_tokens(provider: MemoryProvider, run: Trajectory) -> int:
+    guided = _begun(provider, run)
+    shown = (guided.before_call(event.function, event.arguments) for event in run.calls)
+    return guided.guidance.tokens + sum(guidance.tokens for guidance in shown if guidance)
 
 
-def _begun(aid: MemoryProvider, run: Trajectory) -> MemoryRun:
+def _begun(provider: MemoryProvider, run: Trajectory) -> MemoryRun:
     apps = frozenset(run.apps) if run.apps else None
-    return aid.begin(Query(run.task, run.ability, apps, task_id=run.task_id, scenario_id=run.scenario_id))
+    return provider.begin(Query(run.task, run.ability, apps, task_id=run.task_id, scenario_id=run.scenario_id))

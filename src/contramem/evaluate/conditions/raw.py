@@ -26,7 +26,7 @@ def raw(making: ConditionInputs) -> BuiltMemory:
     texts = [_text(run) for run in runs.values() if run.passed and run.counts]
     seconds = prepared + reference.clock() - began
     return BuiltMemory(
-        aid=TextMemory(_Nearest(near, runs)),
+        provider=TextMemory(_Nearest(near, runs)),
         items=len(texts),
         unit="runs",
         tokens=sum(map(count_tokens, texts)),

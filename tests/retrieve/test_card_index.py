@@ -43,7 +43,7 @@ def test_the_best_are_those_that_scoring_every_card_gives(cards, asked, apps, pr
     found = [hit.card.card_id for hit in retriever.retrieve(query, profile).skills]
     everyone = retriever.retrieve(query, replace(profile, skills=len(skills))).skills
     by_hand = sorted(
-        everyone, key=lambda hit: (-round(hit.bm25 + expected_prior(hit, apps, prior), 9), hit.card.card_id)
+        everyone, key=lambda hit: (-round(hit.relevance + expected_prior(hit, apps, prior), 9), hit.card.card_id)
     )
     assert found == [hit.card.card_id for hit in by_hand[:3]]
     assert all(hit.prior == pytest.approx(expected_prior(hit, apps, prior)) for hit in everyone)
