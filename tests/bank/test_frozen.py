@@ -63,7 +63,7 @@ def test_a_bank_comes_back_as_it_was_and_freezes_to_the_same_bytes(data):
     content = freeze(bank)
     shuffled = Bank(dict(data.draw(st.permutations(list(bank.entries.items())))))
     assert freeze(shuffled) == content
-    thawed = parse_frozen(content, "bank").thawed()
+    thawed = parse_frozen(content, "bank").to_bank()
     assert thawed.cards == bank.cards
     assert freeze(thawed) == content
 

@@ -8,7 +8,7 @@ from bank_examples import KEEP_EXCEPTION, add, amend, decide, delta
 from contramem.bank.acts import judge, person
 from contramem.bank.bank import Bank
 from contramem.bank.frozen import FrozenBank, freeze, parse_frozen
-from contramem.bank.imported import frozen_from, import_edits
+from contramem.bank.imported import find_base, import_edits
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.support import CardSupport
 from contramem.errors import UsageError
@@ -36,7 +36,7 @@ class Living:
         return self.bank.first_made_from("email", text).card.card_id
 
     def import_(self, file: FrozenBank) -> tuple[Decision, ...]:
-        base = frozen_from(self.bank, self.ledger, file.header.content_sha256)
+        base = find_base(self.bank, self.ledger, file.header.content_sha256)
         decisions = import_edits(self.bank, base, file, ANNA, "bank.jsonl")
         self.record(*decisions)
         return decisions
@@ -130,5 +130,5 @@ def test_the_file_is_found_in_the_past_of_its_ledger(living):
     past = [fold(living.ledger[:number]) for number in range(len(living.ledger) + 1)]
     for bank in past:
         sha256 = parse_frozen(freeze(bank), "bank").header.content_sha256
-        assert frozen_from(living.bank, living.ledger, sha256) == bank
-    assert frozen_from(living.bank, living.ledger, "0" * 64) is None
+        assert find_base(living.bank, living.ledger, sha256) == bank
+    assert find_base(living.bank, living.ledger, "0" * 64) is None

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from contramem.bank.acts import judge, person, revert
 from contramem.bank.bank import Bank
 from contramem.bank.ledger import Decision, fold
-from contramem.bank.locate import shown
+from contramem.bank.locate import without_password
 from contramem.bank.store import Store, open_store
 from contramem.errors import StoreError, UsageError
 
@@ -247,7 +247,7 @@ def test_a_store_that_is_not_there_says_how_to_make_one(tmp_path, monkeypatch, w
     ],
 )
 def test_messages_show_no_password(where, said):
-    assert shown(where) == said
+    assert without_password(where) == said
 
 
 def test_any_file_name_will_do(tmp_path):

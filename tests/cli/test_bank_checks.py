@@ -40,7 +40,7 @@ def edit(store: Path, card: SkillCard, **changes: Any) -> None:
     fields = {name: getattr(card, name) for name in SkillDelta.model_fields} | changes
     with open_store(store) as living, living.writing("bank review"):
         held = living.bank().find(card.card_id)
-        change = Change(before=held, after=held.rewritten(SkillDelta(**fields), held.footing))
+        change = Change(before=held, after=held.rewrite(SkillDelta(**fields), held.footing))
         by = acts.person("anna")
         living.record(Decision(operation="EDIT", reason="Anna knows.", by=by, ability=card.ability, changes=(change,)))
 

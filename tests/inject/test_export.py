@@ -16,7 +16,7 @@ skills_ref = pytest.importorskip("skills_ref", reason="the standard's own valida
 
 @pytest.fixture(scope="module")
 def cards(bank_path):
-    return load_frozen(bank_path).thawed().cards
+    return load_frozen(bank_path).to_bank().cards
 
 
 def skill(number, **fields):

@@ -64,7 +64,7 @@ def test_a_file_of_the_same_size_and_a_newer_time_is_read(path):
 
 def test_threads_never_see_half_a_bank(path, bank_path):
     memory = Memory.load(path, reload=True)
-    full, empty = load_frozen(bank_path).thawed(), Bank()
+    full, empty = load_frozen(bank_path).to_bank(), Bank()
     whole, writing = memory.start(TASK).guidance.text, Lock()
 
     def one(number):

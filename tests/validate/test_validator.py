@@ -25,7 +25,7 @@ from tests.validate.validate_examples import (
 from contramem.bank.card import Argument
 from contramem.bank.patch import Add, Amend, Merge, Noop
 from contramem.contrast.signal import Cite
-from contramem.validate.known import known_of
+from contramem.validate.packet_contents import contents_of
 from contramem.validate.privacy import Privacy, personal
 from contramem.validate.schema import schema
 from contramem.validate.validator import Validator
@@ -336,8 +336,8 @@ def test_any_planted_value_is_found_whatever_stands_around_it(value, written, be
 
 def test_a_packet_is_looked_through_once_and_then_forgotten_with_it() -> None:
     of = example_packet()
-    known = known_of(of)
-    assert known_of(of) is known
+    known = contents_of(of)
+    assert contents_of(of) is known
     watched = weakref.ref(known)
     del of, known
     gc.collect()

@@ -23,29 +23,29 @@ def person(name: str) -> Attribution:
 
 def to_review(bank: Bank) -> tuple[BankEntry, ...]:
     """The cards in service that no person has seen in their present words."""
-    held = (bank.entries[card.card_id] for card in bank.cards)
-    return tuple(holding for holding in held if not holding.reviewed)
+    entries = (bank.entries[card.card_id] for card in bank.cards)
+    return tuple(entry for entry in entries if not entry.reviewed)
 
 
 def judge(bank: Bank, card_id: str, verdict: Verdict, by: Attribution, reason: str = "") -> Decision:
     """A person's verdict on a card as it stands."""
-    held = bank.find(card_id)
-    after = held.model_copy(update={"status": _STATUS.get(verdict, held.status), "reviewed": True})
-    return _act(verdict, held, after, by, reason or f"{_SAID[verdict]} by {by}")
+    entry = bank.find(card_id)
+    after = entry.model_copy(update={"status": _STATUS.get(verdict, entry.status), "reviewed": True})
+    return _act(verdict, entry, after, by, reason or f"{_SAID[verdict]} by {by}")
 
 
 def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribution, reason: str = "") -> Decision:
     """A person's own words for a card. Raises GuardError for a guard of theirs that nobody could check."""
-    held = bank.find(card_id)
-    refuse_unreadable_guards(text, held)
-    after = held.rewritten(text, held.footing).model_copy(update={"reviewed": True})
-    return _act("EDIT", held, after, by, reason or f"edited by {by}")
+    entry = bank.find(card_id)
+    refuse_unreadable_guards(text, entry)
+    after = entry.rewrite(text, entry.footing).model_copy(update={"reviewed": True})
+    return _act("EDIT", entry, after, by, reason or f"edited by {by}")
 
 
-def refuse_unreadable_guards(text: SkillDelta | FunctionCard, held: BankEntry | None) -> None:
+def refuse_unreadable_guards(text: SkillDelta | FunctionCard, entry: BankEntry | None) -> None:
     """Raises GuardError for a guard that cannot be read: agents would pass over it in silence. Those that the card had
     already are left alone; they may be of a later version."""
-    had = held.card.guards if held and isinstance(held.card, SkillCard) else ()
+    had = entry.card.guards if entry and isinstance(entry.card, SkillCard) else ()
     for guard in text.guards if isinstance(text, SkillDelta) else ():
         if guard not in had:
             parse_guard(guard)
@@ -75,10 +75,10 @@ def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attributi
 
 
 def _act(
-    operation: Literal["EDIT"] | Verdict, held: BankEntry, after: BankEntry, by: Attribution, reason: str
+    operation: Literal["EDIT"] | Verdict, entry: BankEntry, after: BankEntry, by: Attribution, reason: str
 ) -> Decision:
-    ability = held.card.ability if isinstance(held.card, SkillCard) else None
-    change = Change(before=held, after=after)
+    ability = entry.card.ability if isinstance(entry.card, SkillCard) else None
+    change = Change(before=entry, after=after)
     return Decision(operation=operation, reason=reason, by=by, ability=ability, changes=(change,))
 
 
@@ -87,7 +87,7 @@ def _undo(change: Change) -> Change:
         return Change(
             before=change.after, after=change.after.model_copy(update={"status": "retired", "reviewed": True})
         )
-    back = change.after.rewritten(change.before.card, change.before.footing)
+    back = change.after.rewrite(change.before.card, change.before.footing)
     return Change(before=change.after, after=back.model_copy(update={"status": change.before.status, "reviewed": True}))
 
 

@@ -32,7 +32,7 @@ class BankEntry(Strict):
     def served(self) -> bool:
         return self.status in ("active", "pinned")
 
-    def rewritten(self, text: SkillDelta | FunctionCard, footing: CardSupport) -> BankEntry:
+    def rewrite(self, text: SkillDelta | FunctionCard, footing: CardSupport) -> BankEntry:
         """The same card with other words: a new version, unless it says what it said before."""
         card = self.card
         if isinstance(card, SkillCard) and isinstance(text, SkillDelta):
@@ -82,7 +82,7 @@ class Bank:
 
     @cached_property
     def _served(self) -> tuple[Card, ...]:
-        return tuple(held.card for _, held in sorted(self.entries.items(), key=itemgetter(0)) if held.served)
+        return tuple(entry.card for _, entry in sorted(self.entries.items(), key=itemgetter(0)) if entry.served)
 
     @property
     def abilities(self) -> tuple[str, ...]:
@@ -94,8 +94,8 @@ class Bank:
 
     def function(self, tool: str) -> FunctionCard | None:
         """The card in service for `App.function`."""
-        held = self.entries.get(f"function::{tool}")
-        return held.card if held and held.served and isinstance(held.card, FunctionCard) else None
+        entry = self.entries.get(f"function::{tool}")
+        return entry.card if entry and entry.served and isinstance(entry.card, FunctionCard) else None
 
     def find(self, name: str) -> BankEntry:
         """The one card whose id is `name`, or begins with it, with or without `skill::` or `function::`; or the card of
@@ -146,21 +146,21 @@ class Bank:
                 return (_rewrite(targets[0], text, footing),)
             case Merge(retained_card_id=retained, new_or_updated_card=text):
                 return tuple(
-                    _rewrite(held, text or held.card, footing) if held.card.card_id == retained else _retire(held)
-                    for held in targets
+                    _rewrite(entry, text or entry.card, footing) if entry.card.card_id == retained else _retire(entry)
+                    for entry in targets
                 )
             case _:
                 assert_never(patch)
 
     def plan_function(self, card: FunctionCard, footing: CardSupport) -> tuple[Change, ...]:
         """What a newly built Function Card changes: nothing, if it says and rests on what the held one does."""
-        held = self.entries.get(card.card_id)
-        if held is None:
+        entry = self.entries.get(card.card_id)
+        if entry is None:
             return (Change(before=None, after=BankEntry(card=card.model_copy(update={"version": 1}), footing=footing)),)
-        if held.status == "retired":
+        if entry.status == "retired":
             raise PatchError(f"{card.card_id} was retired. Revert that decision before building it again.")
-        change = _rewrite(held, card, footing)
-        same = change.after.card == held.card and change.after.footing == held.footing
+        change = _rewrite(entry, card, footing)
+        same = change.after.card == entry.card and change.after.footing == entry.footing
         return () if same else (change,)
 
     def plan_retirement(self, card_id: str) -> tuple[Change, ...]:
@@ -168,30 +168,30 @@ class Bank:
         return (_retire(self.find(card_id)),)
 
     def _target(self, card_id: str, ability: str, patch: Patch) -> BankEntry:
-        held = self.entries.get(card_id)
-        if held is None or not isinstance(held.card, SkillCard):
+        entry = self.entries.get(card_id)
+        if entry is None or not isinstance(entry.card, SkillCard):
             raise PatchError(f"{patch.operation} names {card_id!r}, which is no skill card of this bank.")
-        if held.card.ability != ability:
+        if entry.card.ability != ability:
             raise PatchError(
-                f"{patch.operation} for ability {ability!r} names {card_id}, a card of {held.card.ability!r}."
+                f"{patch.operation} for ability {ability!r} names {card_id}, a card of {entry.card.ability!r}."
             )
-        if held.status == "retired":
+        if entry.status == "retired":
             raise PatchError(f"{patch.operation} names {card_id}, which was retired.")
-        return held
+        return entry
 
     def _free_id(self, ability: str, text: SkillDelta) -> str:
         ids = (skill_id(ability, text.title, text.skill.core_rule, copy) for copy in count(1))
         return next(card_id for card_id in ids if card_id not in self.entries)
 
 
-def _rewrite(held: BankEntry, text: SkillDelta | FunctionCard, footing: CardSupport) -> Change:
-    after = held.rewritten(text, footing)
-    if held.status == "pinned" and after.card != held.card:
-        raise PatchError(f"{held.card.card_id} is pinned, so a build may not rewrite it.")
-    return Change(before=held, after=after)
+def _rewrite(entry: BankEntry, text: SkillDelta | FunctionCard, footing: CardSupport) -> Change:
+    after = entry.rewrite(text, footing)
+    if entry.status == "pinned" and after.card != entry.card:
+        raise PatchError(f"{entry.card.card_id} is pinned, so a build may not rewrite it.")
+    return Change(before=entry, after=after)
 
 
-def _retire(held: BankEntry) -> Change:
-    if held.status == "pinned":
-        raise PatchError(f"{held.card.card_id} is pinned, so a build may not retire it.")
-    return Change(before=held, after=held.model_copy(update={"status": "retired"}))
+def _retire(entry: BankEntry) -> Change:
+    if entry.status == "pinned":
+        raise PatchError(f"{entry.card.card_id} is pinned, so a build may not retire it.")
+    return Change(before=entry, after=entry.model_copy(update={"status": "retired"}))

@@ -13,7 +13,7 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from contramem.bank.locate import is_url, shown
+from contramem.bank.locate import is_url, without_password
 from contramem.errors import StoreError, UsageError
 
 BUSY_TIMEOUT_S = 10.0
@@ -44,7 +44,7 @@ def _sqlite(path: Path) -> Engine:
     frozen = path.exists() and not os.access(path.absolute().parent, os.W_OK) and not _log(path).exists()
     uri = f"file:{quote(str(path.absolute()))}{'?immutable=1' if frozen else ''}"
 
-    def opened() -> sqlite3.Connection:
+    def open_connection() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         try:
             # With NORMAL a killed process loses nothing; a power cut may lose the last decisions, never the store.
@@ -55,7 +55,7 @@ def _sqlite(path: Path) -> Engine:
             raise
         return connection
 
-    engine = sql.create_engine("sqlite://", creator=opened, poolclass=sql.pool.QueuePool)
+    engine = sql.create_engine("sqlite://", creator=open_connection, poolclass=sql.pool.QueuePool)
     sql.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -96,10 +96,10 @@ def sole_holder(path: Path) -> Iterator[bool]:
     """Hold the lock file at `path`, if it is free; until then, or until this process ends, however it ends."""
     # An empty database: SQLite knows how to lock a file on every platform.
     with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as beside:
-        yield _locked(beside)
+        yield _is_locked(beside)
 
 
-def _locked(beside: sqlite3.Connection) -> bool:
+def _is_locked(beside: sqlite3.Connection) -> bool:
     try:
         beside.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
@@ -110,7 +110,7 @@ def _locked(beside: sqlite3.Connection) -> bool:
 
 
 @contextmanager
-def explained(where: str) -> Iterator[None]:
+def explain_errors(where: str) -> Iterator[None]:
     """Turn what a user can fix (disk, rights, locks, connection, wrong file) into a StoreError; let bugs through."""
     try:
         yield
@@ -119,7 +119,7 @@ def explained(where: str) -> Iterator[None]:
         advice = _sqlite_advice(cause) if isinstance(cause, sqlite3.Error) else _postgres_advice(error)
         if advice is None:
             raise
-        raise StoreError(f"{shown(where)}: {advice}") from error
+        raise StoreError(f"{without_password(where)}: {advice}") from error
 
 
 _SQLITE_ADVICE = {

@@ -77,7 +77,7 @@ class FrozenBank:
     def skills(self) -> tuple[FrozenSkill, ...]:
         return tuple(card for card in self.cards if isinstance(card, FrozenSkill))
 
-    def thawed(self) -> Bank:
+    def to_bank(self) -> Bank:
         """The same cards as a bank, with the footing that a file keeps."""
         return Bank({card.card_id: thaw(card) for card in self.cards})
 
@@ -133,13 +133,13 @@ def parse_frozen(content: bytes, where: str) -> FrozenBank:
     return FrozenBank(header, cards, edited)
 
 
-def frozen_card(held: BankEntry) -> FrozenCard:
+def frozen_card(entry: BankEntry) -> FrozenCard:
     """A held card as a line keeps it: support only of the guards that the card still has."""
-    fields = {name: getattr(held.card, name) for name in type(held.card).model_fields}
-    if isinstance(held.card, FunctionCard):
+    fields = {name: getattr(entry.card, name) for name in type(entry.card).model_fields}
+    if isinstance(entry.card, FunctionCard):
         return FrozenFunction(**fields)
-    support = {guard: counts for guard, counts in held.footing.support.items() if guard in held.card.guards}
-    return FrozenSkill(**fields, taught_by=held.footing.taught_by, scope=held.footing.scope, support=support)
+    support = {guard: counts for guard, counts in entry.footing.support.items() if guard in entry.card.guards}
+    return FrozenSkill(**fields, taught_by=entry.footing.taught_by, scope=entry.footing.scope, support=support)
 
 
 def frozen_line(card: FrozenCard) -> bytes:
@@ -158,20 +158,20 @@ def thaw(card: FrozenCard) -> BankEntry:
 
 def _header(line: bytes, where: str) -> BankHeader:
     try:
-        found = msgspec.json.decode(line)
+        header = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        found = None
-    if not isinstance(found, dict) or not isinstance(found.get("contramem_bank"), int):
+        header = None
+    if not isinstance(header, dict) or not isinstance(header.get("contramem_bank"), int):
         raise BankFileError(f"{where}: is not a frozen bank: line 1 is no header. `contramem bank freeze` writes one.")
-    if found["contramem_bank"] > FORMAT:
+    if header["contramem_bank"] > FORMAT:
         from importlib.metadata import version
 
         raise BankFileError(
-            f"{where} has bank format {found['contramem_bank']}; this is contramem {version('contramem')} and reads "
+            f"{where} has bank format {header['contramem_bank']}; this is contramem {version('contramem')} and reads "
             f"up to format {FORMAT}. Upgrade contramem."
         )
     try:
-        return BankHeader.model_validate(found)
+        return BankHeader.model_validate(header)
     except ValidationError as error:
         raise BankFileError(f"{where}:1: {complaint(error)}.") from error
 
@@ -194,7 +194,7 @@ def _cards(body: bytes, where: str) -> Iterator[FrozenCard]:
 
 
 def complaint(error: ValidationError) -> str:
-    """The first thing that pydantic found wrong, as one phrase."""
+    """The first thing that pydantic finds wrong, as one phrase."""
     problems: Iterable[Any] = error.errors(include_url=False, include_input=False, include_context=False)
     first, *others = problems
     field = ".".join(str(part) for part in first["loc"])

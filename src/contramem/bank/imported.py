@@ -15,13 +15,13 @@ from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.errors import GuardError, UsageError
 
 
-def frozen_from(bank: Bank, ledger: Iterable[LedgerEntry], sha256: str) -> Bank | None:
+def find_base(bank: Bank, ledger: Iterable[LedgerEntry], sha256: str) -> Bank | None:
     """The newest past bank that freezes to this hash: what the file held before it was edited.
 
     Goes back decision by decision. None: the file was not frozen from this ledger.
     """
     holdings = dict(bank.entries)
-    lines = {card_id: _line(held) for card_id, held in holdings.items()}
+    lines = {card_id: _line(entry) for card_id, entry in holdings.items()}
     for entry in sorted(ledger, key=lambda entry: entry.number, reverse=True):
         if _sha256(lines) == sha256:
             return Bank(holdings)
@@ -40,14 +40,14 @@ def import_edits(bank: Bank, base: Bank | None, file: FrozenBank, by: Attributio
     changed on both sides in different ways raise UsageError with all their ids, and so does a guard that cannot be
     read; then nothing is to be imported.
     """
-    ours, origin = _served(bank), _served(base or Bank())
+    ours, origin = _lines_in_service(bank), _lines_in_service(base or Bank())
     theirs = {card.card_id: card for card in file.cards}
     edited = [
         card_id
         for card_id in sorted({*ours, *theirs, *origin})
-        if _said(theirs.get(card_id)) not in (_said(ours.get(card_id)), _said(origin.get(card_id)))
+        if _editable(theirs.get(card_id)) not in (_editable(ours.get(card_id)), _editable(origin.get(card_id)))
     ]
-    conflicts = [card_id for card_id in edited if _said(ours.get(card_id)) != _said(origin.get(card_id))]
+    conflicts = [card_id for card_id in edited if _editable(ours.get(card_id)) != _editable(origin.get(card_id))]
     if conflicts:
         raise UsageError(
             f"{name}: {len(conflicts)} card(s) were changed both here and in the store: {', '.join(conflicts)}. "
@@ -56,56 +56,56 @@ def import_edits(bank: Bank, base: Bank | None, file: FrozenBank, by: Attributio
     return tuple(_decision(bank.entries.get(card_id), theirs.get(card_id), by, name) for card_id in edited)
 
 
-def _decision(held: BankEntry | None, line: FrozenCard | None, by: Attribution, name: str) -> Decision:
+def _decision(entry: BankEntry | None, line: FrozenCard | None, by: Attribution, name: str) -> Decision:
     if line is not None:
         try:
-            refuse_unreadable_guards(line, held)
+            refuse_unreadable_guards(line, entry)
         except GuardError as error:
             raise UsageError(f"{name}: {line.card_id}: {error} Nothing was imported.") from error
     if line is None:
-        assert held is not None, "what is nowhere was not edited"
-        after, what = held.model_copy(update={"status": "retired"}), "dropped"
-    elif held is None:
+        assert entry is not None, "what is nowhere was not edited"
+        after, what = entry.model_copy(update={"status": "retired"}), "dropped"
+    elif entry is None:
         after, what = thaw(line), "added"
     else:
-        after = _reworded(held, line)
-        what = _edited_fields(held, line) if held.served else "put back"
+        after = _reword(entry, line)
+        what = _list_edited_fields(entry, line) if entry.served else "put back"
     return Decision(
         operation="IMPORT",
         reason=f"{what} in {name} by {by}",
         by=by,
         ability=after.card.ability if isinstance(after.card, SkillCard) else None,
-        changes=(Change(before=held, after=after.model_copy(update={"reviewed": True})),),
+        changes=(Change(before=entry, after=after.model_copy(update={"reviewed": True})),),
     )
 
 
-def _reworded(held: BankEntry, line: FrozenCard) -> BankEntry:
+def _reword(entry: BankEntry, line: FrozenCard) -> BankEntry:
     # What a card rests on comes from runs, not from a text editor: of the file only the scope counts.
     scope = {"scope": line.scope} if isinstance(line, FrozenSkill) else {}
-    after = held.rewritten(thaw(line).card, held.footing.model_copy(update=scope))
-    return after.model_copy(update={"status": held.status if held.served else "active"})
+    after = entry.rewrite(thaw(line).card, entry.footing.model_copy(update=scope))
+    return after.model_copy(update={"status": entry.status if entry.served else "active"})
 
 
-def _edited_fields(held: BankEntry, line: FrozenCard) -> str:
-    fields = [pair.field for pair in field_differences(frozen_card(held), line)]
+def _list_edited_fields(entry: BankEntry, line: FrozenCard) -> str:
+    fields = [pair.field for pair in field_differences(frozen_card(entry), line)]
     return f"edited ({', '.join(fields)})"
 
 
-def _served(bank: Bank) -> Mapping[str, FrozenCard]:
+def _lines_in_service(bank: Bank) -> Mapping[str, FrozenCard]:
     return {card.card_id: frozen_card(bank.entries[card.card_id]) for card in bank.cards}
 
 
-def _said(card: FrozenCard | None) -> dict[str, Any] | None:
+def _editable(card: FrozenCard | None) -> dict[str, Any] | None:
     """What a person can edit in a line. None: there is no line."""
     return card.model_dump(exclude={"version", "taught_by", "support"}) if card else None
 
 
-def _line(held: BankEntry | None) -> tuple[tuple[bool, str, str], bytes] | None:
+def _line(entry: BankEntry | None) -> tuple[tuple[bool, str, str], bytes] | None:
     """Place and bytes of a card in a frozen file. None: it is not in it."""
-    if held is None or not held.served:
+    if entry is None or not entry.served:
         return None
-    ability = held.card.ability if isinstance(held.card, SkillCard) else ""
-    return (bool(ability), ability, held.card.card_id), frozen_line(frozen_card(held))
+    ability = entry.card.ability if isinstance(entry.card, SkillCard) else ""
+    return (bool(ability), ability, entry.card.card_id), frozen_line(frozen_card(entry))
 
 
 def _sha256(lines: Mapping[str, tuple[tuple[bool, str, str], bytes] | None]) -> str:

@@ -17,7 +17,7 @@ def is_url(where: str) -> bool:
     return "://" in where
 
 
-def shown(where: str) -> str:
+def without_password(where: str) -> str:
     """`where` as a message may show it: without the password of a URL."""
     return re.sub(r"(://[^:/@]*):[^@/]*@|(?<=password=)[^&]*", lambda m: f"{m[1]}:***@" if m[1] else "***", where)
 
@@ -45,7 +45,7 @@ def load_bank(where: str) -> tuple[Bank, FrozenBank | None]:
     """The bank at `where` and, if it is a frozen file, that file as it is, hand-edited or not."""
     if kind_of(where) == "frozen":
         frozen = load_frozen(Path(where), allow_edited=True)
-        return frozen.thawed(), frozen
+        return frozen.to_bank(), frozen
     from contramem.bank.store import open_store  # a frozen bank is read without a database library
 
     with open_store(where) as store:

@@ -21,7 +21,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u206
 
 def visible(text: str) -> str:
     """`text` with its control characters spelled out, so that what is shown is what is there."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def card_panel(card: Card) -> Panel:
@@ -71,7 +71,7 @@ def _shell(title: str, colour: str, parts: Iterable[RenderableType]) -> Panel:
 
 
 def _box(title: str, colour: str, texts: Iterable[str], mark: str = "") -> Panel:
-    body = Text("\n").join(_marked(text, mark, colour) for text in texts)
+    body = Text("\n").join(_mark(text, mark, colour) for text in texts)
     heading = Text(title, style=f"bold {colour}")
     return Panel(body, title=heading, title_align="left", border_style=colour, box=box.SQUARE)
 
@@ -81,10 +81,10 @@ def _field(name: str, content: RenderableType) -> Group:
 
 
 def _list(items: Iterable[str], mark: str = "•") -> Text:
-    return Text("\n").join(_marked(item, mark, GREEN) for item in items)
+    return Text("\n").join(_mark(item, mark, GREEN) for item in items)
 
 
-def _marked(text: str, mark: str, colour: str) -> Text:
+def _mark(text: str, mark: str, colour: str) -> Text:
     body = Text(visible(text), style="not bold default")
     return Text.assemble((f"{mark} ", f"bold {colour}"), body) if mark else body
 
@@ -147,4 +147,4 @@ _NAME_OR_MARK = re.compile(r"`[\w.]+`|[`*<>\[\]]")
 def _plain(text: str) -> str:
     """`text` on one line, without markup but for names in code: placeholders such as `<EMAIL_1>` are words, no HTML."""
     one_line = " ".join(visible(text).split())
-    return _NAME_OR_MARK.sub(lambda found: found[0] if len(found[0]) > 1 else f"\\{found[0]}", one_line)
+    return _NAME_OR_MARK.sub(lambda match: match[0] if len(match[0]) > 1 else f"\\{match[0]}", one_line)

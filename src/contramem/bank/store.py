@@ -23,9 +23,9 @@ from contramem.bank import calls, migrations
 from contramem.bank.bank import Bank, BankEntry, Change
 from contramem.bank.calls import StoredExchange
 from contramem.bank.card import SkillCard
-from contramem.bank.database import connect, explained, sole_writer
+from contramem.bank.database import connect, explain_errors, sole_writer
 from contramem.bank.ledger import Decision, LedgerEntry, fold
-from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, shown
+from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
 from contramem.errors import StoreError, UsageError
 
 # Plain SQL that SQLite and PostgreSQL both understand: a build records thousands of decisions, and statements that are
@@ -144,11 +144,13 @@ class Store:
         The place is free again when the process that holds it ends, also when it was killed.
         """
         assert self._writer is None, "already writing"
-        with explained(self.where), self._engine.connect() as connection:
+        with explain_errors(self.where), self._engine.connect() as connection:
             writer = connection.execution_options(writes=True)
             with sole_writer(writer, self.where) as free:
                 if not free:
-                    raise StoreError(f"{shown(self.where)} is in use by {self._holder()}. Wait for it to end.")
+                    raise StoreError(
+                        f"{without_password(self.where)} is in use by {self._holder()}. Wait for it to end."
+                    )
                 self._sign_in(writer, purpose)
                 self._writer = writer
                 try:
@@ -160,7 +162,7 @@ class Store:
         """Keep a call that was paid for, whatever becomes of what it said."""
         assert self._writer is not None, "keep() belongs inside `with store.writing(...)`"
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
-        with explained(self.where), self._writer.begin():
+        with explain_errors(self.where), self._writer.begin():
             calls.put(self._writer, call._replace(recorded_at=at))
 
     def record(
@@ -172,7 +174,7 @@ class Store:
         """
         assert self._writer is not None, "record() belongs inside `with store.writing(...)`"
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
-        with explained(self.where), self._writer.begin():
+        with explain_errors(self.where), self._writer.begin():
             last = self._writer.scalar(_LAST) or 0
             entries = tuple(LedgerEntry(last + place, at, decision) for place, decision in enumerate(decisions, 1))
             for entry in entries:
@@ -201,11 +203,12 @@ class Store:
             connection.execute(_PUT_MENTION, {"card_id": card_id, "number": entry.number})
 
     def _change(self, connection: Connection, number: int, position: int, change: Change) -> None:
-        held = connection.scalar(_HELD, {"card_id": change.card_id})
-        if (BankEntry.model_validate_json(held) if held else None) != change.before:
+        stored = connection.scalar(_HELD, {"card_id": change.card_id})
+        if (BankEntry.model_validate_json(stored) if stored else None) != change.before:
             raise StoreError(
-                f"{shown(self.where)}: {change.card_id} was changed by somebody else in the meantime, so this decision "
-                f"does not fit any more and was not recorded. Run the command again: it goes on from the present bank."
+                f"{without_password(self.where)}: {change.card_id} was changed by somebody else in the meantime, so "
+                f"this decision does not fit any more and was not recorded. Run the command again: it goes on from the "
+                f"present bank."
             )
         text = change.model_dump_json()
         row = {"number": number, "position": position, "card_id": change.card_id, "change": text}
@@ -214,19 +217,19 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with explained(self.where), self._engine.connect() as connection, connection.begin():
+        with explain_errors(self.where), self._engine.connect() as connection, connection.begin():
             yield connection
 
     def _prepare(self, create: bool) -> None:
         with self._reading() as connection:
-            known = migrations.is_store(connection)
-            if not known and (not create or (not is_url(self.where) and sql.inspect(connection).get_table_names())):
-                raise StoreError(f"{shown(self.where)}: is a database, but no contramem store. {_MAKE_ONE}")
-            if known and not migrations.pending(connection, shown(self.where)):
+            is_store = migrations.is_store(connection)
+            if not is_store and (not create or (not is_url(self.where) and sql.inspect(connection).get_table_names())):
+                raise StoreError(f"{without_password(self.where)}: is a database, but no contramem store. {_MAKE_ONE}")
+            if is_store and not migrations.pending(connection, without_password(self.where)):
                 return
         writing = self._engine.execution_options(writes=True)
-        with explained(self.where), writing.begin() as connection:
-            migrations.migrate(connection, shown(self.where))
+        with explain_errors(self.where), writing.begin() as connection:
+            migrations.migrate(connection, without_password(self.where))
 
     def _sign_in(self, writer: Connection, purpose: str) -> None:
         since = self._clock().astimezone(UTC).isoformat(timespec="seconds")
@@ -268,13 +271,13 @@ def _decision(text: str, changes: list[Change]) -> Decision:
     return decision.model_copy(update={"changes": tuple(changes)})
 
 
-def _card_row(held: BankEntry) -> dict[str, Any]:
-    card = held.card
+def _card_row(entry: BankEntry) -> dict[str, Any]:
+    card = entry.card
     return {
         "card_id": card.card_id,
         "kind": "skill" if isinstance(card, SkillCard) else "function",
         "ability": card.ability if isinstance(card, SkillCard) else None,
-        "status": held.status,
+        "status": entry.status,
         "version": card.version,
-        "holding": held.model_dump_json(),
+        "holding": entry.model_dump_json(),
     }

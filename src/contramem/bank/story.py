@@ -18,27 +18,27 @@ from contramem.bank.render import card_panel, visible
 RUNS_SHOWN = 12
 
 
-def card_story(held: BankEntry, entries: Sequence[LedgerEntry]) -> RenderableType:
+def card_story(entry: BankEntry, entries: Sequence[LedgerEntry]) -> RenderableType:
     """Card, standing, runs and decisions, top to bottom."""
-    parts: list[RenderableType] = [card_panel(held.card), _standing(held)]
+    parts: list[RenderableType] = [card_panel(entry.card), _standing(entry)]
     runs = list(dict.fromkeys(run for entry in entries for run in entry.decision.runs))
     if runs:
         parts += ["", _runs_table(runs)]
     if entries:
-        parts += ["", Text("Decisions that shaped it", style="bold"), decisions_table(entries, held.card.card_id)]
+        parts += ["", Text("Decisions that shaped it", style="bold"), decisions_table(entries, entry.card.card_id)]
     return Group(*parts)
 
 
-def _standing(held: BankEntry) -> Text:
-    card = held.card
+def _standing(entry: BankEntry) -> Text:
+    card = entry.card
     where = f" · {card.ability}" if isinstance(card, SkillCard) else ""
-    lines = [f"{card.card_id}{where} · {held.status} · version {card.version}"]
-    if held.footing.tasks or held.footing.sources:
-        lines.append(f"Rests on {held.footing}.")
+    lines = [f"{card.card_id}{where} · {entry.status} · version {card.version}"]
+    if entry.footing.tasks or entry.footing.sources:
+        lines.append(f"Rests on {entry.footing}.")
     for guard in card.guards if isinstance(card, SkillCard) else ():
-        counts = held.footing.support.get(guard)
-        fared = f": held {counts.held}, broken {counts.broken}, contradicted {counts.contradicted}" if counts else ""
-        lines.append(f"Guard {guard}{fared}")
+        counts = entry.footing.support.get(guard)
+        counted = f": held {counts.held}, broken {counts.broken}, contradicted {counts.contradicted}" if counts else ""
+        lines.append(f"Guard {guard}{counted}")
     return Text(visible("\n".join(lines)))
 
 
@@ -62,7 +62,7 @@ def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) 
         operation = decision.operation or ""
         shown = Text(operation) if decision.accepted else Text(f"{operation} refused".strip(), style="red")
         reason = Text(visible(decision.reason))
-        if card_id and (fields := _changed_fields(entry, card_id)):
+        if card_id and (fields := _list_changed_fields(entry, card_id)):
             reason.append(f" [{', '.join(fields)}]", style="dim")
         about = [] if card_id else [_about(decision)]
         table.add_row(str(entry.number), entry.at[:19], shown, Text(visible(str(decision.by))), *about, reason)
@@ -77,7 +77,7 @@ def _about(decision: Decision) -> Text:
     return Text(visible("\n".join(name.removeprefix("function::") for name in names)))
 
 
-def _changed_fields(entry: LedgerEntry, card_id: str) -> list[str]:
+def _list_changed_fields(entry: LedgerEntry, card_id: str) -> list[str]:
     change = next((change for change in entry.decision.changes if change.card_id == card_id), None)
     if change is None or change.before is None:
         return []
@@ -92,12 +92,12 @@ def cards_table(holdings: Iterable[BankEntry]) -> Table:
     table.add_column("says", min_width=24)
     for column in ("ability", "status", "version", "tasks"):
         table.add_column(column, justify="right" if column in ("version", "tasks") else "left")
-    for held in holdings:
-        ability = held.card.ability if isinstance(held.card, SkillCard) else ""
-        name = Text(visible(held.card.card_id), style="green" if ability else "blue")
-        tasks = str(len(held.footing.tasks) or "")
-        says, where = Text(visible(saying(held.card))), Text(visible(ability))
-        table.add_row(name, says, where, held.status, str(held.card.version), tasks)
+    for entry in holdings:
+        ability = entry.card.ability if isinstance(entry.card, SkillCard) else ""
+        name = Text(visible(entry.card.card_id), style="green" if ability else "blue")
+        tasks = str(len(entry.footing.tasks) or "")
+        says, where = Text(visible(saying(entry.card))), Text(visible(ability))
+        table.add_row(name, says, where, entry.status, str(entry.card.version), tasks)
     return table
 
 

@@ -40,7 +40,7 @@ def summarize(bank: Bank, ledger: Iterable[LedgerEntry] = ()) -> BankSummary:
     return BankSummary(
         functions=header.functions,
         skills=header.skills,
-        statuses=_counts(held.status for held in bank.entries.values()),
+        statuses=_counts(entry.status for entry in bank.entries.values()),
         unreviewed=sum(not bank.entries[card.card_id].reviewed for card in bank.cards),
         content_sha256=header.content_sha256,
         operations=_counts(decision.operation or "" for decision in decisions if decision.accepted),

@@ -67,13 +67,13 @@ class CardSupport(Strict):
         )
 
     def __str__(self) -> str:
-        parts = [_counted(len(self.tasks), "task")]
+        parts = [_count(len(self.tasks), "task")]
         if self.sources:
-            parts.append(_counted(len(self.sources), "source"))
+            parts.append(_count(len(self.sources), "source"))
         if self.contradicted_by:
-            parts.append(f"contradicted by {_counted(len(self.contradicted_by), 'task')}")
+            parts.append(f"contradicted by {_count(len(self.contradicted_by), 'task')}")
         return ", ".join(parts)
 
 
-def _counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -22,7 +22,7 @@ def taken_up_again(books: BuildRecorder, ability: str, text: SkillDelta, footing
     if not retired:
         return ()
     before = retired[0]
-    after = before.rewritten(text, before.footing + footing)
+    after = before.rewrite(text, before.footing + footing)
     return (Change(before=before, after=after.model_copy(update={"status": "active", "reviewed": False})),)
 
 

@@ -61,7 +61,7 @@ def _decision(books: BuildRecorder, one: LearningCard, standing: Reassessment) -
     if standing.operation == "RETIRE":
         after = held.model_copy(update={"footing": standing.footing, "status": "retired"})
     else:
-        after = held.rewritten(standing.text, standing.footing)
+        after = held.rewrite(standing.text, standing.footing)
     return Decision(
         operation=standing.operation,
         reason=standing.reason,

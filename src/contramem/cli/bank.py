@@ -14,9 +14,9 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
-from contramem.bank.imported import frozen_from, import_edits
+from contramem.bank.imported import find_base, import_edits
 from contramem.bank.ledger import LedgerEntry
-from contramem.bank.locate import kind_of, load_bank, shown, store_only
+from contramem.bank.locate import kind_of, load_bank, store_only, without_password
 from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import BankSummary, summarize
 from contramem.cli import Group
@@ -48,8 +48,8 @@ def bank() -> None:
 @as_json
 def show(where: str, as_json: bool) -> None:
     """Say what is in BANK: cards by ability, decisions by operation, refusals by reason."""
-    held, _ = _load(where)
-    summary = summarize(held, _ledger(where))
+    bank_now, _ = _load(where)
+    summary = summarize(bank_now, _ledger(where))
     _print(summary.as_json() if as_json else _summary_text(where, summary))
 
 
@@ -60,17 +60,17 @@ def show(where: str, as_json: bool) -> None:
 @as_json
 def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> None:
     """List the cards of BANK."""
-    held, _ = _load(where)
-    found = [
-        holding
-        for holding in sorted(held.entries.values(), key=lambda holding: _place(holding.card))
-        if (everything or holding.served) and ability in (None, getattr(holding.card, "ability", None))
+    bank_now, _ = _load(where)
+    entries = [
+        entry
+        for entry in sorted(bank_now.entries.values(), key=lambda entry: _place(entry.card))
+        if (everything or entry.served) and ability in (None, getattr(entry.card, "ability", None))
     ]
-    abilities = sorted({one.card.ability for one in held.entries.values() if isinstance(one.card, SkillCard)})
+    abilities = sorted({entry.card.ability for entry in bank_now.entries.values() if isinstance(entry.card, SkillCard)})
     if ability is not None and ability not in abilities:
-        known = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
-        raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {known}")
-    _print([holding.model_dump(mode="json") for holding in found] if as_json else story.cards_table(found))
+        listed = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
+        raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {listed}")
+    _print([entry.model_dump(mode="json") for entry in entries] if as_json else story.cards_table(entries))
 
 
 @bank.command()
@@ -80,15 +80,15 @@ def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> N
 @as_json
 def card(where: str, card_id: str, markdown: bool, as_json: bool) -> None:
     """Tell the whole story of card ID: its rule, the runs that taught it, the decisions that shaped it."""
-    holding = _load(where)[0].find(card_id)
-    entries = _ledger(where, holding.card.card_id)
+    entry = _load(where)[0].find(card_id)
+    entries = _ledger(where, entry.card.card_id)
     if as_json:
         decisions = [story.entry_json(entry) for entry in entries]
-        _print({**holding.model_dump(mode="json"), "decisions": decisions})
+        _print({**entry.model_dump(mode="json"), "decisions": decisions})
     elif markdown:
-        click.echo(card_markdown(holding.card), nl=False)
+        click.echo(card_markdown(entry.card), nl=False)
     else:
-        _print(story.card_story(holding, entries))
+        _print(story.card_story(entry, entries))
 
 
 @bank.command()
@@ -127,8 +127,8 @@ def freeze(where: str, out: Path, profile: str, as_json: bool) -> None:
     """Write the cards in service to one file that agents load and pull requests show."""
     header = write_frozen(out, _load(store_only(where))[0], profile)
     skills = sum(header.skills.values())
-    said = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
-    _print({"out": str(out), **header.model_dump()} if as_json else said)
+    message = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
+    _print({"out": str(out), **header.model_dump()} if as_json else message)
 
 
 @bank.command()
@@ -144,8 +144,8 @@ def revert(where: str, decision: int, reason: str, name: str, as_json: bool) -> 
     with open_store(store_only(where)) as store, store.writing("bank revert"):
         undoing = acts.revert(store.ledger(), store.bank(), decision, acts.person(name), reason)
         (entry,) = store.record(undoing)
-    said = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
-    _print(story.entry_json(entry) if as_json else said)
+    message = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
+    _print(story.entry_json(entry) if as_json else message)
 
 
 @bank.command(name="import")
@@ -160,7 +160,7 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
     frozen = load_frozen(file, allow_edited=True)
     with open_store(where, create=True) as store, store.writing("bank import"):
         before = store.bank()
-        base = frozen_from(before, store.ledger(), frozen.header.content_sha256)
+        base = find_base(before, store.ledger(), frozen.header.content_sha256)
         decisions = import_edits(before, base, frozen, acts.person(name), file.name)
         entries = store.record(*decisions)
     for entry in entries:
@@ -197,10 +197,10 @@ for command in (review, validate, preview):
 
 
 def _load(where: str) -> tuple[Bank, FrozenBank | None]:
-    held, frozen = load_bank(where)
+    bank_now, frozen = load_bank(where)
     if frozen and frozen.edited:
         click.echo(f"contramem: {where} was edited after it was frozen; the hash in line 1 no longer fits.", err=True)
-    return held, frozen
+    return bank_now, frozen
 
 
 def _ledger(where: str, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
@@ -219,7 +219,7 @@ def _place(card: Card) -> tuple[str, str]:
 
 def _summary_text(where: str, summary: BankSummary) -> str:
     lines = [
-        shown(where),
+        without_password(where),
         f"function cards: {summary.functions}",
         f"skill cards: {sum(summary.skills.values())} ({_tally(summary.skills)})",
         f"status: {_tally(summary.statuses)}",

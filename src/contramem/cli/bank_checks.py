@@ -53,7 +53,7 @@ def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources:
     if as_json:
         print_json(_findings_json(findings))
     else:
-        click.echo(_said(findings))
+        click.echo(_summarize(findings))
     if any(finding.refusals for finding in findings):
         raise SystemExit(1)
 
@@ -79,7 +79,7 @@ def _findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _said(findings: Sequence[Finding]) -> str:
+def _summarize(findings: Sequence[Finding]) -> str:
     """One line for each card that is refused, and a last one with the counts."""
     refused = [finding for finding in findings if finding.refusals]
     lines = [f"{finding.card_id}: {' '.join(map(str, finding.refusals))}" for finding in refused]
@@ -115,65 +115,65 @@ def preview(where: str, paths: tuple[Path, ...], options: ReadOptions, profile: 
     bank, frozen = load_bank(where)
     settings = profile_named(profile or (frozen.header.profile if frozen else "default"))
     with read_pool(paths, options) as pool:
-        found = previewed(bank, pool, settings)
+        result = previewed(bank, pool, settings)
     if as_json:
-        print_json({"profile": settings.name, **_preview_json(found)})
+        print_json({"profile": settings.name, **_preview_json(result)})
     else:
-        _show(found)
-    if found.leaks:
+        _show(result)
+    if result.leaks:
         raise SystemExit(1)
 
 
-def _preview_json(found: Preview) -> dict[str, Any]:
+def _preview_json(result: Preview) -> dict[str, Any]:
     return {
-        "tasks": len(found.tasks),
-        "with_a_card": found.with_a_card,
-        "skills": sum(len(task.skills) for task in found.tasks),
-        "functions": sum(len(task.functions) for task in found.tasks),
-        "right_bank": found.right_bank,
-        "right_bank_without_label": found.right_bank_without_label,
-        "plausible_skills": found.plausible(SkillCard),
-        "plausible_functions": found.plausible(FunctionCard),
-        "leaks": found.leaks,
-        "with_nothing": list(found.with_nothing),
-        "never_retrieved": list(found.never_retrieved),
-        "by_task": {task.task: [card.card_id for card in task.cards] for task in found.tasks},
+        "tasks": len(result.tasks),
+        "with_a_card": result.with_a_card,
+        "skills": sum(len(task.skills) for task in result.tasks),
+        "functions": sum(len(task.functions) for task in result.tasks),
+        "right_bank": result.right_bank,
+        "right_bank_without_label": result.right_bank_without_label,
+        "plausible_skills": result.plausible(SkillCard),
+        "plausible_functions": result.plausible(FunctionCard),
+        "leaks": result.leaks,
+        "with_nothing": list(result.with_nothing),
+        "never_retrieved": list(result.never_retrieved),
+        "by_task": {task.task: [card.card_id for card in task.cards] for task in result.tasks},
     }
 
 
-def _show(found: Preview) -> None:
+def _show(result: Preview) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(_table(found))
-    for what, names in (("Tasks with nothing", found.with_nothing), ("Cards never retrieved", found.never_retrieved)):
+    console.print(_table(result))
+    for what, names in (("Tasks with nothing", result.with_nothing), ("Cards never retrieved", result.never_retrieved)):
         if names:
             more = f" and {len(names) - LISTED} more (--json lists all)" if len(names) > LISTED else ""
             console.print(f"{what}: {', '.join(names[:LISTED])}{more}.", markup=False)
-    for task in found.tasks:
+    for task in result.tasks:
         for card_id in task.leaked:
             console.print(f"Leak: {task.task} gets {card_id}, which it or its scenario taught.", markup=False)
 
 
-def _table(found: Preview) -> Table:
+def _table(result: Preview) -> Table:
     from rich.table import Table
 
-    tasks = len(found.tasks)
-    never = len(found.never_retrieved)
-    counts = (sum(len(task.skills) for task in found.tasks), sum(len(task.functions) for task in found.tasks))
+    tasks = len(result.tasks)
+    never = len(result.never_retrieved)
+    counts = (sum(len(task.skills) for task in result.tasks), sum(len(task.functions) for task in result.tasks))
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     for name, value in (
         ("tasks", str(tasks)),
-        ("tasks that get a card", f"{found.with_a_card} ({_percent(found.with_a_card / tasks)})"),
+        ("tasks that get a card", f"{result.with_a_card} ({_percent(result.with_a_card / tasks)})"),
         ("skill cards given", str(counts[0])),
-        ("  of the right ability", _percent(found.right_bank)),
-        ("  the same, were the ability not told", _percent(found.right_bank_without_label)),
-        ("  plausible", _percent(found.plausible(SkillCard))),
+        ("  of the right ability", _percent(result.right_bank)),
+        ("  the same, were the ability not told", _percent(result.right_bank_without_label)),
+        ("  plausible", _percent(result.plausible(SkillCard))),
         ("function cards given", str(counts[1])),
-        ("  plausible", _percent(found.plausible(FunctionCard))),
-        ("leaks", f"[red]{found.leaks}[/]" if found.leaks else "0"),
+        ("  plausible", _percent(result.plausible(FunctionCard))),
+        ("leaks", f"[red]{result.leaks}[/]" if result.leaks else "0"),
         ("cards never retrieved", str(never)),
     ):
         table.add_row(name, value)

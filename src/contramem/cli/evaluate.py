@@ -198,7 +198,7 @@ def _write_report(found: _ComparedRuns, html: Path, bank: str | None, read: dict
 def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
     """How it came about, and the titles of its cards."""
     from contramem.bank.card import SkillCard
-    from contramem.bank.locate import kind_of, shown
+    from contramem.bank.locate import kind_of, without_password
     from contramem.bank.store import open_store
     from contramem.evaluate.report.evolution import evolution_section
 
@@ -209,19 +209,19 @@ def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
         titles = {one.card.card_id: one.card.title for one in held if isinstance(one.card, SkillCard)}
         ledger = store.ledger()
     if not ledger:
-        raise UsageError(f"{shown(bank)}: its ledger is empty. `contramem build` makes decisions.")
-    return (evolution_section(ledger, shown(bank)),), titles
+        raise UsageError(f"{without_password(bank)}: its ledger is empty. `contramem build` makes decisions.")
+    return (evolution_section(ledger, without_password(bank)),), titles
 
 
 def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
-    from contramem.bank.locate import is_url, shown
+    from contramem.bank.locate import is_url, without_password
     from contramem.evaluate.report.manifest import Manifest, inputs_of
 
     if bank and not is_url(bank):
         read = read | {"bank": (Path(bank),)}
     arguments = click.get_current_context().meta[ARGUMENTS]
     return Manifest(
-        command=shlex.join(["contramem", "evaluate", "compare", *map(shown, arguments)]),
+        command=shlex.join(["contramem", "evaluate", "compare", *map(without_password, arguments)]),
         inputs=tuple(one for role, paths in read.items() for one in inputs_of(role, paths)),
         seed=SEED,
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",

@@ -17,7 +17,7 @@ from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillDelta
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
-from contramem.bank.locate import shown, store_only
+from contramem.bank.locate import store_only, without_password
 from contramem.bank.render import card_panel
 from contramem.errors import GuardError, PatchError
 
@@ -53,17 +53,17 @@ def review(where: str, name: str, as_json: bool) -> None:
     answers: Counter[Answer] = Counter()
     with open_store(store_only(where)) as store:
         waiting = acts.to_review(store.bank())
-        for place, held in enumerate(waiting, start=1):
-            entries = store.ledger(held.card.card_id)
-            click.echo(f"\n{place} of {len(waiting)}   {held.card.card_id}", err=True)
-            told = Group(card_panel(held.card), story.decisions_table(entries, held.card.card_id))
-            Console(stderr=True, highlight=False).print(told)
+        for place, entry in enumerate(waiting, start=1):
+            entries = store.ledger(entry.card.card_id)
+            click.echo(f"\n{place} of {len(waiting)}   {entry.card.card_id}", err=True)
+            view = Group(card_panel(entry.card), story.decisions_table(entries, entry.card.card_id))
+            Console(stderr=True, highlight=False).print(view)
             before = store.bank()
-            answer, decision = _ask(before, held, acts.person(name))
+            answer, decision = _ask(before, entry, acts.person(name))
             if decision:
                 with store.writing("bank review"):
-                    (entry,) = store.record(decision)
-                say_doubts(entry, before, where)
+                    (recorded,) = store.record(decision)
+                say_doubts(recorded, before, where)
             answers[answer] += 1
             if answer == "quit":
                 break
@@ -71,23 +71,23 @@ def review(where: str, name: str, as_json: bool) -> None:
     _report(answers, left, as_json)
 
 
-def _ask(bank: Bank, held: BankEntry, by: Attribution) -> tuple[Answer, Decision | None]:
+def _ask(bank: Bank, entry: BankEntry, by: Attribution) -> tuple[Answer, Decision | None]:
     """Ask until there is an answer. The end of the input means quit, and so does Ctrl-C."""
-    draft = _in_json(held.card)
+    draft = _in_json(entry.card)
     while True:
         click.echo("[a]ccept [e]dit [m]ute [p]in [r]eject [s]kip [q]uit [?]: ", nl=False, err=True)
-        said = _line()
-        if not said:
+        answered = _line()
+        if not answered:
             return "quit", None
-        word, _, reason = said.strip().partition(" ")
+        word, _, reason = answered.strip().partition(" ")
         answer = next((answer for answer in ANSWERS if word and answer.startswith(word.lower())), None)
         if answer in VERDICTS:
-            return answer, acts.judge(bank, held.card.card_id, VERDICTS[answer], by, reason)
+            return answer, acts.judge(bank, entry.card.card_id, VERDICTS[answer], by, reason)
         if answer in ("skip", "quit"):
             return answer, None
         if answer == "edit":
-            draft = _edited(draft)
-            if decision := _edit(bank, held.card, draft, by, reason):
+            draft = _open_editor(draft)
+            if decision := _edit(bank, entry.card, draft, by, reason):
                 return answer, decision
         elif answer is None:
             click.echo(MEANINGS, err=True)
@@ -111,7 +111,7 @@ def _form(card: Card) -> type[FunctionCard] | type[SkillDelta]:
     return FunctionCard if isinstance(card, FunctionCard) else SkillDelta
 
 
-def _edited(text: str) -> str:
+def _open_editor(text: str) -> str:
     """`text` as the person leaves it in $EDITOR; as it is, when the editor fails (then it says why)."""
     try:
         return (click.edit(text + "\n", extension=".json") or text).strip()
@@ -141,7 +141,7 @@ def say_doubts(entry: LedgerEntry, before: Bank, where: str) -> None:
         return
     for change in entry.decision.changes:
         for doubt in doubts(change.after.card, before) if change.after.served else ():
-            undo = f"`contramem bank revert {shown(where)} {entry.number}` undoes it"
+            undo = f"`contramem bank revert {without_password(where)} {entry.number}` undoes it"
             click.secho(f"{change.card_id}: {doubt} Taken as you wrote it; {undo}.", err=True, fg="yellow")
 
 
@@ -149,5 +149,7 @@ def _report(answers: Counter[Answer], left: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({**{answer: answers[answer] for answer in ANSWERS}, "left": left}))
     else:
-        said = ", ".join(f"{count} {answer}" for answer, count in answers.items() if answer != "quit") or "nothing done"
-        click.echo(f"{said}; {left} left to review")
+        answered = (
+            ", ".join(f"{count} {answer}" for answer, count in answers.items() if answer != "quit") or "nothing done"
+        )
+        click.echo(f"{answered}; {left} left to review")

@@ -224,7 +224,7 @@ def plain_text(text: str) -> str:
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """Lower case, without changing the length: positions found in it must hold in the original."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
@@ -240,7 +240,7 @@ def _passages(text: str) -> Iterator[tuple[int, int, list[Cue]]]:
 
 def _cues(text: str) -> list[Cue]:
     telling = [cue for form, windows in _windows(text).items() for cue in _matches(form, text, windows)]
-    around = _merged([(cue.start - MAX_GAP_CHARS, cue.end + MAX_GAP_CHARS) for cue in sorted(telling)])
+    around = _merge([(cue.start - MAX_GAP_CHARS, cue.end + MAX_GAP_CHARS) for cue in sorted(telling)])
     supporting = [cue for form in _FORMS if form.weight == 0 for cue in _matches(form, text, around)]
     return sorted(telling + supporting)
 
@@ -248,12 +248,12 @@ def _cues(text: str) -> list[Cue]:
 def _windows(text: str) -> dict[InstructionForm, list[tuple[int, int]]]:
     """Where each form may stand, by its anchors."""
     near: dict[InstructionForm, list[tuple[int, int]]] = {}
-    for index, start, end in _ANCHORS.find_matches_as_indexes(folded(text), overlapping=True):
+    for index, start, end in _ANCHORS.find_matches_as_indexes(fold_case(text), overlapping=True):
         near.setdefault(_ANCHORED[index][1], []).append((start - _BEFORE_ANCHOR, end + _AFTER_ANCHOR))
-    return {form: _merged(sorted(windows)) for form, windows in near.items()}
+    return {form: _merge(sorted(windows)) for form, windows in near.items()}
 
 
-def _merged(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in windows:
         if merged and start <= merged[-1][1]:

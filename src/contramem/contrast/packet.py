@@ -20,7 +20,7 @@ from contramem.contrast.form import ResultForm, parse
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
-from contramem.contrast.taint import tainted_calls
+from contramem.contrast.taint import find_tainted_calls
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import Pool
@@ -185,7 +185,7 @@ def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders) -> Pac
 
 def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
     flow = Flow(run.task)
-    tainted = tainted_calls(run)
+    tainted = find_tainted_calls(run)
     for event, following in zip_longest(run.events, run.events[1:]):
         if event.function:
             yield _call_step(event, placeholders, flow, event.position in tainted)

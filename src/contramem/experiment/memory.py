@@ -106,7 +106,7 @@ def freeze_memory(
         (path / name).unlink(missing_ok=True)
     if isinstance(built.provider, Memory):
         path.mkdir(parents=True, exist_ok=True)
-        header = write_frozen(path / BANK, built.provider.bank.thawed(), built.provider.bank.header.profile)
+        header = write_frozen(path / BANK, built.provider.bank.to_bank(), built.provider.bank.header.profile)
         sha256 = header.content_sha256
     else:
         content = b"".join(msgspec.json.encode(_row(fitted, key, query)) + b"\n" for key, query in queries.items())

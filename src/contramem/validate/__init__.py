@@ -7,5 +7,5 @@
     privacy.py     no person, account, secret or value of a trace
     poison.py      no planted text becomes a rule
 
-known.py is what is known about one packet, made once; by_hand.py is for what a person wrote.
+packet_contents.py holds what one packet contains, made once; by_hand.py checks what a person wrote.
 """

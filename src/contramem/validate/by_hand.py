@@ -13,5 +13,5 @@ def doubts(text: Text, bank: Bank) -> list[Refusal]:
 
     A person may know better, so nothing is refused here; `contramem bank validate` would refuse it.
     """
-    known = frozenset(function for held in bank.entries.values() for function in functions_of(held.card))
-    return Validator().judge(Case(text, functions=known))
+    functions = frozenset(function for entry in bank.entries.values() for function in functions_of(entry.card))
+    return Validator().judge(Case(text, functions=functions))

@@ -11,7 +11,7 @@ from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
-from contramem.validate.known import Names, PacketContents, known_of, names_of_observations
+from contramem.validate.packet_contents import Names, PacketContents, contents_of, names_of_observations
 
 Text: TypeAlias = SkillDelta | FunctionCard
 
@@ -43,8 +43,8 @@ class Case:
         return tuple(fields(self.text))
 
     @cached_property
-    def known(self) -> tuple[PacketContents, ...]:
-        return tuple(known_of(packet) for packet in self.packets)
+    def contents(self) -> tuple[PacketContents, ...]:
+        return tuple(contents_of(packet) for packet in self.packets)
 
     @cached_property
     def names(self) -> Names:
@@ -52,10 +52,10 @@ class Case:
         texts = (self.text, *(self.sources or ()))
         own = [function for text in texts for function in functions_of(text)]
         own += [a.name for text in texts if isinstance(text, FunctionCard) for a in text.arguments]
-        found = [Names.of((*own, *names_of_observations(self.observations))), _names_of(self.functions)]
-        found += [known.names for known in self.known]
+        parts = [Names.of((*own, *names_of_observations(self.observations))), _names_of(self.functions)]
+        parts += [contents.names for contents in self.contents]
         return Names(
-            frozenset().union(*(names.whole for names in found)), frozenset().union(*(names.words for names in found))
+            frozenset().union(*(names.whole for names in parts)), frozenset().union(*(names.words for names in parts))
         )
 
 

@@ -9,8 +9,8 @@ from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import guards_of
 from contramem.validate.case import Case
-from contramem.validate.guards import replayed
-from contramem.validate.known import counts_in
+from contramem.validate.guards import replay_guard
+from contramem.validate.packet_contents import counts_in
 
 
 def evidence(case: Case) -> Iterator[str]:
@@ -29,7 +29,7 @@ def _cites(case: Case) -> Iterator[str]:
     assert case.cites is not None
     if not case.cites:
         yield "The lesson cites no event of any run."
-    steps = {place: step for known in case.known for place, step in known.steps.items()}
+    steps = {place: step for contents in case.contents for place, step in contents.steps.items()}
     letters = {letter for letter, _ in steps}
     for run, position in case.cites:
         if run not in letters:
@@ -45,7 +45,7 @@ _EVENT = re.compile(r"\b([A-Z]+)#(\d+)\b")
 
 def _events_in_text(case: Case) -> Iterator[str]:
     """Whoever reads the card has not seen the runs."""
-    steps = {place for known in case.known for place in known.steps}
+    steps = {place for contents in case.contents for place in contents.steps}
     for field in case.fields:
         for run, position in _EVENT.findall(field.text):
             if (run, int(position)) in steps:
@@ -56,8 +56,8 @@ def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
     cited = {run for run, _ in case.cites or ()}
     called = {
         function
-        for known in case.known
-        for run, functions in known.called.items()
+        for contents in case.contents
+        for run, functions in contents.called.items()
         if run in cited
         for function in functions
     }
@@ -70,7 +70,7 @@ def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
     written = [(field.name, pair) for field in case.fields for pair in counts_in(field.text)]
     if not written:
         return
-    true = frozenset().union(*(known.counts for known in case.known))
+    true = frozenset().union(*(contents.counts for contents in case.contents))
     if all(pair in true for _, pair in written):
         return
     true = true.union(*(_guard_counts(packet, delta.guards) for packet in case.packets))
@@ -82,12 +82,15 @@ def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
 def _guard_counts(packet: Packet, guards: Sequence[str]) -> Iterator[tuple[int, int]]:
     """How many runs of each side keep and break each guard; of all, and of those that it speaks about."""
     for guard in guards_of(guards):
-        found = replayed(guard, packet)
-        sides = (found.held, found.contradicted, packet.passing), (found.kept_in_vain, found.broken, packet.failing)
-        for held, broken, all_runs in sides:
-            for number in (len(held), len(broken), len(all_runs) - len(broken)):
+        guard_replay = replay_guard(guard, packet)
+        sides = (
+            (guard_replay.held, guard_replay.contradicted, packet.passing),
+            (guard_replay.kept_in_vain, guard_replay.broken, packet.failing),
+        )
+        for kept, broken, all_runs in sides:
+            for number in (len(kept), len(broken), len(all_runs) - len(broken)):
                 yield number, len(all_runs)
-                yield number, len(held) + len(broken)
+                yield number, len(kept) + len(broken)
 
 
 def _call_counts(case: Case) -> Iterator[str]:

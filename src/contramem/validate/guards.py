@@ -14,24 +14,24 @@ from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.validate.case import Case
-from contramem.validate.known import known_of
+from contramem.validate.packet_contents import contents_of
 
 
 def unfit(case: Case) -> dict[str, str]:
     """The guards of a text that must not enter a bank, each with the reason, in one sentence."""
     if not isinstance(case.text, SkillDelta):
         return {}
-    found = {text: _wrong_with(text, case) for text in case.text.guards}
-    return {text: reason for text, reason in found.items() if reason}
+    reasons = {text: _wrong_with(text, case) for text in case.text.guards}
+    return {text: reason for text, reason in reasons.items() if reason}
 
 
 def _wrong_with(text: str, case: Case) -> str:
-    functions = case.functions.union(*(known.functions for known in case.known))
+    functions = case.functions.union(*(contents.functions for contents in case.contents))
     try:
         guard = parse_guard(text)
     except GuardError as error:
         return f"{error}{suggest_full_names(text, functions)}"
-    if reason := _unknown(guard, functions, case):
+    if reason := _name_what_is_unknown(guard, functions, case):
         return f"{text}: {reason}"
     # What a patch takes over from its delta or its targets has been shown by the runs that those rest on.
     if case.sources is not None and any(
@@ -40,36 +40,36 @@ def _wrong_with(text: str, case: Case) -> str:
         return ""
     if case.cites is None and case.sources is None:
         return ""
-    reasons = (not_borne_out(replayed(guard, packet), packet) for packet in case.packets)
+    reasons = (not_borne_out(replay_guard(guard, packet), packet) for packet in case.packets)
     return next((f"{text}: {reason}" for reason in reasons if reason), "")
 
 
-def replayed(guard: Guard, packet: Packet) -> GuardReplay:
+def replay_guard(guard: Guard, packet: Packet) -> GuardReplay:
     """How the runs of a packet fare with a guard. Replayed once per packet, however often it is asked."""
-    return known_of(packet).replayed(guard, packet)
+    return contents_of(packet).replay(guard, packet)
 
 
-def not_borne_out(found: GuardReplay, packet: Packet) -> str:
+def not_borne_out(guard_replay: GuardReplay, packet: Packet) -> str:
     """Why the runs of a packet do not show that keeping the guard matters. Empty: they do."""
     if not packet.is_contrastive:
         ended = "passed" if packet.passing else "failed" if packet.failing else "ended without a known outcome"
         return f"every run of this task {ended}, so that nothing shows what keeping it is good for."
-    if found.speaks_against:
-        against, all_passing = len(found.contradicted), len(found.contradicted) + len(found.held)
+    if guard_replay.speaks_against:
+        against, all_passing = len(guard_replay.contradicted), len(guard_replay.contradicted) + len(guard_replay.held)
         return f"it is broken by passing runs too, by {against} of the {all_passing} that it speaks about."
-    if not found.broken:
+    if not guard_replay.broken:
         return "no failing run breaks it, so that it does not tell failing runs from passing ones."
-    if not found.held:
+    if not guard_replay.held:
         return "no passing run shows that it can be kept."
-    return "" if found.supports else "it is broken by passing runs as often as by failing ones."
+    return "" if guard_replay.supports else "it is broken by passing runs as often as by failing ones."
 
 
-def _unknown(guard: Guard, functions: Collection[str], case: Case) -> str:
+def _name_what_is_unknown(guard: Guard, functions: Collection[str], case: Case) -> str:
     for function in guard.functions if functions else ():
         if function not in functions:
             return f"no run calls {function}.{suggest_name(function, functions)}"
     for function, argument in guard.arguments:
-        given = {name for known in case.known for name in known.arguments_of(function)}
-        if given and argument not in given:
-            return f"no call of {function} has an argument {argument}.{suggest_name(argument, given)}"
+        given_arguments = {name for contents in case.contents for name in contents.arguments_of(function)}
+        if given_arguments and argument not in given_arguments:
+            return f"no call of {function} has an argument {argument}.{suggest_name(argument, given_arguments)}"
     return ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from contramem.contrast.instructions import instructs, overrides, read
 from contramem.validate.case import Case, Field
-from contramem.validate.known import shingles
+from contramem.validate.packet_contents import shingles
 
 __all__ = ["instructs", "poison"]
 
@@ -17,7 +17,9 @@ _QUOTED = re.compile(r"\"([^\"]{12,})\"|(?<!\w)'([^']{12,})'(?!\w)|`([^`]{12,})`
 
 def poison(case: Case) -> Iterator[str]:
     """Complain about words that come from, or look like, an instruction to an agent."""
-    planted = frozenset().union(*(known.planted for known in case.known), _planted_in_errors(case))
+    planted = frozenset().union(
+        *(contents.planted_phrases for contents in case.contents), _phrases_planted_in_errors(case)
+    )
     suspicious = overrides("\n".join(field.text for field in case.fields)) is not None
     for field in case.fields:
         if suspicious and (form := overrides(field.text)):
@@ -32,6 +34,6 @@ def _quotations(field: Field) -> Iterator[str]:
     return (next(group for group in match.groups() if group) for match in _QUOTED.finditer(field.text))
 
 
-def _planted_in_errors(case: Case) -> frozenset[tuple[str, ...]]:
+def _phrases_planted_in_errors(case: Case) -> frozenset[tuple[str, ...]]:
     errors = {observation.error for observation in case.observations if observation.error}
     return frozenset(quotable for error in sorted(errors) for p in read(error).passages for quotable in shingles(p))

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from contramem.contrast.instructions import folded
+from contramem.contrast.instructions import fold_case
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
 from contramem.validate.case import Case
-from contramem.validate.known import Names, PacketContents, shingles, stands_in
 from contramem.validate.lexicon import FUNCTION_WORDS, content_words
+from contramem.validate.packet_contents import Names, PacketContents, shingles, stands_in
 
 MIN_IDENTIFIER_CHARS = 9
 MIN_IDENTIFIER_DIGITS = 3
@@ -72,34 +72,34 @@ class Privacy:
         self._closed = frozenset(whole | {part for word in whole for part in word.split()})
 
     def __call__(self, case: Case) -> Iterator[str]:
-        texts = masked([field.text for field in case.fields], case.names)
+        texts = mask_interface_names([field.text for field in case.fields], case.names)
         yield from _by_form(case, texts)
         yield from _by_source(case, texts)
-        judged = frozenset().union(*(known.judged for known in case.known))
+        judged = frozenset().union(*(contents.judge_phrases for contents in case.contents))
         for field in case.fields if judged else ():
             if not judged.isdisjoint(shingles(field.text)):
                 yield f"{field.name} repeats the judge's own words; say what was wrong in general terms."
-        yield from self._copied(case, texts)
+        yield from self._find_copies(case, texts)
 
-    def _copied(self, case: Case, texts: list[str]) -> Iterator[str]:
+    def _find_copies(self, case: Case, texts: list[str]) -> Iterator[str]:
         # Dates and times stay where they are: procedures turn on them.
         timeless = [_TIME.sub(" ", text) if _DIGIT.search(text) else text for text in texts]
-        lines = [folded(" ".join(text.split())) for text in timeless]
+        lines = [fold_case(" ".join(text.split())) for text in timeless]
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
-        told: set[tuple[str, str]] = set()
-        for known in case.known:
-            for placeholder, value, position in known.copied("\n".join(lines)):
+        reported: set[tuple[str, str]] = set()
+        for contents in case.contents:
+            for placeholder, value, position in contents.find_copies("\n".join(lines)):
                 field = bisect(starts, position) - 1
                 name = case.fields[field].name
-                if (name, value) in told or self._ordinary(value, case.names, known):
+                if (name, value) in reported or self._ordinary(value, case.names, contents):
                     continue
                 if not _is_only_a_word(value, texts[field]):
-                    told.add((name, value))
+                    reported.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
-    def _ordinary(self, value: str, names: Names, known: PacketContents) -> bool:
+    def _ordinary(self, value: str, names: Names, contents: PacketContents) -> bool:
         """Would these words stand in a card anyway: words of the interface, of a closed vocabulary, of any text?"""
-        if value in names.whole or value in known.closed or value in self._closed:
+        if value in names.whole or value in contents.closed or value in self._closed:
             return True
         parts = value.split()
         if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
@@ -116,7 +116,7 @@ def _is_only_a_word(value: str, text: str) -> bool:
     return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{capital}(?!\w)", text) is None
 
 
-def masked(texts: Sequence[str], names: Names) -> list[str]:
+def mask_interface_names(texts: Sequence[str], names: Names) -> list[str]:
     """Texts without placeholders, counts and names of the interface, none of which is anybody's."""
     plain = _COUNTED.sub(" ", _PLACEHOLDER.sub(" <> ", "\0".join(text.replace("\0", " ") for text in texts)))
     plain = _TOKEN.sub(lambda match: " " if match.group().lower() in names.whole else match.group(), plain)
@@ -131,7 +131,7 @@ def _by_form(case: Case, texts: list[str]) -> Iterator[str]:
 
 def _by_source(case: Case, texts: list[str]) -> Iterator[str]:
     whole = "\n".join(texts).lower()
-    sources = {source for known in case.known for source in known.sources if source in whole}
+    sources = {source for contents in case.contents for source in contents.sources if source in whole}
     families = any(family in whole for family in _FAMILIES)
     for field, text in zip(case.fields, texts, strict=True) if sources or families else ():
         if _MODEL.search(text) or any(stands_in(source, text.lower()) for source in sources):

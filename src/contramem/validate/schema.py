@@ -50,7 +50,7 @@ def _lengths(case: Case) -> Iterator[str]:
 
 
 def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
-    existing = case.functions.union(*(known.functions for known in case.known))
+    existing = case.functions.union(*(contents.functions for contents in case.contents))
     if not existing:
         return
     for function in delta.functions_used:
@@ -75,7 +75,7 @@ def _function_card(case: Case, card: FunctionCard) -> Iterator[str]:
     if case.observations and not calls:
         yield f"No call of {card.tool} was observed."
     if calls:
-        given = {name for call in calls for name in call.arguments}
+        given_arguments = {name for call in calls for name in call.arguments}
         for argument in card.arguments:
-            if argument.name not in given:
+            if argument.name not in given_arguments:
                 yield f"No observed call of {card.tool} has an argument {argument.name}."

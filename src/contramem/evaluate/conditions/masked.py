@@ -13,10 +13,10 @@ import msgspec
 from contramem.build.model.view import call_text, result_text
 from contramem.contrast.instructions import instructs, read
 from contramem.contrast.packet import Packet, PacketRun, Step
-from contramem.contrast.taint import shown
+from contramem.contrast.taint import texts_shown
 from contramem.evaluate.conditions.reference import Reference
 from contramem.traces.trajectory import Trajectory
-from contramem.validate.known import shingles
+from contramem.validate.packet_contents import shingles
 
 MAX_FEEDBACK_CHARS = 300
 
@@ -91,7 +91,9 @@ class _CleanText:
     """Tells text that nobody planted. Made from the runs as they were: masking may hide what gives it away."""
 
     def __init__(self, runs: Iterable[Trajectory]) -> None:
-        passages = {passage for run in runs for event in run.events for text in shown(event) for passage in _in(text)}
+        passages = {
+            passage for run in runs for event in run.events for text in texts_shown(event) for passage in _in(text)
+        }
         self._planted = frozenset(words for passage in sorted(passages) for words in shingles(passage))
 
     def __call__(self, text: str) -> bool:

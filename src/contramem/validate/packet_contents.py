@@ -1,4 +1,4 @@
-"""What is known about one packet, made once and used for every text that comes from it."""
+"""What one packet contains that texts are checked against: made once, used for every text that comes from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from contramem.contrast.instructions import folded, read
+from contramem.contrast.instructions import fold_case, read
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet, Step
 from contramem.contrast.placeholders import Placeholders
@@ -68,18 +68,18 @@ class PacketContents:
     def counts(self) -> frozenset[tuple[int, int]]:
         """What can truly be counted: what signals state, and how many runs of each side call each function."""
         passing, failing = self._sides
-        found = {pair for signal in self._signals for pair in counts_in(signal.statement)}
+        pairs = {pair for signal in self._signals for pair in counts_in(signal.statement)}
         for signal in self._signals:
-            found.add((len(signal.passing), len(passing)))
-            found.add((len(signal.failing), len(failing)))
-            found.add((len(signal.passing) + len(signal.failing), len(passing) + len(failing)))
+            pairs.add((len(signal.passing), len(passing)))
+            pairs.add((len(signal.failing), len(failing)))
+            pairs.add((len(signal.passing) + len(signal.failing), len(passing) + len(failing)))
         for side in (passing, failing, (*passing, *failing)):
             for function in self.functions:
                 number = sum(function in self.called[letter] for letter in side)
-                found |= {(number, len(side)), (len(side) - number, len(side))}
-        return frozenset(found)
+                pairs |= {(number, len(side)), (len(side) - number, len(side))}
+        return frozenset(pairs)
 
-    def replayed(self, guard: Guard, packet: Packet) -> GuardReplay:
+    def replay(self, guard: Guard, packet: Packet) -> GuardReplay:
         """How the runs of `packet`, which this is about, fare with a guard. Replayed once."""
         if guard not in self._replays:
             self._replays[guard] = replay(guard, packet)
@@ -104,7 +104,7 @@ class PacketContents:
         shown = (str(value) for step in self.steps.values() for _, value in scalars(step.arguments))
         return frozenset(value.lower() for value in shown if not _PLACEHOLDER.search(value))
 
-    def copied(self, text: str) -> Iterator[tuple[str, str, int]]:
+    def find_copies(self, text: str) -> Iterator[tuple[str, str, int]]:
         """(placeholder, words, position) wherever `text` repeats a value of the traces, or a sentence of one.
 
         The text is in lower case, single spaces between its words.
@@ -127,12 +127,12 @@ class PacketContents:
         return matcher, list(patterns.values())
 
     @cached_property
-    def judged(self) -> frozenset[tuple[str, ...]]:
+    def judge_phrases(self) -> frozenset[tuple[str, ...]]:
         """Word sequences of the judge's prose."""
         return frozenset(quotable for text in self._feedback for quotable in shingles(text))
 
     @cached_property
-    def planted(self) -> frozenset[tuple[str, ...]]:
+    def planted_phrases(self) -> frozenset[tuple[str, ...]]:
         """Word sequences of passages that instruct."""
         shown = {text for step in self.steps.values() for text in (step.returned, step.error) if text}
         shown |= {step.text for step in self.steps.values() if step.actor not in ("agent", "user") and step.text}
@@ -141,7 +141,7 @@ class PacketContents:
 
 def stands_in(value: str, text: str) -> bool:
     """Is `value` anywhere in `text`, not inside a longer word?"""
-    return any(_stands_alone(text, found.start(), found.end()) for found in re.finditer(re.escape(value), text))
+    return any(_stands_alone(text, match.start(), match.end()) for match in re.finditer(re.escape(value), text))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -151,15 +151,15 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not before and not after
 
 
-_known: WeakKeyDictionary[Placeholders, PacketContents] = WeakKeyDictionary()
+_contents: WeakKeyDictionary[Placeholders, PacketContents] = WeakKeyDictionary()
 
 
-def known_of(packet: Packet) -> PacketContents:
+def contents_of(packet: Packet) -> PacketContents:
     """Made at the first question about a packet, and kept as long as the packet's placeholders are."""
-    known = _known.get(packet.placeholders)
-    if known is None:
-        known = _known[packet.placeholders] = PacketContents(packet)
-    return known
+    contents = _contents.get(packet.placeholders)
+    if contents is None:
+        contents = _contents[packet.placeholders] = PacketContents(packet)
+    return contents
 
 
 def names_of_observations(observations: Iterable[Observation]) -> Iterator[str]:
@@ -194,13 +194,13 @@ _DIGITS = re.compile(r"[$€£¥]?\s?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 def _patterns(value: str) -> Iterator[str]:
     """How a value would be written in a card."""
-    whole = folded(" ".join(value.split())).strip(" .,;:!?'\"")
+    whole = fold_case(" ".join(value.split())).strip(" .,;:!?'\"")
     if len(whole) >= MIN_VALUE_CHARS:
         yield whole
     if _DIGITS.fullmatch(whole):
         yield whole.replace(",", "")
     if len(whole) > 2 * MIN_PIECE_CHARS:
-        for piece in _SENTENCE_END.split(folded(value)):
+        for piece in _SENTENCE_END.split(fold_case(value)):
             piece = " ".join(piece.split()).strip(" .,;:!?'\"")
             if len(piece) >= MIN_PIECE_CHARS and piece.count(" ") >= MIN_PIECE_WORDS - 1:
                 yield piece
@@ -219,5 +219,5 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 def shingles(text: str) -> Iterator[tuple[str, ...]]:
     """Every run of QUOTED_WORDS words. Placeholders and punctuation do not count."""
-    found = _WORD.findall(_PLACEHOLDER.sub(" ", text).lower())
-    return (tuple(found[i : i + QUOTED_WORDS]) for i in range(len(found) - QUOTED_WORDS + 1))
+    sequence = _WORD.findall(_PLACEHOLDER.sub(" ", text).lower())
+    return (tuple(sequence[i : i + QUOTED_WORDS]) for i in range(len(sequence) - QUOTED_WORDS + 1))
