@@ -51,7 +51,7 @@ class FollowRecord(NamedTuple):
 def record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
     """All guards of a card taken together: whoever breaks one has not kept the rule."""
     verdicts = [
-        (packet.task_key, _verdict(about, run), run.passed)
+        (packet.task_key, _verdict(about, run, packet), run.passed)
         for packet in packets
         # Whoever reads `after A, B` reads it after every A, so every A counts, whatever the task was about.
         if (about := [g for g in guards if is_met(g, packet) and (g.template == "response" or speaks_about(g, packet))])
@@ -63,8 +63,8 @@ def record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
     return FollowRecord(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
 
 
-def _verdict(guards: Sequence[Guard], run: PacketRun) -> Verdict:
-    verdicts = {guard.check(run.actions) for guard in guards}
+def _verdict(guards: Sequence[Guard], run: PacketRun, packet: Packet) -> Verdict:
+    verdicts = {guard.check(run.actions, packet.recorded.get(run.letter)) for guard in guards}
     return next(verdict for verdict in ("broken", "holds", "vacuous") if verdict in verdicts)
 
 

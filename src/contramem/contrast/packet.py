@@ -112,6 +112,9 @@ class Packet:
     identity: tuple[str, ...]
     """Digests of task id, task text and scenario: enough to know the task again, not enough to read it."""
     placeholders: Placeholders = field(repr=False, compare=False)
+    recorded: dict[str, Trajectory] = field(repr=False, compare=False)
+    """The runs as they were recorded, by letter. Only guards look at them: a condition on an amount or a time cannot be
+    checked on placeholders. Never shown to a construction model."""
 
     @property
     def passing(self) -> tuple[PacketRun, ...]:
@@ -159,6 +162,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         provenance={letter: RunIdentity(run.source, run.run, run.origin) for letter, run in lettered.items()},
         identity=first.task_identity,
         placeholders=placeholders,
+        recorded=lettered,
     )
 
 

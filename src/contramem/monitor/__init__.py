@@ -1,8 +1,12 @@
 """Guards: what a card says must hold, in a form that can be checked on a run.
 
-guard.py       Guard: a DECLARE template over functions; pattern.py is which actions it speaks about
-automaton.py   a guard that watches, action by action; action.py is what it sees
+guard.py               Guard: a DECLARE template over functions, with a deadline and a condition
+pattern.py             which actions it speaks about; argument_condition.py and choice.py: what their arguments must be
+scope.py               which runs it speaks about: what follows `when`
+comparison.py          how one value is compared with a number, a word or a written form
+automaton.py           a guard that watches, action by action; action.py is what it sees
+history.py             what the calls of a run have returned so far; results.py takes a result apart
 guard_monitor.py       guards on a run that goes on: Obligation, what is owed and what was broken
-replay.py      the same on a recorded run; packet_replay.py on the runs of one packet
-names.py       what was perhaps meant by a name that is not there
+replay.py              the same on a recorded run; packet_replay.py on the runs of one packet
+names.py               what was perhaps meant by a name that is not there
 """

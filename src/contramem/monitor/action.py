@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import msgspec
 
 from contramem.contrast.form import parse
+from contramem.monitor.history import RunHistory
 from contramem.traces.trajectory import Effect, Event, Result, Trajectory
 
 if TYPE_CHECKING:
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 
 ActionKind: TypeAlias = Literal["call", "ask", "final"]
 
+_NO_HISTORY = RunHistory("")
+
 
 class Action:
     """A call, a question to the user, or the final answer. What costs time to find out is found out when asked."""
 
-    __slots__ = ("arguments", "effect", "function", "kind", "worked")
+    __slots__ = ("arguments", "effect", "function", "history", "kind", "order", "time", "worked")
 
     def __init__(
         self,
@@ -32,9 +35,12 @@ class Action:
         arguments: Mapping[str, Any] | None = None,
         effect: Effect = "unknown",
         worked: bool = True,
+        time: float | None = None,
+        history: RunHistory = _NO_HISTORY,
     ) -> None:
         self.kind, self.function, self.arguments = kind, function, arguments or {}
-        self.effect, self.worked = effect, worked
+        self.effect, self.worked, self.time = effect, worked, time
+        self.history, self.order = history, len(history)
 
     def origin(self, argument: str) -> str | None:
         """Where the argument's value had been seen before; None where that cannot be told."""
@@ -44,6 +50,10 @@ class Action:
         from contramem.contrast.values import form_of_value
 
         return form_of_value(self.arguments[argument], argument)
+
+    def result(self) -> Any:
+        """What the call gave back, as lists, records and scalars; None where the run does not keep it."""
+        return None
 
     def returned_values(self, field: str) -> frozenset[str] | None:
         """The values that the call returned under `field`; None where the run does not keep them."""
@@ -55,25 +65,21 @@ class Action:
 
         return frozenset(_plain(scalar) for _, scalar in scalars(self.arguments.get(argument)) if scalar is not None)
 
+    def seen_values(self, function: str, field: str) -> frozenset[str]:
+        """What earlier calls of `function` had returned under `field`."""
+        return self.history.values(function, field, self.order)
+
+    def seen_records(self, function: str) -> Iterator[list[dict[str, Any]]]:
+        """The records that earlier calls of `function` had returned, the latest result first."""
+        return self.history.records(function, self.order)
+
+    def task_numbers(self) -> tuple[float, ...]:
+        """The numbers that the request names."""
+        return self.history.task_numbers
+
     def key(self) -> object:
         """Equal for two calls with the same arguments."""
         return repr(sorted(self.arguments.items(), key=lambda item: item[0]))
-
-
-class StepAction(Action):
-    """A step of a packet: redacted, so that what came back is not known."""
-
-    __slots__ = ("_step",)
-
-    def __init__(self, kind: ActionKind, step: Step) -> None:
-        super().__init__(kind, step.function, step.arguments, step.effect, not step.error)
-        self._step = step
-
-    def origin(self, argument: str) -> str | None:
-        return self._step.origins.get(argument)
-
-    def form(self, argument: str) -> str:
-        return self._step.forms.get(argument, "")
 
 
 class EventAction(Action):
@@ -82,7 +88,8 @@ class EventAction(Action):
     __slots__ = ("_event", "_origins", "_seen")
 
     def __init__(self, event: Event, seen: SeenValues) -> None:
-        super().__init__("call", event.function, event.arguments, event.effect, _is_success(event.result))
+        worked = _is_success(event.result)
+        super().__init__("call", event.function, event.arguments, event.effect, worked, event.time, seen.history)
         self._event, self._seen = event, seen
         self._origins: dict[str, str | None] = {}
 
@@ -91,23 +98,50 @@ class EventAction(Action):
             self._origins[argument] = self._seen.origin(self._event, argument)
         return self._origins[argument]
 
+    def result(self) -> Any:
+        return result_of(self._event)
+
     def returned_values(self, field: str) -> frozenset[str] | None:
-        result = self._event.result
-        if result is None or result.content is None:
-            return None
-        return frozenset(_plain(leaf.value) for leaf in parse(result.content).leaves if leaf.field == field)
+        return _returned_values(self._event, field)
+
+
+class StepAction(Action):
+    """A step of a packet. The step tells forms and origins; the recorded event beside it, where the packet has it,
+    tells values: steps are redacted, and a condition on an amount cannot be checked on a placeholder."""
+
+    __slots__ = ("_event", "_step")
+
+    def __init__(self, kind: ActionKind, step: Step, event: Event | None = None, history: RunHistory = _NO_HISTORY):
+        arguments = step.arguments if event is None else event.arguments
+        time = None if event is None else event.time
+        super().__init__(kind, step.function, arguments, step.effect, not step.error, time, history)
+        self._step, self._event = step, event
+
+    def origin(self, argument: str) -> str | None:
+        return self._step.origins.get(argument)
+
+    def form(self, argument: str) -> str:
+        return self._step.forms.get(argument, "")
+
+    def result(self) -> Any:
+        return None if self._event is None else result_of(self._event)
+
+    def returned_values(self, field: str) -> frozenset[str] | None:
+        return None if self._event is None else _returned_values(self._event, field)
 
 
 class SeenValues:
     """What a run has seen, looked through only when somebody asks: most calls have no argument that is guarded."""
 
     def __init__(self, task: str) -> None:
+        self.history = RunHistory(task)
         self._task = task
         self._flow: Flow | None = None
         self._waiting: list[Event] = []
 
     def add(self, event: Event) -> None:
         self._waiting.append(event)
+        self.history.add(event)
 
     def origin(self, event: Event, argument: str) -> str | None:
         from contramem.contrast.flow import Flow
@@ -131,12 +165,12 @@ class ActionStream:
         """What the event is, or shows to have been: an agent's message is a question when the user answers it."""
         spoke, self._spoke = self._spoke, event.actor == "agent" and event.kind == "message" and not event.function
         if event.actor == "user" and not event.function:
-            return Action("ask") if spoke else None
+            return Action("ask", time=event.time) if spoke else None
         if event.actor != "agent":
             return None
         if event.function:
             return EventAction(event, self.seen)
-        return Action("final") if event.kind == "final" else None
+        return Action("final", time=event.time) if event.kind == "final" else None
 
     def close(self, event: Event) -> None:
         """The event is past: what it showed has been seen."""
@@ -152,15 +186,32 @@ def actions_of_run(run: Trajectory) -> Iterator[Action]:
         stream.close(event)
 
 
-def actions_of_steps(steps: Iterable[Step]) -> Iterator[Action]:
-    """The actions among the steps of a packet's run."""
+def actions_of_steps(steps: Iterable[Step], recorded: Trajectory | None = None) -> Iterator[Action]:
+    """The actions among the steps of a packet's run; `recorded` is the run that was redacted into them."""
+    events = {event.position: event for event in recorded.events} if recorded else {}
+    history = RunHistory(recorded.task) if recorded else _NO_HISTORY
     for step in steps:
+        event = events.get(step.position)
         if step.actor == "agent" and step.function:
-            yield StepAction("call", step)
+            yield StepAction("call", step, event, history)
         elif step.actor == "agent" and step.kind == "final":
-            yield StepAction("final", step)
+            yield StepAction("final", step, event, history)
         elif step.asks:
-            yield StepAction("ask", step)
+            yield StepAction("ask", step, event, history)
+        if event is not None:
+            history.add(event)
+
+
+def result_of(event: Event) -> Any:
+    from contramem.monitor.results import decode_result
+
+    return None if event.result is None else decode_result(event.result.content)
+
+
+def _returned_values(event: Event, field: str) -> frozenset[str] | None:
+    if event.result is None or event.result.content is None:
+        return None
+    return frozenset(_plain(leaf.value) for leaf in parse(event.result.content).leaves if leaf.field == field)
 
 
 def _is_success(result: Result | None) -> bool:

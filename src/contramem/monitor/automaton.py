@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.scope import Condition, TaskSays
 
 State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
 
@@ -26,25 +27,32 @@ State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
 class Automaton(ABC):
     """One guard on one run. Feed it every action in order, or at least those that it `hears`."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, task: str = "") -> None:
         self.guard = guard
         self._first = parse_pattern(guard.function)
         self._then = parse_pattern(guard.then) if guard.then else self._first
-        self._when = parse_pattern(guard.when) if guard.when else None
-        self._in_scope = self._when is None
+        self._open_conditions = [condition for condition in guard.conditions if not _is_met_by_task(condition, task)]
         self._broken = False
+        self._clock: float | None = None
 
     @property
     def hears(self) -> frozenset[str] | None:
         """The functions whose calls can change its state. None: any action can."""
-        patterns = [self._first, self._then, *([self._when] if self._when else [])]
-        return frozenset(p.function for p in patterns) if all(p.function for p in patterns) else None
+        names = [self._first.function, self._then.function]
+        names += [condition.hears for condition in self._open_conditions if not isinstance(condition, TaskSays)]
+        return frozenset(names) if all(names) else None
+
+    @property
+    def due(self) -> float | None:
+        """When what is owed must have happened, on the clock of the run. None: there is no deadline now."""
+        return None
 
     def observe(self, action: Action) -> bool:
         """Take in what was done, result included. True: this has broken the guard for good."""
         was_broken = self._broken and self._in_scope
-        if not self._in_scope and self._when is not None and self._when.matches(action):
-            self._in_scope = True
+        if action.time is not None:
+            self._run_out(action.time)
+        self._open_conditions = [condition for condition in self._open_conditions if not _is_met(condition, action)]
         if not self._broken:
             if self._breaks(action):
                 self._broken = True
@@ -52,11 +60,17 @@ class Automaton(ABC):
                 self._note(action)
         return self._broken and self._in_scope and not was_broken
 
+    def tick(self, time: float) -> bool:
+        """The clock of the run shows `time`. True: a deadline that has passed has broken the guard for good."""
+        was_broken = self._broken and self._in_scope
+        self._run_out(time)
+        return self._broken and self._in_scope and not was_broken
+
     def would_break(self, action: Action) -> bool:
         """Would this action, if it works, break the guard for good?"""
         if self.state == "broken":
             return False
-        in_scope = self._in_scope or (self._when is not None and self._when.matches(action))
+        in_scope = all(_is_met(condition, action) for condition in self._open_conditions)
         return in_scope and (self._broken or self._breaks(action))
 
     @property
@@ -73,12 +87,28 @@ class Automaton(ABC):
 
     @property
     def verdict(self) -> Verdict:
-        """How the run fared, if it ends here."""
-        if not self._in_scope:
+        """What a run that ends here did with the guard. A deadline in a run without a clock was never tried."""
+        if not self._in_scope or (self.guard.within is not None and self._clock is None):
             return "vacuous"
         if self.state in ("broken", "pending"):
             return "broken"
         return "holds" if self._is_tried() else "vacuous"
+
+    @property
+    def _in_scope(self) -> bool:
+        return not self._open_conditions
+
+    def _run_out(self, time: float) -> None:
+        due = self.due
+        self._clock = time if self._clock is None else max(self._clock, time)
+        if due is not None and time > due:
+            self._broken = True
+
+    def _is_late(self, action: Action, since: float | None) -> bool:
+        """Did the action come after the deadline that began at `since`? Never in a run without a clock."""
+        if self.guard.within is None or since is None or action.time is None:
+            return False
+        return action.time > since + self.guard.within
 
     @abstractmethod
     def _breaks(self, action: Action) -> bool:
@@ -97,9 +127,20 @@ class Automaton(ABC):
 
 
 class _Existence(Automaton):
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._done = False
+        self._start: float | None = None
+
+    @property
+    def due(self) -> float | None:
+        if self._done or self._start is None or self.guard.within is None:
+            return None
+        return self._start + self.guard.within
+
+    def _run_out(self, time: float) -> None:
+        self._start = time if self._start is None else self._start
+        super()._run_out(time)
 
     def _breaks(self, action: Action) -> bool:
         return False
@@ -123,8 +164,8 @@ class _Absence(Automaton):
 
 
 class _AtMostOnce(Automaton):
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._made: set[object] = set()
 
     def _breaks(self, action: Action) -> bool:
@@ -148,39 +189,52 @@ class _AtMostOnce(Automaton):
 class _Precedence(Automaton):
     """A call that failed and was tried again later is only a try; one that was left at that is what the agent did."""
 
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._prepared = self._tried_it = self._owed = False
+        self._since: float | None = None
 
     def _breaks(self, action: Action) -> bool:
-        return not self._prepared and action.worked and self._then.matches(action)
+        return action.worked and self._then.matches(action) and not self._is_prepared(action)
 
     def _note(self, action: Action) -> None:
         if self._then.matches(action):
             self._tried_it = True
-            self._owed = not self._prepared
+            self._owed = not self._is_prepared(action)
         if action.worked and self._first.matches(action):
-            self._prepared = True
+            self._prepared, self._since = True, action.time
+
+    def _is_prepared(self, action: Action) -> bool:
+        return self._prepared and not self._is_late(action, self._since)
 
     def _state(self) -> State:
         if self._owed:
             return "pending"
-        return "satisfied" if self._prepared else "holding"
+        return "satisfied" if self._prepared and self.guard.within is None else "holding"
 
     def _is_tried(self) -> bool:
         return self._tried_it
 
 
 class _Response(Automaton):
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._owed = self._asked = False
+        self._since: float | None = None
+
+    @property
+    def due(self) -> float | None:
+        """Of the first A that is not answered yet."""
+        if not self._owed or self._since is None or self.guard.within is None:
+            return None
+        return self._since + self.guard.within
 
     def _breaks(self, action: Action) -> bool:
         return False
 
     def _note(self, action: Action) -> None:
         if action.worked and self._first.matches(action):
+            self._since = self._since if self._owed else action.time
             self._owed = self._asked = True
         elif self._owed and action.worked and self._then.matches(action):
             self._owed = False
@@ -193,15 +247,17 @@ class _Response(Automaton):
 
 
 class _NotSuccession(Automaton):
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._done = False
+        self._since: float | None = None
 
     def _breaks(self, action: Action) -> bool:
-        return self._done and action.worked and self._then.matches(action)
+        return self._done and action.worked and self._then.matches(action) and not self._is_late(action, self._since)
 
     def _note(self, action: Action) -> None:
-        self._done = self._done or (action.worked and self._first.matches(action))
+        if action.worked and self._first.matches(action):
+            self._done, self._since = True, action.time
 
     def _state(self) -> State:
         return "holding"
@@ -211,8 +267,8 @@ class _NotSuccession(Automaton):
 
 
 class _Last(Automaton):
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._is_last = False
 
     @property
@@ -234,8 +290,8 @@ class _Last(Automaton):
 class _KnownValue(Automaton):
     """A guess that was refused is a try when a value that had been seen follows; left at that, it is what was done."""
 
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._given = self._guessed = False
 
     def _breaks(self, action: Action) -> bool:
@@ -256,8 +312,8 @@ class _KnownValue(Automaton):
 class _Covers(Automaton):
     """Redacted steps do not keep what a call returned; on them the guard has nothing to say, and is vacuous."""
 
-    def __init__(self, guard: Guard) -> None:
-        super().__init__(guard)
+    def __init__(self, guard: Guard, task: str = "") -> None:
+        super().__init__(guard, task)
         self._returned: set[str] = set()
         self._done: set[str] = set()
 
@@ -290,6 +346,14 @@ _AUTOMATA: dict[str, type[Automaton]] = {
 }
 
 
-def automaton(guard: Guard) -> Automaton:
-    """A fresh automaton for one run. Raises GuardError for a guard that was put together wrongly."""
-    return _AUTOMATA[guard.template](guard)
+def automaton(guard: Guard, task: str = "") -> Automaton:
+    """A fresh automaton for one run at `task`. Raises GuardError for a guard that was put together wrongly."""
+    return _AUTOMATA[guard.template](guard, task)
+
+
+def _is_met(condition: Condition, action: Action) -> bool:
+    return not isinstance(condition, TaskSays) and condition.matches(action)
+
+
+def _is_met_by_task(condition: Condition, task: str) -> bool:
+    return isinstance(condition, TaskSays) and condition.matches_task(task)

@@ -11,8 +11,10 @@
     covers(A.field, F.arg)  every value that A returned under `field` is given to an F that works
 
 Functions are `App.function`, may have conditions on their arguments, and may be classes: pattern.py says how they are
-written. Any guard may end in `when F`: it then speaks only about runs in which F is called. A call that failed and was
-tried again later is a try, not an action: `precedence` and `known_value` do not mind it.
+written. A guard may end in `within 60 s`, a deadline on the clock of the run: B comes at most so long after A (for
+`existence`, after the start; for `not_succession`, B stays away so long). It may end in `when CONDITION`: it then
+speaks only about runs in which the condition comes true (scope.py). A call that failed and was tried again later is
+only a try: `precedence` and `known_value` do not mind it.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from contramem.errors import GuardError
 from contramem.monitor.action import Action, actions_of_steps
+from contramem.monitor.comparison import write_number
 from contramem.monitor.names import suggest_name
 from contramem.monitor.pattern import Pattern, parse_pattern
+from contramem.monitor.scope import CallOccurs, Condition, parse_when
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Step
+    from contramem.traces.trajectory import Trajectory
 
 Template: TypeAlias = Literal[
     "existence",
@@ -46,7 +51,7 @@ Verdict: TypeAlias = Literal["holds", "broken", "vacuous"]
 """Vacuous: nothing the guard speaks about happened, so that it holds without having been tried."""
 
 _TWO = ("precedence", "response", "not_succession", "covers")
-_WITH_ARGUMENT = ("known_value", "covers")
+_TIMED = ("existence", "precedence", "response", "not_succession")
 
 
 class Guard(NamedTuple):
@@ -60,8 +65,11 @@ class Guard(NamedTuple):
     argument: str = ""
     """Of `known_value` and `covers`; of `at_most_once`, what makes two calls the same."""
     when: str = ""
+    """The condition on the run, in its text form; empty: the guard speaks about every run."""
     field: str = ""
     """Of `covers`: where the values stand in what the first function returns."""
+    within: float | None = None
+    """The deadline in seconds."""
 
     def __str__(self) -> str:
         first, second = self.function, self.then
@@ -72,7 +80,8 @@ class Guard(NamedTuple):
         elif self.argument:
             first = f"{first} by {self.argument}"
         inside = f"{first}, {second}" if second else first
-        return f"{self.template}({inside})" + (f" when {self.when}" if self.when else "")
+        within = "" if self.within is None else f" within {write_number(self.within)} s"
+        return f"{self.template}({inside}){within}" + (f" when {self.when}" if self.when else "")
 
     @property
     def target(self) -> str:
@@ -83,7 +92,8 @@ class Guard(NamedTuple):
     @property
     def functions(self) -> tuple[str, ...]:
         """The functions it names, also as the place a value comes from. Classes name none."""
-        return tuple(dict.fromkeys(name for pattern in self.patterns for name in pattern.functions))
+        named = [*self.patterns, *self.conditions]
+        return tuple(dict.fromkeys(name for part in named for name in part.functions))
 
     @property
     def arguments(self) -> tuple[tuple[str, str], ...]:
@@ -96,7 +106,14 @@ class Guard(NamedTuple):
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
-        return tuple(parse_pattern(text) for text in (self.function, self.then, self.when) if text)
+        """Every set of actions that it speaks about, those of its conditions included."""
+        scope = (condition.pattern for condition in self.conditions if isinstance(condition, CallOccurs))
+        return (*(parse_pattern(text) for text in (self.function, self.then) if text), *scope)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What must come true in a run before the guard speaks about it."""
+        return parse_when(self.when)
 
     @property
     def sentence(self) -> str:
@@ -108,18 +125,21 @@ class Guard(NamedTuple):
         )
         if self.template == "at_most_once" and self.argument:
             words = f"no two {first} that work have the same `{self.argument}`"
-        words = words if not self.when else f"{words}, in a run with {parse_pattern(self.when).in_words()}"
+        if self.within is not None:
+            words = f"{words}, within {describe_duration(self.within)}"
+        words = ", ".join([words, *(condition.in_words() for condition in self.conditions)])
         return f"{words[0].upper()}{words[1:]}."
 
-    def check(self, steps: Sequence[Step]) -> Verdict:
-        """How a finished run of a packet fared: `steps` are all its steps, or its actions."""
-        return self.replay(actions_of_steps(steps))
+    def check(self, steps: Sequence[Step], recorded: Trajectory | None = None) -> Verdict:
+        """How a finished run of a packet fared: `steps` are all its steps, or its actions. Conditions on amounts, words
+        and times need the `recorded` run: steps are redacted."""
+        return self.replay(actions_of_steps(steps, recorded), recorded.task if recorded else "")
 
-    def replay(self, actions: Iterable[Action]) -> Verdict:
+    def replay(self, actions: Iterable[Action], task: str = "") -> Verdict:
         """How a finished run fared that did this. `deeds_of` gives the actions of a recorded run."""
         from contramem.monitor.automaton import automaton  # which is made of guards
 
-        watcher = automaton(self)
+        watcher = automaton(self, task)
         for action in actions:
             watcher.observe(action)
         return watcher.verdict
@@ -137,6 +157,8 @@ _SENTENCES: dict[Template, str] = {
     "covers": "every {field} that {first} returns is given as {argument} to {then} that works",
 }
 
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+_ENDING = re.compile(r"(?:within\s+(\d+(?:\.\d+)?)\s*(s|min|h|d)\b)?\s*(?:when\s+(\S.*))?", re.DOTALL)
 _CLASS_ARGUMENT = re.compile(r"((?:reads|writes)(?:\([^\s().\[\]]+\))?)\.(\S+)")
 _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 
@@ -151,7 +173,8 @@ def parse_guard(text: str) -> Guard:
     parts = _split(inside)
     if len(parts) != (2 if template in _TWO else 1) or not all(parts):
         raise GuardError(f"{text!r}: {template} takes {'two functions' if template in _TWO else 'one function'}.")
-    fields = {"template": template, "function": parts[0], "then": "".join(parts[1:]), "when": _condition(text, rest)}
+    within, when = _read_ending(text, rest)
+    fields = {"template": template, "function": parts[0], "then": "".join(parts[1:])}
     if template == "covers":
         fields["function"], fields["field"] = _with_argument(text, parts[0])
         fields["then"], fields["argument"] = _with_argument(text, parts[1])
@@ -159,11 +182,13 @@ def parse_guard(text: str) -> Guard:
         fields["function"], fields["argument"] = _with_argument(text, parts[0])
     elif template == "at_most_once" and (by := _BY.fullmatch(parts[0])):
         fields["function"], fields["argument"] = by.groups()
-    for name in ("function", "then", "when"):
+    for name in ("function", "then"):
         fields[name] = _normal(text, fields[name])
     if template in ("precedence", "response") and fields["function"] == fields["then"]:
         raise GuardError(f"{text!r}: {template} needs two different functions; no run could keep this.")
-    return Guard(**fields)  # type: ignore[arg-type]
+    if within is not None and template not in _TIMED:
+        raise GuardError(f"{text!r}: a deadline can stand after {', '.join(_TIMED)}; not after {template}.")
+    return Guard(**fields, when=_normal_when(text, when), within=within)  # type: ignore[arg-type]
 
 
 def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
@@ -185,11 +210,15 @@ def _take_apart(text: str) -> tuple[str, str, str]:
     return match[1], text[match.end() : end], text[end + 1 :].strip()
 
 
-def _condition(text: str, rest: str) -> str:
-    word, _, when = rest.partition(" ")
-    if rest and (word != "when" or not when.strip()):
-        raise GuardError(f"{text!r}: after the guard may follow `when App.function`; {rest!r} is not that.")
-    return when.strip()
+def _read_ending(text: str, rest: str) -> tuple[float | None, str]:
+    """The deadline in seconds and the condition that follow the parentheses."""
+    match = _ENDING.fullmatch(rest)
+    if match is None:
+        raise GuardError(
+            f"{text!r}: after the guard may follow `within 60 s` and `when App.function`; {rest!r} is not that."
+        )
+    within = float(match[1]) * _SECONDS[match[2]] if match[1] else None
+    return within, (match[3] or "").strip()
 
 
 def _with_argument(text: str, part: str) -> tuple[str, str]:
@@ -210,6 +239,21 @@ def _normal(text: str, pattern: str) -> str:
         return str(parse_pattern(pattern)) if pattern else ""
     except GuardError as error:
         raise GuardError(f"{text!r}: {error}.") from None
+
+
+def _normal_when(text: str, when: str) -> str:
+    try:
+        return " and ".join(map(str, parse_when(when)))
+    except GuardError as error:
+        raise GuardError(f"{text!r}: {error}.") from None
+
+
+def describe_duration(seconds: float) -> str:
+    """`90 seconds`, `5 minutes`, `2 hours`: in the largest unit that divides it."""
+    for name, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:g} {name}{'s' if seconds > size else ''}"
+    return f"{seconds:g} second{'' if seconds == 1 else 's'}"
 
 
 def _split(inside: str) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 
 from contramem.monitor.action import Action, ActionStream, EventAction
 from contramem.monitor.automaton import Automaton, State, automaton
-from contramem.monitor.guard import Guard, guards_of
+from contramem.monitor.guard import Guard, describe_duration, guards_of
 from contramem.monitor.pattern import parse_pattern
 from contramem.traces.trajectory import Event
 
@@ -45,12 +45,15 @@ class Obligation:
     card_id: str
     title: str
     state: State
+    due: float | None = None
+    """When what is owed must have happened, on the clock of the run. None: there is no deadline."""
 
     @property
     def text(self) -> str:
         """For the agent: what is owed, what went wrong, or else what must hold, in one sentence."""
         if self.state == "pending":
-            return f"{_describe_owed(self.guard)}."
+            deadline = "" if self.guard.within is None else f", within {describe_duration(self.guard.within)}"
+            return f"{_describe_owed(self.guard)}{deadline}."
         return f"{_describe_broken(self.guard)}." if self.state == "broken" else self.guard.sentence
 
 
@@ -64,7 +67,8 @@ class GuardMonitor:
         self._cards: dict[Guard, tuple[str, str]] = {}
         for guard, card_id, title in guards:
             self._cards.setdefault(guard, (card_id, title))
-        self.automata: tuple[Automaton, ...] = tuple(automaton(guard) for guard in self._cards)
+        self.automata: tuple[Automaton, ...] = tuple(automaton(guard, task) for guard in self._cards)
+        self._timed = [watcher for watcher in self.automata if watcher.guard.within is not None]
         self._by_function = defaultdict[str, list[Automaton]](list)
         self._all_ears = [watcher for watcher in self.automata if watcher.hears is None]
         for watcher in self.automata:
@@ -81,8 +85,14 @@ class GuardMonitor:
         action = self._stream.take(event)
         hearing = self._hearing(action) if action is not None else ()
         broken = [self._obligation(watcher) for watcher in hearing if action is not None and watcher.observe(action)]
+        if event.time is not None:
+            broken += self.tick(event.time)
         self._stream.close(event)
         return tuple(broken)
+
+    def tick(self, time: float) -> tuple[Obligation, ...]:
+        """The clock of the run shows `time`. The guards whose deadline this has broken come back, once."""
+        return tuple(self._obligation(watcher) for watcher in self._timed if watcher.tick(time))
 
     def would_break(self, call: Event) -> tuple[Obligation, ...]:
         """What this call, if it is made and works, would break for good. Nothing is taken in."""
@@ -102,7 +112,7 @@ class GuardMonitor:
         return self._all_ears if not named else named + self._all_ears if self._all_ears else named
 
     def _obligation(self, watcher: Automaton) -> Obligation:
-        return Obligation(watcher.guard, *self._cards[watcher.guard], watcher.state)
+        return Obligation(watcher.guard, *self._cards[watcher.guard], watcher.state, watcher.due)
 
 
 def guards_of_card(card: GuardedCard) -> list[WatchedGuard]:
@@ -114,10 +124,13 @@ def _describe_broken(guard: Guard) -> str:
     """What was done that cannot be made good any more. The templates that are not here can always still be met."""
     first, then = _in_words(guard)
     same = f"the same `{guard.argument}`" if guard.argument else "the same arguments"
+    late = "" if guard.within is None else f" within {describe_duration(guard.within)}"
     words = {
+        "existence": f"{first} did not come{late}",
+        "response": f"{first} worked, and {then} did not follow{late}",
         "absence": f"{first} happened",
         "at_most_once": f"{first} worked twice with {same}",
-        "precedence": f"{then} came before {first} had worked",
+        "precedence": f"{then} came before {first} had worked{late}",
         "not_succession": f"{then} came after {first} had worked",
         "known_value": f"{first} got a value for `{guard.argument}` that had been seen nowhere before",
     }[guard.template]

@@ -45,8 +45,8 @@ class GuardReplay(NamedTuple):
 
 def replay(guard: Guard, packet: Packet) -> GuardReplay:
     """Check the guard on every run that is evidence."""
-    passing = {run.letter: guard.check(run.actions) for run in packet.passing}
-    failing = {run.letter: guard.check(run.actions) for run in packet.failing}
+    passing = {run.letter: guard.check(run.actions, packet.recorded.get(run.letter)) for run in packet.passing}
+    failing = {run.letter: guard.check(run.actions, packet.recorded.get(run.letter)) for run in packet.failing}
     return GuardReplay(
         guard,
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),

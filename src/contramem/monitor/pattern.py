@@ -1,10 +1,7 @@
 """Pattern: which actions of an agent a guard speaks about: a function or a class of them, and what its arguments are.
 
     Mail.send                      calls of one function
-    Mail.send[folder = INBOX]      those with this value (of a closed vocabulary; upper and lower case are alike)
-    Mail.send[to is e-mail address]   those whose argument has this form
-    Mail.send[to from Contacts.find]  those whose value had last been seen there (`task`, `user`, `nowhere`, a function)
-    Mail.send[cc given]            those that give the argument; `missing`: those that do not
+    Mail.send[folder = INBOX]      those with an argument that is so; argument_condition.py has all that can be asked
     writes(Mail)  writes           anything that changes the app; anything that changes any app
     reads(Mail)  reads             the same for what only looks
     ask                            asking the user
@@ -19,40 +16,11 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, cast
 
-import msgspec
-
 from contramem.errors import GuardError
 from contramem.monitor.action import Action
+from contramem.monitor.argument_condition import ArgumentCondition, parse_argument_condition
 
 Kind: TypeAlias = Literal["function", "reads", "writes", "ask", "finalize"]
-Test: TypeAlias = Literal["=", "is", "from", "given", "missing"]
-
-
-class ArgumentCondition(NamedTuple):
-    """What one argument of a call must be."""
-
-    argument: str
-    test: Test
-    value: str = ""
-
-    def __str__(self) -> str:
-        if self.test in ("given", "missing"):
-            return f"{self.argument} {self.test}"
-        value = self.value
-        if self.test == "=" and not _BARE.fullmatch(value):
-            value = msgspec.json.encode(value).decode()
-        return f"{self.argument} {self.test} {value}"
-
-    def holds(self, action: Action) -> bool:
-        if self.test in ("given", "missing"):
-            return (action.arguments.get(self.argument) is not None) == (self.test == "given")
-        if self.argument not in action.arguments:
-            return False
-        if self.test == "=":
-            return str(action.arguments[self.argument]).casefold() == self.value.casefold()
-        if self.test == "is":
-            return action.form(self.argument) == self.value
-        return action.origin(self.argument) == self.value
 
 
 class Pattern(NamedTuple):
@@ -101,15 +69,13 @@ class Pattern(NamedTuple):
         if self.kind != "function":
             return {"ask": "a question to the user", "finalize": "the final answer"}[self.kind]
         name = f"`{self.name.rpartition('.')[2]}`"
-        return f"{name} {' and '.join(_in_words(condition) for condition in self.conditions)}".rstrip()
+        return f"{name} {' and '.join(condition.in_words() for condition in self.conditions)}".rstrip()
 
 
-_BARE = re.compile(r"[\w\-]+(?: [\w\-]+)*")
 _CLASS = re.compile(r"(reads|writes)(?:\(\s*([^\s().\[\]]+)\s*\))?|(ask|finalize)")
 _CALL = re.compile(r"([^\s().,\[\]]+\.[^\s().,\[\]]+)\s*(?:\[(.*)\])?", re.DOTALL)
-_CONDITION = re.compile(r"(\S+)\s+(?:(given|missing)|(=|is|from)\s+(.+))", re.DOTALL)
 # An `and` inside a quoted value joins nothing.
-_AND = re.compile(r'\s+and\s+(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)')
+AND = re.compile(r'\s+and\s+(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)')
 
 
 @lru_cache(maxsize=4096)
@@ -123,35 +89,5 @@ def parse_pattern(text: str) -> Pattern:
         raise GuardError(
             f"functions are written App.function; {text!r} is not, nor is it writes(App), reads(App), ask or finalize"
         )
-    conditions = _AND.split(match[2]) if match[2] is not None else []
-    return Pattern("function", match[1], tuple(_condition(part.strip(), text) for part in conditions))
-
-
-def _condition(part: str, text: str) -> ArgumentCondition:
-    match = _CONDITION.fullmatch(part)
-    if match is None:
-        raise GuardError(
-            f"{part!r} in {text!r} is no condition; write `arg = value`, `arg is form`, `arg from place`, `arg given` "
-            "or `arg missing`"
-        )
-    argument, alone, test, value = match.groups()
-    if alone:
-        return ArgumentCondition(argument, cast(Test, alone))
-    if value.startswith('"'):
-        try:
-            value = msgspec.json.decode(value, type=str)
-        except msgspec.DecodeError:
-            raise GuardError(f"{value} in {text!r} is no quoted text") from None
-    return ArgumentCondition(argument, cast(Test, test), value)
-
-
-def _in_words(condition: ArgumentCondition) -> str:
-    argument = f"`{condition.argument}`"
-    if condition.test == "given":
-        return f"with {argument}"
-    if condition.test == "missing":
-        return f"without {argument}"
-    if condition.test == "from":
-        places = {"task": "from the task", "user": "from the user", "nowhere": "that was seen nowhere before"}
-        return f"with {argument} {places.get(condition.value, f'from `{condition.value}`')}"
-    return f"with {argument} {condition.value if condition.test == '=' else f'as {condition.value}'}"
+    conditions = AND.split(match[2]) if match[2] is not None else []
+    return Pattern("function", match[1], tuple(parse_argument_condition(part.strip(), text) for part in conditions))

@@ -1,0 +1,56 @@
+"""RunHistory: what the calls of one run have returned so far, for guards that look back at data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from contramem.monitor.comparison import plain_text, read_number
+from contramem.monitor.results import decode_result, field_values, list_records
+from contramem.traces.trajectory import Event
+
+_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.])\d+(?:\.\d+)?(?![\w])")
+
+
+class RunHistory:
+    """The results of one run in order. Taken apart only when a guard asks."""
+
+    def __init__(self, task: str) -> None:
+        self._task = task
+        self._results: list[tuple[str, Any]] = []
+        self._values: dict[tuple[str, str], list[tuple[int, frozenset[str]]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def add(self, event: Event) -> None:
+        """Take in a call with its result; other events are passed over."""
+        if event.function and event.result is not None and event.result.error is None:
+            self._results.append((event.function, event.result.content))
+
+    def values(self, function: str, field: str, before: int) -> frozenset[str]:
+        """What the calls of `function` among the first `before` returned under `field`."""
+        return frozenset().union(*(values for order, values in self._listed(function, field) if order < before))
+
+    def records(self, function: str, before: int) -> Iterator[list[dict[str, Any]]]:
+        """The records that those calls returned, the latest result first."""
+        for name, content in reversed(self._results[:before]):
+            if name == function:
+                yield list_records(decode_result(content))
+
+    @cached_property
+    def task_numbers(self) -> tuple[float, ...]:
+        found = (read_number(match[0]) for match in _NUMBER.finditer(self._task))
+        return tuple(number for number in found if number is not None)
+
+    def _listed(self, function: str, field: str) -> list[tuple[int, frozenset[str]]]:
+        listed = self._values.setdefault((function, field), [])
+        start = listed[-1][0] + 1 if listed else 0
+        for order in range(start, len(self._results)):
+            name, content = self._results[order]
+            if name == function:
+                values = field_values(decode_result(content), field)
+                listed.append((order, frozenset(plain_text(value) for value in values)))
+        return listed

@@ -1,0 +1,113 @@
+"""What a call gave back, as guards look at it: fields at any depth, records, and how many items there are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+MAX_VALUES = 5000
+"""Of one result. A guard about what a listing of a million lines holds would help nobody."""
+MAX_LITERAL_CHARS = 20_000
+"""Longer texts are not read as Python literals: their parser is slow."""
+
+_EMPTY = frozenset({"", "[]", "{}", "()", "null", "none", "no results", "set()"})
+_NOTHING_FOUND = re.compile(r"no (?:[a-z]+ ){1,4}(?:were |was )?found\.?", re.IGNORECASE)
+_KEY_LINE = re.compile(r"[ \t]*(?:- )?([A-Za-z_][\w \-]{0,40}?):(?:[ \t]+(\S.*?))?[ \t]*")
+
+
+def decode_result(content: Any) -> Any:
+    """A result as lists, records and scalars. Text that is neither JSON nor lines of `key: value` stays text."""
+    return _decode_text(content) if isinstance(content, str) else content
+
+
+@lru_cache(maxsize=8192)
+def _decode_text(text: str) -> Any:
+    stripped = text.strip()
+    if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
+        return []
+    if stripped[0] in '[{("':
+        value = _decode_literal(stripped)
+        if isinstance(value, (dict, list, tuple)):
+            return value
+    return _decode_lines(stripped) or text
+
+
+def _decode_literal(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    if len(text) > MAX_LITERAL_CHARS:
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def _decode_lines(text: str) -> Any:
+    """Lines of `key: value` are a record, and where lines begin with a dash, a list of records. None: it is prose."""
+    lines = text.splitlines()
+    if len(lines) >= 2 and all(line.startswith("- ") and not _KEY_LINE.fullmatch(line) for line in lines):
+        return [line[2:].strip() for line in lines]
+    matches = [match for line in lines if (match := _KEY_LINE.fullmatch(line))]
+    top = sum(not line.startswith((" ", "\t")) for line in lines)
+    if len(matches) < 2 or len(matches) * 4 < top:
+        return None
+    records: list[dict[str, Any]] = []
+    for match in matches:
+        if not records or match[0].startswith("- "):
+            records.append({})
+        if match[2]:
+            records[-1].setdefault(match[1], match[2].strip("'\""))
+    return records if text.startswith("- ") else records[0]
+
+
+def field_values(result: Any, field: str) -> Iterator[Any]:
+    """Every scalar that stands under `field`, at any depth. `customer.tier`: under `tier` inside of `customer`."""
+    path = field.split(".")
+    for place, value in walk(result):
+        if place[-len(path) :] == tuple(path):
+            yield value
+
+
+def walk(result: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each scalar of a result with the names of the fields that lead to it; lists add no name. Depth first."""
+    stack: list[tuple[tuple[str, ...], Any]] = [((), result)]
+    given = 0
+    while stack and given < MAX_VALUES:
+        place, node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(((*place, str(key)), child) for key, child in reversed(node.items()))
+        elif isinstance(node, (list, tuple, set)):
+            stack.extend((place, child) for child in reversed(list(node)))
+        elif node is not None:
+            given += 1
+            yield place, node
+
+
+def list_records(result: Any) -> list[dict[str, Any]]:
+    """The records that an agent chooses among: those of a list, of the lists inside of a record, or the record."""
+    if isinstance(result, (list, tuple)):
+        return [item for item in result if isinstance(item, dict)]
+    if not isinstance(result, dict):
+        return []
+    inner = [item for value in result.values() if isinstance(value, list) for item in value if isinstance(item, dict)]
+    if not inner and len(result) > 1 and all(isinstance(value, dict) for value in result.values()):
+        inner = list(result.values())  # an object whose keys are identifiers
+    return inner or [result]
+
+
+def count_items(result: Any) -> int | None:
+    """How many items a result lists. None: it is no list."""
+    if isinstance(result, (list, tuple, set)):
+        return len(result)
+    if not isinstance(result, dict):
+        return None
+    lists = [value for value in result.values() if isinstance(value, list)]
+    return max(map(len, lists)) if lists else None
