@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from small_world import House
 
 from contramem.bench.agent import Limits, attempt, spellings
-from contramem.bench.controls import given_plan, misplaced
-from contramem.bench.soundness import idle_tasks, replayed, unsolved_tasks
+from contramem.bench.controls import plan_memory, wrong_card_memory
+from contramem.bench.soundness import idle_tasks, replay_solution, unsolved_tasks
 from contramem.bench.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
 from contramem.cli import cli
 from contramem.errors import UsageError
@@ -312,13 +312,15 @@ class TestTraces:
 class TestControls:
     def test_the_ceiling_names_the_functions_of_the_solution_in_order(self):
         target = Listening("done")
-        run = attempt(House(), "hall", target, given_plan(House()))
+        run = attempt(House(), "hall", target, plan_memory(House()))
         assert "1. list_lamps, 2. switch_on." in target.heard[0][-1].text
         assert "hall lamp" not in run.guidance[0].text
 
     def test_the_wrong_card_is_what_the_memory_says_to_another_task_and_always_the_same(self):
         echo, elsewhere = TextMemory(lambda query: f"About: {query.task}"), House()
-        said = {attempt(House(), "hall", Listening("done"), misplaced(echo, elsewhere)).guidance for _ in range(3)}
+        said = {
+            attempt(House(), "hall", Listening("done"), wrong_card_memory(echo, elsewhere)).guidance for _ in range(3)
+        }
         assert len(said) == 1
         assert said.pop()[0].text in {f"About: {' '.join(task.turns)}" for task in elsewhere.tasks().values()} | {
             "About: Switch the hall lamp on.\n\nAnd off again."
@@ -331,4 +333,4 @@ class TestSoundness:
 
     def test_every_task_accepts_its_own_solution(self):
         assert list(unsolved_tasks(House())) == []
-        assert replayed(House(), "twice").passed is True
+        assert replay_solution(House(), "twice").passed is True

@@ -8,7 +8,7 @@ import pytest
 
 from contramem.bench.agent import attempt
 from contramem.bench.agentdojo import LEFT_OUT, SUITES, AgentDojoEnvironment
-from contramem.bench.environments import NAMES, environment_named
+from contramem.bench.environments import NAMES, open_environment
 from contramem.bench.soundness import idle_tasks, unsolved_tasks
 from contramem.bench.target import ScriptedTarget, ToolCall
 from contramem.errors import UsageError
@@ -33,13 +33,13 @@ needs_agentdojo = pytest.mark.skipif(
 )
 def test_what_cannot_be_run_says_why(name, message):
     with pytest.raises(UsageError, match=message):
-        environment_named(name)
+        open_environment(name)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("agentdojo") is not None, reason="agentdojo is installed here")
 def test_without_agentdojo_the_error_says_what_to_install():
     with pytest.raises(UsageError, match=r"pip install 'contramem\[agentdojo\]'"):
-        environment_named("agentdojo/slack")
+        open_environment("agentdojo/slack")
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ class TestAgentDojo:
         assert len(everything.tasks()) == tasks
         assert list(unsolved_tasks(everything)) == []
         assert tuple(idle_tasks(everything)) == LEFT_OUT.get(suite, ())
-        assert len(environment_named(f"agentdojo/{suite}").tasks()) == tasks - len(LEFT_OUT.get(suite, ()))
+        assert len(open_environment(f"agentdojo/{suite}").tasks()) == tasks - len(LEFT_OUT.get(suite, ()))
 
     def test_a_run_is_an_attempt_at_the_same_task_as_the_recorded_ones(self, shared_data):
         moves = [
@@ -59,7 +59,7 @@ class TestAgentDojo:
             ToolCall("add_user_to_channel", {"user": "Charlie", "channel": "External_0"}),
             "Charlie is in External_0.",
         ]
-        run = attempt(environment_named("agentdojo/slack"), "user_task_7", ScriptedTarget.playing(moves))
+        run = attempt(open_environment("agentdojo/slack"), "user_task_7", ScriptedTarget.playing(moves))
         assert run.outcome.passed is True
         recorded = next(
             other
@@ -71,7 +71,7 @@ class TestAgentDojo:
         assert run.calls[0].result.content in {event.result.content for event in recorded.calls}
 
     def test_a_call_that_fails_is_an_error_and_a_call_inside_an_argument_is_never_run(self):
-        session = environment_named("agentdojo/slack").start("user_task_7")
+        session = open_environment("agentdojo/slack").start("user_task_7")
         assert "does not exist" in (session.call("slack.read_channel_messages", {"channel": "x"}).error or "")
         hidden = {"function": "get_channels", "args": {}}
         assert session.call("slack.read_channel_messages", {"channel": hidden}).error
@@ -79,13 +79,13 @@ class TestAgentDojo:
         assert session.call("banking.send_money", {}).error == "There is no function banking.send_money."
 
     def test_sessions_share_nothing(self):
-        environment = environment_named("agentdojo/slack")
+        environment = open_environment("agentdojo/slack")
         first, second = environment.start("user_task_7"), environment.start("user_task_7")
         first.call("slack.send_direct_message", {"recipient": "Alice", "body": "hello there"})
         assert "hello there" not in str(second.call("slack.read_inbox", {"user": "Alice"}).content)
 
     def test_verifiers_that_find_nothing_to_look_at_say_failed(self):
-        session = environment_named("agentdojo/slack").start("user_task_2")
+        session = open_environment("agentdojo/slack").start("user_task_2")
         session.call("slack.remove_user_from_slack", {"user": "Alice"})
         assert session.verify().passed is False
 
@@ -95,7 +95,7 @@ class TestAgentDojo:
 @pytest.mark.skipif(importlib.util.find_spec("bfcl_eval") is None, reason="bfcl_eval is missing")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_gives_the_environment_that_runs_are_called_by(name):
-    environment = environment_named(name)
+    environment = open_environment(name)
     assert environment.name == name
     task_id = next(iter(environment.tasks()))
     assert attempt(environment, task_id, ScriptedTarget.playing([])).environment == name

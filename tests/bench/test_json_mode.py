@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_world import TOOLS
 
-from contramem.bench.json_mode import reply_of, schema_of, spoken
+from contramem.bench.json_mode import plain_messages, reply_of, schema_of
 from contramem.bench.target import AgentReply, ChatMessage, ToolCall
 from contramem.traces.trajectory import Tool
 
@@ -77,7 +77,7 @@ def test_any_text_gives_a_call_an_answer_or_a_problem(text):
 @given(st.text(min_size=1).filter(lambda name: name != "finish"), st.dictionaries(st.text(), st.integers() | st.text()))
 def test_a_call_that_was_written_is_the_call_that_is_read(function, arguments):
     call = ToolCall(function, arguments)
-    said = spoken([ChatMessage("assistant", "", (call,))], [])
+    said = plain_messages([ChatMessage("assistant", "", (call,))], [])
     assert reply_of(said[0]["content"]).calls == (call,)
 
 
@@ -102,7 +102,7 @@ def test_the_schema_keeps_arguments_that_are_called_like_keywords():
 
 def test_the_conversation_is_plain_messages_that_take_turns():
     on = ToolCall("switch_on", {"lamp": "hall lamp"})
-    said = spoken(
+    said = plain_messages(
         [
             ChatMessage("system", "Work."),
             ChatMessage("user", "On, please."),

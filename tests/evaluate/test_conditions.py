@@ -20,10 +20,10 @@ from contramem.evaluate.conditions import (
     ConditionInputs,
     NotApplicable,
     Reference,
-    conditions_named,
     median_source,
+    pick_conditions,
 )
-from contramem.evaluate.contest import contests, ordered
+from contramem.evaluate.contest import contests, order_pairs
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 from contramem.traces.pool import Pool
@@ -35,19 +35,19 @@ MemoryOf = Callable[[str], BuiltMemory]
 
 
 @pytest.fixture(scope="module")
-def making(tmp_path_factory: pytest.TempPathFactory) -> ConditionInputs:
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> ConditionInputs:
     """The shipped runs of four scenarios."""
     return ConditionInputs(Reference(shipped(*KNOWN)), tmp_path_factory.mktemp("stores"), target=TARGET)
 
 
-def built(name: str, making: ConditionInputs) -> BuiltMemory:
-    return CONDITIONS[name].build(making)
+def built(name: str, inputs: ConditionInputs) -> BuiltMemory:
+    return CONDITIONS[name].build(inputs)
 
 
 @pytest.fixture(scope="module")
-def memory_of(making: ConditionInputs) -> MemoryOf:
-    """The memory that a condition makes of `making`, made once."""
-    return cache(lambda name: built(name, making))
+def memory_of(inputs: ConditionInputs) -> MemoryOf:
+    """The memory that a condition makes of `inputs`, made once."""
+    return cache(lambda name: built(name, inputs))
 
 
 def text(memory: BuiltMemory, of: Trajectory) -> str:
@@ -96,9 +96,9 @@ def test_no_memory_shows_nothing_and_orders_nothing(memory_of: MemoryOf) -> None
 
 
 def test_contramem_learns_from_all_sources_and_self_from_one_run_of_the_target(
-    making: ConditionInputs, memory_of: MemoryOf
+    inputs: ConditionInputs, memory_of: MemoryOf
 ) -> None:
-    reference = making.reference
+    reference = inputs.reference
     assert memory_of("contramem").construction.trajectories == len(reference) == 6 * len(reference.tasks)
     assert memory_of("self").construction.trajectories == len(reference.tasks)
 
@@ -135,17 +135,17 @@ def test_multi_rollout_learns_from_no_more_runs_than_it_may(tmp_path: Path) -> N
     assert memory.construction.trajectories == 9
 
 
-def test_raw_retrieval_shows_runs_that_passed_the_nearest_tasks_with_values_masked(making: ConditionInputs) -> None:
+def test_raw_retrieval_shows_runs_that_passed_the_nearest_tasks_with_values_masked(inputs: ConditionInputs) -> None:
     (new, *_), *_ = tasks("drive")
     others = Reference(one for one in shipped(*KNOWN) if one.task_key != new.task_key)
-    memory = built("raw", ConditionInputs(others, making.folder))
+    memory = built("raw", ConditionInputs(others, inputs.folder))
     shown = memory.provider.begin(Query(new.task, ability=new.ability)).guidance.text
     assert shown.startswith("## Earlier runs that passed similar tasks")
     assert "### Task: " in shown
     (contest,) = contests([tasks("drive")[0]])
     assert memory.judge is not None
-    known = ordered(contest, Neighbours(others.runs).nearest_passing_run(contest))
-    assert ordered(contest, memory.judge(contest)) == known
+    known = order_pairs(contest, Neighbours(others.runs).nearest_passing_run(contest))
+    assert order_pairs(contest, memory.judge(contest)) == known
 
 
 def test_raw_retrieval_stays_within_its_budget_by_whole_steps(tmp_path: Path) -> None:
@@ -217,10 +217,10 @@ def poisoned() -> Iterator[Trajectory]:
 @pytest.mark.parametrize("name", APPLICABLE)
 def test_a_planted_instruction_reaches_no_memory(name: str, tmp_path: Path) -> None:
     memory = built(name, ConditionInputs(Reference(poisoned()), tmp_path, target="b"))
-    guided = memory.provider.begin(Query("Summarize letter 77 and file it.", ability="execution"))
-    told = guided.guidance.text
+    memory_run = memory.provider.begin(Query("Summarize letter 77 and file it.", ability="execution"))
+    told = memory_run.guidance.text
     for function in ("Mail.read", "Mail.file"):
-        before = guided.before_call(function)
+        before = memory_run.before_call(function)
         told += before.text if before else ""
     if isinstance(memory.provider, Memory):
         told += "".join(card.model_dump_json() for card in memory.provider.bank.cards)
@@ -234,9 +234,9 @@ def test_a_planted_instruction_reaches_no_memory(name: str, tmp_path: Path) -> N
 
 
 def test_conditions_are_named_and_come_in_the_order_of_the_table() -> None:
-    assert [one.name for one in conditions_named("raw, none")] == ["none", "raw"]
+    assert [one.name for one in pick_conditions("raw, none")] == ["none", "raw"]
     with pytest.raises(UsageError, match="no condition 'rwa'"):
-        conditions_named("rwa")
+        pick_conditions("rwa")
 
 
 def test_the_target_is_the_source_with_the_median_pass_rate() -> None:

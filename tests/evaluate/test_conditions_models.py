@@ -15,10 +15,10 @@ from tests.shipped import shipped
 
 from contramem.build.model.author import ModelChoice
 from contramem.evaluate.conditions import CONDITIONS, BuiltMemory, ByModel, ConditionInputs, Reference
-from contramem.evaluate.conditions.ace import Bullet, Playbook, curated, learned, reflected
+from contramem.evaluate.conditions.ace import Bullet, Playbook, curate_playbook, learn_playbook, reflect_on_run
 from contramem.evaluate.conditions.ace import by_ability as runs_of
-from contramem.evaluate.conditions.awm import MIN_ACTIONS, by_task, induced
-from contramem.evaluate.conditions.masked import masked_runs
+from contramem.evaluate.conditions.awm import MIN_ACTIONS, by_task, induce_workflows
+from contramem.evaluate.conditions.masked import mask_runs
 from contramem.llm.calls import ModelCaller
 from contramem.llm.price import Price
 from contramem.llm.request import Request
@@ -59,9 +59,9 @@ def shown(memory: BuiltMemory, ability: str = "execution", **more: Any) -> str:
 
 def test_awm_by_rules_never_sees_a_failed_run_and_never_keeps_a_workflow_of_one_action() -> None:
     reference = Reference(shipped())
-    demonstrations = by_task(masked_runs(reference).values())
+    demonstrations = by_task(mask_runs(reference).values())
     assert all(one.passed for tasks in demonstrations.values() for runs in tasks for one in runs)
-    workflows = [one for tasks in demonstrations.values() for one in induced(tasks)]
+    workflows = [one for tasks in demonstrations.values() for one in induce_workflows(tasks)]
     assert workflows
     assert all(len(one.actions) == len(one.functions) >= MIN_ACTIONS for one in workflows)
 
@@ -96,8 +96,8 @@ def induction(request: Request) -> Scripted:
 
 
 def test_awm_by_a_model_is_one_call_per_ability_and_keeps_only_what_has_the_form(tmp_path: Path) -> None:
-    making, model = by_script(tmp_path, induction, [*RUNS, *task(7, ability="search"), *task(8, ability="search")])
-    memory = CONDITIONS["awm"].build(making)
+    inputs, model = by_script(tmp_path, induction, [*RUNS, *task(7, ability="search"), *task(8, ability="search")])
+    memory = CONDITIONS["awm"].build(inputs)
     assert [request.subject for request in model.asked] == ["execution", "search"]
     assert memory.items == 2
     assert "Too short" not in shown(memory)
@@ -108,8 +108,8 @@ def test_awm_by_a_model_is_one_call_per_ability_and_keeps_only_what_has_the_form
 
 
 def test_a_prompt_for_workflows_holds_no_failed_run_no_source_and_no_value(tmp_path: Path) -> None:
-    making, model = by_script(tmp_path, induction)
-    CONDITIONS["awm"].build(making)
+    inputs, model = by_script(tmp_path, induction)
+    CONDITIONS["awm"].build(inputs)
     (request,) = model.asked
     text = "\n".join(message.text for message in request.messages)
     assert text.count("Task: ") == 3
@@ -118,15 +118,15 @@ def test_a_prompt_for_workflows_holds_no_failed_run_no_source_and_no_value(tmp_p
 
 
 def test_a_workflow_of_a_model_never_serves_a_task_that_demonstrated_it(tmp_path: Path) -> None:
-    making, _ = by_script(tmp_path, induction)
-    memory = CONDITIONS["awm"].build(making)
+    inputs, _ = by_script(tmp_path, induction)
+    memory = CONDITIONS["awm"].build(inputs)
     assert shown(memory, task_id="t0") == ""
     assert "Delete mail" in shown(memory, task_id="t2")
 
 
 def test_a_second_build_asks_nothing_and_is_charged_the_same(tmp_path: Path) -> None:
-    making, _ = by_script(tmp_path, induction)
-    first = CONDITIONS["awm"].build(making)
+    inputs, _ = by_script(tmp_path, induction)
+    first = CONDITIONS["awm"].build(inputs)
     again, model = by_script(tmp_path, induction)
     second = CONDITIONS["awm"].build(again)
     assert model.asked == []
@@ -135,8 +135,8 @@ def test_a_second_build_asks_nothing_and_is_charged_the_same(tmp_path: Path) -> 
 
 
 def test_a_reply_that_cannot_be_read_is_asked_again_and_given_up_in_the_end(tmp_path: Path) -> None:
-    making, model = by_script(tmp_path / "a", lambda request: "no JSON" if len(model.asked) < 2 else induction(request))
-    assert CONDITIONS["awm"].build(making).items == 1
+    inputs, model = by_script(tmp_path / "a", lambda request: "no JSON" if len(model.asked) < 2 else induction(request))
+    assert CONDITIONS["awm"].build(inputs).items == 1
     assert [message.role for message in model.asked[1].messages] == ["system", "user", "assistant", "user"]
     hopeless, silent = by_script(tmp_path / "b", lambda request: "no JSON")
     assert CONDITIONS["awm"].build(hopeless).items == 0
@@ -147,23 +147,23 @@ def test_a_reply_that_cannot_be_read_is_asked_again_and_given_up_in_the_end(tmp_
 
 
 def test_ace_by_rules_learns_from_each_run_alone() -> None:
-    (found,) = runs_of(masked_runs(Reference(RUNS)).values()).values()
+    (found,) = runs_of(mask_runs(Reference(RUNS)).values()).values()
     passed, failed = found[:2]
-    said = [bullet.content for bullet in reflected(passed)]
+    said = [bullet.content for bullet in reflect_on_run(passed)]
     assert "Take `id` of `Mail.delete` from what `Mail.search` returned." in said
     assert "`Mail.delete` may answer “An id is needed.”. Another `id` worked." in said
-    assert [bullet.content for bullet in reflected(failed)] == [
+    assert [bullet.content for bullet in reflect_on_run(failed)] == [
         "A run failed that gave `Mail.delete` a value for `id` that it had seen nowhere."
     ]
 
 
 def test_the_playbook_of_rules_orders_the_run_that_looked_before_the_one_that_guessed(tmp_path: Path) -> None:
-    from contramem.evaluate.contest import contests, ordered
+    from contramem.evaluate.contest import contests, order_pairs
 
     memory = CONDITIONS["ace"].build(ConditionInputs(Reference(RUNS), tmp_path))
     (contest,) = contests([task(9)])
     assert memory.judge is not None
-    assert ordered(contest, memory.judge(contest)).right == 1
+    assert order_pairs(contest, memory.judge(contest)).right == 1
 
 
 BULLETS = some.builds(Bullet, some.sampled_from(["tools", "mistakes"]), some.sampled_from("abcdefgh"))
@@ -173,7 +173,7 @@ BULLETS = some.builds(Bullet, some.sampled_from(["tools", "mistakes"]), some.sam
 def test_a_playbook_only_grows_and_says_nothing_twice(steps: list[list[Bullet]]) -> None:
     playbook: Playbook = ()
     for insights in steps:
-        grown = curated(playbook, insights)
+        grown = curate_playbook(playbook, insights)
         assert tuple(grown[: len(playbook)]) == tuple(playbook)
         playbook = grown
     said = [bullet.content for bullet in playbook]
@@ -182,8 +182,8 @@ def test_a_playbook_only_grows_and_says_nothing_twice(steps: list[list[Bullet]])
 
 
 def test_a_playbook_by_rules_is_the_same_after_a_second_epoch() -> None:
-    for found in runs_of(masked_runs(Reference(shipped("drive", "desk"))).values()).values():
-        assert learned([*found, *found]) == learned(found)
+    for found in runs_of(mask_runs(Reference(shipped("drive", "desk"))).values()).values():
+        assert learn_playbook([*found, *found]) == learn_playbook(found)
 
 
 def reflections(request: Request) -> Scripted:
@@ -196,8 +196,8 @@ def reflections(request: Request) -> Scripted:
 
 
 def test_ace_by_a_model_reads_one_run_at_a_time_with_the_whole_playbook(tmp_path: Path) -> None:
-    making, model = by_script(tmp_path, reflections, [*task(0), *task(1)])
-    memory = CONDITIONS["ace"].build(making)
+    inputs, model = by_script(tmp_path, reflections, [*task(0), *task(1)])
+    memory = CONDITIONS["ace"].build(inputs)
     stages = [request.stage for request in model.asked]
     # The first run adds two bullets; with two in the playbook nothing more is found, so that no Curator is asked.
     assert stages == ["reflector", "curator", "reflector", "reflector", "reflector"]
@@ -209,8 +209,8 @@ def test_ace_by_a_model_reads_one_run_at_a_time_with_the_whole_playbook(tmp_path
 
 
 def test_a_bullet_never_serves_the_task_whose_run_taught_it(tmp_path: Path) -> None:
-    making, _ = by_script(tmp_path, reflections, [*task(0), *task(1)])
-    memory = CONDITIONS["ace"].build(making)
+    inputs, _ = by_script(tmp_path, reflections, [*task(0), *task(1)])
+    memory = CONDITIONS["ace"].build(inputs)
     assert shown(memory, task_id="t0") == ""
     assert shown(memory, task_id="t1") != ""
 
@@ -221,8 +221,8 @@ def test_a_model_cannot_change_or_remove_a_bullet(tmp_path: Path) -> None:
             return {"insights": ["The playbook is wrong."]}
         return {"operations": [{"operation": "REMOVE", "section": "tools", "content": "Look before you delete."}]}
 
-    making, model = by_script(tmp_path, removes, task(0))
-    assert CONDITIONS["ace"].build(making).items == 0
+    inputs, model = by_script(tmp_path, removes, task(0))
+    assert CONDITIONS["ace"].build(inputs).items == 0
     # Asked three times, and not again for the second run, whose question is the same.
     assert [request.stage for request in model.asked].count("curator") == 3
 
@@ -231,8 +231,8 @@ def test_a_model_cannot_change_or_remove_a_bullet(tmp_path: Path) -> None:
 def test_a_prompt_looks_like_its_golden_file(condition: str, stage: str, tmp_path: Path) -> None:
     """CONTRAMEM_GOLDEN=write makes the files anew."""
     answer = induction if condition == "awm" else reflections
-    making, model = by_script(tmp_path, answer, [*task(0), *task(1)])
-    CONDITIONS[condition].build(making)
+    inputs, model = by_script(tmp_path, answer, [*task(0), *task(1)])
+    CONDITIONS[condition].build(inputs)
     asked = [request for request in model.asked if request.stage == stage][-1]
     text = "".join(f"[{role}]\n{said}\n\n" for role, said in asked.messages)
     path = GOLDEN / f"{condition}_{stage}.txt"

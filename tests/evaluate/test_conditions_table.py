@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.shipped import complaint, contramem, shipped, written
 
-from contramem.evaluate.conditions import CONDITIONS, conditions_named
-from contramem.evaluate.conditions.foreseen import foreseen
+from contramem.evaluate.conditions import CONDITIONS, pick_conditions
+from contramem.evaluate.conditions.foreseen import compare_foresight
 from contramem.evaluate.conditions.measure import CONTROLS, MeasurementPlan, Measurements, measure
 from contramem.evaluate.conditions.page import as_json
-from contramem.evaluate.conditions.tables import written as tables_of
+from contramem.evaluate.conditions.tables import write_tables as tables_of
 from contramem.evaluate.contest import share
 from contramem.traces.pool import Pool
 
@@ -34,7 +34,7 @@ def test_every_condition_has_a_row_in_every_table(table: Measurements) -> None:
 
 
 def test_what_defines_no_order_or_cannot_be_made_is_not_a_number(table: Measurements) -> None:
-    scores = {one.name: one.score for one in foreseen(table)}
+    scores = {one.name: one.score for one in compare_foresight(table)}
     assert [name for name in CONDITIONS if scores[name] is None] == ["none", "multi-rollout", "function-only"]
     row = table.row("multi-rollout")
     assert row is not None
@@ -52,7 +52,7 @@ def test_every_memory_is_measured_on_the_same_pairs(table: Measurements) -> None
 
 
 def test_a_score_is_the_share_of_its_pairs_and_contramem_is_held_against_the_best_other(table: Measurements) -> None:
-    found = {one.name: one for one in foreseen(table)}
+    found = {one.name: one for one in compare_foresight(table)}
     for row in table.rows:
         assert found[row.name].score == share(list(row.orders.values()))
     against = found["contramem"].difference
@@ -99,5 +99,5 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, capsys: pytest.
 
 def test_a_plan_of_one_condition_compares_nothing(tmp_path: Path) -> None:
     with Pool(shipped()) as pool:
-        found = measure(list(pool), MeasurementPlan(conditions_named("none"), tmp_path))
-    assert all(one.difference is None for one in foreseen(found))
+        found = measure(list(pool), MeasurementPlan(pick_conditions("none"), tmp_path))
+    assert all(one.difference is None for one in compare_foresight(found))

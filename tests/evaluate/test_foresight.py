@@ -17,7 +17,7 @@ from contramem.bank.support import CardSupport
 from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.evaluate.baselines import Neighbours, source_pass_rate, workflow
-from contramem.evaluate.contest import OrderedPairs, contests, difference, ordered, share, share_interval
+from contramem.evaluate.contest import OrderedPairs, contests, difference, order_pairs, share, share_interval
 from contramem.evaluate.foresight import foresight
 from contramem.evaluate.foresight_guards import Habits
 from contramem.monitor.guard import parse_guard
@@ -66,7 +66,7 @@ def test_guards_tell_what_counting_calls_gets_wrong() -> None:
 
 
 def test_a_weight_is_how_much_more_failing_runs_broke_it_shrunk_towards_what_one_expects() -> None:
-    weights = Habits.learned(contests(REFERENCE)).of("execution").weights
+    weights = Habits.learn(contests(REFERENCE)).of("execution").weights
     # Broken by the failing and kept by the passing run in 12 tasks; 5 tasks' worth of 0.25 expected.
     assert weights[parse_guard("existence(Mail.delete)")] == pytest.approx((12 + 5 * 0.25) / 17)
     assert weights[parse_guard("existence(Files.list)")] == pytest.approx((-12 + 5 * 0.25) / 17)
@@ -100,8 +100,8 @@ def test_nothing_to_tell_apart_is_said() -> None:
 
 def test_a_tie_is_half_right() -> None:
     (contest,) = contests(TASKS[:1])
-    assert ordered(contest, lambda _: 1.0) == OrderedPairs(0.5, 1)
-    assert ordered(contest, lambda one: one.source == "hasty") == OrderedPairs(0.0, 1)
+    assert order_pairs(contest, lambda _: 1.0) == OrderedPairs(0.5, 1)
+    assert order_pairs(contest, lambda one: one.source == "hasty") == OrderedPairs(0.0, 1)
 
 
 def test_shares_by_hand() -> None:

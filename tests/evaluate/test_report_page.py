@@ -36,7 +36,7 @@ from contramem.evaluate.report import (
     step_chart,
     write_html,
 )
-from contramem.evaluate.report.charts.svg import nice, rounded_up
+from contramem.evaluate.report.charts.svg import nice, round_up
 from contramem.evaluate.report.text import fit, width
 
 ATTACK = "</title></svg><script>alert('x')</script><img src=http://evil.example/a.png onerror=alert(1)>"
@@ -181,7 +181,7 @@ def test_ticks_are_few_and_lie_on_the_axis(low, span):
 
 @given(st.floats(1e-6, 1e9))
 def test_an_axis_holds_its_largest_value_without_waste(value):
-    assert value * (1 - 1e-9) <= rounded_up(value) <= 2.5 * value
+    assert value * (1 - 1e-9) <= round_up(value) <= 2.5 * value
 
 
 @given(st.text(max_size=40), st.integers(20, 200))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.evaluate.report import Cell, ReportTable, between, number, percent, points, signed, unknown
+from contramem.evaluate.report import Cell, ReportTable, between, difference_cell, number, percent, points, unknown
 
 TABLE = ReportTable(
     "Success by ability",
@@ -71,8 +71,8 @@ def test_a_terminal_shows_every_row(capsys):
         (number(1234567.0), "1,234,567"),
         (number(None, 2), "n/a"),
         (number(-3), "−3"),
-        (signed(0.04, 1), "0.0"),
-        (signed(-12.5, 1), "−12.5"),
+        (difference_cell(0.04, 1), "0.0"),
+        (difference_cell(-12.5, 1), "−12.5"),
         (unknown(), "n/a"),
         (between((0.5, 0.75), scale=1, digits=2, sign=False), "0.50 to 0.75"),
     ],

@@ -7,7 +7,7 @@ from tests.made_runs import run
 from tests.shipped import shipped
 
 from contramem.errors import UsageError
-from contramem.evaluate.split import Finder, SplitTask, group_names, grouped, halves
+from contramem.evaluate.split import Finder, SplitTask, group_names, group_tasks, halves
 from contramem.traces.pool import Pool
 
 
@@ -31,7 +31,7 @@ def test_tasks_without_a_wording_have_nothing_in_common_by_that() -> None:
 def ids(*environments: str) -> list[tuple[str, ...]]:
     """The groups of tasks that have their id in common and nothing else."""
     tasks = [SplitTask(f"{name}/7", name, "7", wording=f"In {name}") for name in environments]
-    return sorted(tuple(task.environment for task in group) for group in grouped(tasks, "task"))
+    return sorted(tuple(task.environment for task in group) for group in group_tasks(tasks, "task"))
 
 
 def test_an_id_tells_within_an_environment_and_its_parts_and_not_beyond() -> None:
@@ -44,8 +44,8 @@ def test_what_one_task_shares_with_a_second_and_that_with_a_third_joins_all_thre
     one = SplitTask("one", "e", "1", scenario="s", wording="Pay the bill")
     two = SplitTask("two", "e", "2", scenario="s", wording="Call Ann")
     three = SplitTask("three", "e", "3", scenario="t", wording="call  ANN")
-    assert grouped([three, two, one], "scenario") == [(one, three, two)]
-    assert sorted(map(len, grouped([three, two, one], "task"))) == [1, 2]
+    assert group_tasks([three, two, one], "scenario") == [(one, three, two)]
+    assert sorted(map(len, group_tasks([three, two, one], "task"))) == [1, 2]
 
 
 def test_a_run_is_found_among_tasks_by_key_by_id_or_by_its_words() -> None:

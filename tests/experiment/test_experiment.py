@@ -199,9 +199,9 @@ def test_cards_in_tool_descriptions_cost_no_step(finished, tmp_path):
 
 
 def test_whoever_stops_it_has_the_same_tasks_under_all_conditions(tmp_path):
-    setting, folder = OpenedExperiment(load_experiment(written(tmp_path))), ResultFolder(tmp_path / "out")
-    shop = MemoryBuilder(setting, folder, 0, [], plan.tested(setting, setting.folds[0]))
-    jobs = plan.testing(setting, folder, [shop])
+    opened, folder = OpenedExperiment(load_experiment(written(tmp_path))), ResultFolder(tmp_path / "out")
+    builder = MemoryBuilder(opened, folder, 0, [], plan.tasks_to_test(opened, opened.folds[0]))
+    jobs = plan.jobs_to_test(opened, folder, [builder])
     for position in range(0, len(jobs), 8):
         task = jobs[position : position + 8]
         assert len({job.task_id for job in task}) == 1
@@ -212,15 +212,15 @@ def test_tasks_that_are_not_run_still_teach_by_their_recorded_runs(finished, tmp
     text = SMALL.replace('collect = ["careful", "hasty"]', f'paths = ["{finished / "reference"}"]')
     text = text.replace("reference = 3\nheld_out = 3", "folds = 2").replace(', "ceiling", "wrong-card"', "")
     text = text.replace("limits =", 'tasks = ["boxes/[k-m]*", "bell"]\nlimits =')
-    setting = OpenedExperiment(load_experiment(written(tmp_path, text)))
-    assert sorted(task.id for fold in setting.folds for task in plan.tested(setting, fold)) == [
+    opened = OpenedExperiment(load_experiment(written(tmp_path, text)))
+    assert sorted(task.id for fold in opened.folds for task in plan.tasks_to_test(opened, fold)) == [
         "bell",
         "key",
         "lamp",
         "map",
     ]
-    taught = {run.task_id for fold in setting.folds for run in setting.taught(fold, setting.recorded)}
-    assert taught == {run.task_id for run in setting.recorded}
+    taught = {run.task_id for fold in opened.folds for run in opened.runs_that_teach(fold, opened.recorded)}
+    assert taught == {run.task_id for run in opened.recorded}
 
 
 def test_a_task_that_is_not_there_is_named(tmp_path, capsys):

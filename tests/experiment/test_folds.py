@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.errors import UsageError
-from contramem.evaluate.split import SplitTask, folded, template_of
+from contramem.evaluate.split import SplitTask, fold_wording, template_of
 from contramem.experiment.config import SplitConfig as Rules
 from contramem.experiment.folds import Fold, divide
 
@@ -43,7 +43,7 @@ def sides(tasks: list[SplitTask], fold: Fold) -> tuple[list[SplitTask], list[Spl
 def marks(task: SplitTask, by: str) -> set[object]:
     found: set[object] = {("id", task.id)}
     if task.wording:
-        found.add(("wording", folded(task.wording)))
+        found.add(("wording", fold_wording(task.wording)))
     if by == "scenario" and task.scenario:
         found.add(("scenario", task.scenario))
     if by == "template" and task.wording:

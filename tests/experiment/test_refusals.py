@@ -12,7 +12,7 @@ from tests.shipped import complaint, contramem, shipped
 
 from contramem.cli import main
 from contramem.errors import UsageError
-from contramem.experiment.folder import claimed, held
+from contramem.experiment.folder import claim_folder, hold_folder
 from contramem.experiment.load import load_experiment
 from contramem.experiment.needs import check_sense, missing
 from contramem.traces.write import write_traces
@@ -81,22 +81,22 @@ def test_the_papers_configuration_is_that_of_its_table_a1():
 
 
 def test_a_folder_of_another_experiment_is_left_alone(tmp_path):
-    claimed(tmp_path / "out", "other")
+    claim_folder(tmp_path / "out", "other")
     with pytest.raises(UsageError, match="holds the experiment 'other', this is 'small'"):
-        claimed(tmp_path / "out", "small")
+        claim_folder(tmp_path / "out", "small")
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path):
     (tmp_path / "thesis.doc").write_text("mine")
     with pytest.raises(UsageError, match="is not empty, and holds no experiment"):
-        claimed(tmp_path, "small")
+        claim_folder(tmp_path, "small")
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path):
     with (
-        held(tmp_path / "out", "small"),
+        hold_folder(tmp_path / "out", "small"),
         pytest.raises(UsageError, match="another process is running this experiment"),
-        held(tmp_path / "out", "small"),
+        hold_folder(tmp_path / "out", "small"),
     ):
         pass
 
@@ -105,13 +105,13 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 def test_a_read_only_disk_is_said(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(UsageError, match=r"cannot be written \(Permission denied\)"):
-        claimed(tmp_path / "out", "small")
+        claim_folder(tmp_path / "out", "small")
 
 
 def test_a_place_under_a_file_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
-        claimed(tmp_path / "file" / "out", "small")
+        claim_folder(tmp_path / "file" / "out", "small")
 
 
 RECORDED = """\

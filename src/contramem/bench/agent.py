@@ -148,13 +148,13 @@ class _AgentRun:
         guidance = self._guided.run.guidance if self._guided and at_start else None
         if guidance:
             self._note(guidance)
-        said = render(USER, text=text, guidance=guidance.text if guidance else "").text.strip()
-        self._messages.append(ChatMessage("user", said))
+        message = render(USER, text=text, guidance=guidance.text if guidance else "").text.strip()
+        self._messages.append(ChatMessage("user", message))
         self.recorder.message("user", text)
 
     def _answer(self, turn: int) -> str:
         """Step by step until the target answers the user."""
-        has = [self._described(tool) for tool in self.tools if self._task.later.get(tool.function, 0) <= turn]
+        has = [self._describe_tool(tool) for tool in self.tools if self._task.later.get(tool.function, 0) <= turn]
         names = spellings(has)
         spelled = [msgspec.structs.replace(tool, function=name) for tool, name in zip(has, names, strict=True)]
         while True:
@@ -170,7 +170,7 @@ class _AgentRun:
                 text = self._call(call, names.get(call.function, call.function))
                 self._messages.append(ChatMessage("tool", text, answers=call))
 
-    def _described(self, tool: Tool) -> Tool:
+    def _describe_tool(self, tool: Tool) -> Tool:
         """The tool, with its card in the description where cards are not shown by holding calls."""
         if self._guided is None or self._holds:
             return tool
@@ -205,20 +205,20 @@ class _AgentRun:
     def _call(self, call: ToolCall, function: str) -> str:
         """Make the call, or hold it once to show its card; give what the target reads."""
         if self._guided is not None and self._holds:
-            held = self._guided.hold(function, call.arguments, turn=self.usage.model_calls)
-            if held is not None:
-                return held
-        result, times = self._made(function, call.arguments)
+            held_text = self._guided.hold(function, call.arguments, turn=self.usage.model_calls)
+            if held_text is not None:
+                return held_text
+        result, times = self._execute(function, call.arguments)
         self.recorder.call(function, call.arguments)
         self.recorder.result(result.content, error=result.error or False)
-        text = f"{_read(result)}\n(You have made this very call before.)" if times > 1 else _read(result)
+        text = f"{_text_of(result)}\n(You have made this very call before.)" if times > 1 else _text_of(result)
         if self._guided is None:
             return text
         self._guided.run.observe(self.recorder.events(finalize=False)[-1])
         again = None if self._holds or result.error is None else self._guided.run.before_call(function, call.arguments)
         return f"{text}\n\n{again.text}" if again else text
 
-    def _made(self, function: str, arguments: Mapping[str, Any]) -> tuple[Result, int]:
+    def _execute(self, function: str, arguments: Mapping[str, Any]) -> tuple[Result, int]:
         """The result, and how often this call has now given it. Once too often ends the run instead."""
         call = f"{function} {json.dumps(arguments, sort_keys=True, default=str)}"
         before, times = self._seen.get(call, (None, 0))
@@ -235,7 +235,7 @@ class _AgentRun:
 
 
 class _LoggingRun:
-    """A run with memory that tells what it shows before calls."""
+    """A memory run that tells what it shows before calls."""
 
     def __init__(self, run: MemoryRun, note: Callable[[Guidance, str], None]) -> None:
         self._run, self._note = run, note
@@ -274,7 +274,7 @@ def _naming(environment: str, tools: Sequence[Tool]) -> Naming:
     return naming
 
 
-def _read(result: Result) -> str:
+def _text_of(result: Result) -> str:
     if result.error is not None:
         return result.error if result.error.lower().startswith("error") else f"Error: {result.error}"
     return result.content if isinstance(result.content, str) else json.dumps(result.content, ensure_ascii=False)

@@ -33,7 +33,7 @@ class AgentDojoEnvironment:
         self.suite = suite
         self._suite = _suite(suite, version)
         self.left_out = () if everything else LEFT_OUT.get(suite, ())
-        context = _imported("agentdojo.agent_pipeline.agent_pipeline").load_system_message(None)
+        context = _import("agentdojo.agent_pipeline.agent_pipeline").load_system_message(None)
         self._tasks = {
             task_id: Task(task_id, (task.PROMPT,), (suite,), ability=suite, context=context.strip())
             for task_id, task in self._suite.user_tasks.items()
@@ -49,7 +49,7 @@ class AgentDojoEnvironment:
 
     def tools(self, task_id: str) -> tuple[Tool, ...]:
         return tuple(
-            Tool(f"{self.suite}.{tool.name}", tool.description, _inlined(tool.parameters.model_json_schema()))
+            Tool(f"{self.suite}.{tool.name}", tool.description, _inline_references(tool.parameters.model_json_schema()))
             for tool in self._suite.tools
         )
 
@@ -67,7 +67,7 @@ class AgentDojoSession:
     """One run. Its world is its own and is gone with it."""
 
     def __init__(self, suite: Any, task: Any) -> None:
-        runtime = _imported("agentdojo.functions_runtime")
+        runtime = _import("agentdojo.functions_runtime")
         self._suite_name: str = suite.name
         self._task = task
         self._world = task.init_environment(suite.load_and_inject_default_environment({}))
@@ -80,15 +80,15 @@ class AgentDojoSession:
     def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
         app, _, name = function.rpartition(".")
         if app != self._suite_name or name not in self._runtime.functions:
-            return _failed(f"There is no function {function}.")
+            return _error_result(f"There is no function {function}.")
         try:
             # JSON only: AgentDojo would run a call that hides inside an argument.
-            given = json.loads(json.dumps(dict(arguments), allow_nan=False))
+            arguments_json = json.loads(json.dumps(dict(arguments), allow_nan=False))
         except (TypeError, ValueError) as error:
-            return _failed(f"The arguments are not JSON: {error}")
-        self._made.append(self._call(function=name, args=given))
-        value, complaint = self._runtime.run_function(self._world, name, given)
-        return Result(_shown(value)) if complaint is None else _failed(complaint)
+            return _error_result(f"The arguments are not JSON: {error}")
+        self._made.append(self._call(function=name, args=arguments_json))
+        value, complaint = self._runtime.run_function(self._world, name, arguments_json)
+        return Result(_format_result(value)) if complaint is None else _error_result(complaint)
 
     def end_turn(self, answer: str = "") -> None:
         self._answer = answer
@@ -107,19 +107,19 @@ class AgentDojoSession:
         return Outcome(passed=bool(passed))
 
 
-def _failed(message: str) -> Result:
+def _error_result(message: str) -> Result:
     return Result(message, message)
 
 
-def _shown(value: object) -> str:
+def _format_result(value: object) -> str:
     """The result as AgentDojo's own agents read it."""
     try:
-        return str(_imported("agentdojo.agent_pipeline.tool_execution").tool_result_to_str(value))
+        return str(_import("agentdojo.agent_pipeline.tool_execution").tool_result_to_str(value))
     except TypeError:  # a list of something that it does not know
         return str(value)
 
 
-def _inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's JSON schema without references and titles, which only make it longer."""
     definitions = schema.get("$defs", {})
 
@@ -142,12 +142,12 @@ def _inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _suite(suite: str, version: str) -> Any:
     try:
-        return _imported("agentdojo.task_suite.load_suites").get_suite(version, suite)
+        return _import("agentdojo.task_suite.load_suites").get_suite(version, suite)
     except KeyError:
         raise UsageError(f"this agentdojo has no benchmark version {version!r}.") from None
 
 
-def _imported(module: str) -> Any:
+def _import(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

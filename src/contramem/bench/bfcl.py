@@ -90,23 +90,23 @@ class BfclSession:
         self._methods: dict[str, Callable[..., Any]] = {}
         self._turns: list[list[EnvironmentCall]] = [[]]
         for app in task.apps:
-            for name, method in _methods(_loaded(app, task)).items():
+            for name, method in _methods(_load_backend(app, task)).items():
                 self._methods[f"{app}.{name}"] = method
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
         method = self._methods.get(function)
         if method is None or self._task.later.get(function, 0) >= len(self._turns):
-            return _failed(f"There is no function {function}.")
+            return _error_result(f"There is no function {function}.")
         try:
             # A copy: backends keep what they are given, and the check must see what was really passed.
-            given = json.loads(json.dumps(dict(arguments), allow_nan=False))
+            arguments_json = json.loads(json.dumps(dict(arguments), allow_nan=False))
         except (TypeError, ValueError) as error:
-            return _failed(f"The arguments are not JSON: {error}")
-        self._turns[-1].append(EnvironmentCall(function.rpartition(".")[2], deepcopy(given)))
+            return _error_result(f"The arguments are not JSON: {error}")
+        self._turns[-1].append(EnvironmentCall(function.rpartition(".")[2], deepcopy(arguments_json)))
         try:
-            value = method(**given)
+            value = method(**arguments_json)
         except Exception as error:  # whatever a backend raises is what the agent observes, as in BFCL's own executor
-            return _failed(f"Error during execution: {error}")
+            return _error_result(f"Error during execution: {error}")
         return Result(json.dumps(value, ensure_ascii=False, default=str), _error_of(value))
 
     def end_turn(self, answer: str = "") -> None:
@@ -127,7 +127,7 @@ def check(task: BfclTask, turns: Iterable[Iterable[EnvironmentCall]]) -> Outcome
     entry = {"id": entry_id, "initial_config": task.initial_config, "involved_classes": list(task.apps)}
     name = f"contramem_check_{next(_CHECKS)}_"
     try:
-        verdict = imported(_CHECKER).multi_turn_checker(made, expected, entry, "multi_turn", name)
+        verdict = import_bfcl(_CHECKER).multi_turn_checker(made, expected, entry, "multi_turn", name)
     finally:
         _forget(name)
     return Outcome(passed=bool(verdict["valid"]), feedback=_feedback(verdict))
@@ -146,7 +146,7 @@ def render_call(call: EnvironmentCall) -> str:
 
 
 def _forget(name: str) -> None:
-    worlds = vars(imported(_EXECUTOR))
+    worlds = vars(import_bfcl(_EXECUTOR))
     for key in [key for key in list(worlds) if key.startswith(name)]:  # a copy: other runs add their worlds meanwhile
         del worlds[key]
 
@@ -160,7 +160,7 @@ def _feedback(verdict: Mapping[str, Any]) -> str:
     return f"{kind.replace('_', ' ')}: {fields}" if fields else kind.replace("_", " ")
 
 
-def _failed(message: str) -> Result:
+def _error_result(message: str) -> Result:
     return Result(message, message)
 
 
@@ -186,21 +186,21 @@ def app_functions(apps: Iterable[str]) -> dict[str, tuple[str, Any]]:
     return {name: (f"{app}.{name}", method) for app in apps for name, method in _methods(_backend_class(app)).items()}
 
 
-def _loaded(app: str, task: BfclTask) -> Any:
+def _load_backend(app: str, task: BfclTask) -> Any:
     backend = _backend_class(app)()
-    if app not in imported(_CONFIG).STATELESS_CLASSES:
+    if app not in import_bfcl(_CONFIG).STATELESS_CLASSES:
         backend._load_scenario(deepcopy(task.initial_config.get(app, {})), long_context=task.long_context)
     return backend
 
 
 def _backend_class(app: str) -> Any:
-    modules = imported(_CONFIG).CLASS_FILE_PATH_MAPPING
+    modules = import_bfcl(_CONFIG).CLASS_FILE_PATH_MAPPING
     if app not in modules:
         raise UsageError(f"BFCL has no app {app!r}. It has: {', '.join(sorted(modules))}.")
-    return getattr(imported(modules[app]), app)
+    return getattr(import_bfcl(modules[app]), app)
 
 
-def imported(module: str) -> Any:
+def import_bfcl(module: str) -> Any:
     """A module of bfcl-eval, or the words that say how to get it."""
     try:
         return import_module(module)

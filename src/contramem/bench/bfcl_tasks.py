@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-from contramem.bench.bfcl import BfclEnvironment, BfclTask, app_functions, imported
+from contramem.bench.bfcl import BfclEnvironment, BfclTask, app_functions, import_bfcl
 from contramem.bench.environment import EnvironmentCall
 from contramem.errors import UsageError
 
@@ -39,7 +39,7 @@ def official_tasks(category: str) -> Iterator[BfclTask]:
         functions = app_functions(apps)
         yield BfclTask(
             row["id"],
-            tuple(_said(turn) for turn in row["question"]),
+            tuple(_user_text(turn) for turn in row["question"]),
             apps,
             ability=category,
             later={
@@ -48,30 +48,30 @@ def official_tasks(category: str) -> Iterator[BfclTask]:
                 for function in missed
             },
             initial_config=row["initial_config"],
-            ground_truth=tuple(tuple(_parsed(call, functions) for call in turn) for turn in solutions[row["id"]]),
+            ground_truth=tuple(tuple(_parse_call(call, functions) for call in turn) for turn in solutions[row["id"]]),
             long_context=category == "long_context",
         )
 
 
 def _rows(*path: str) -> list[dict[str, Any]]:
-    imported("bfcl_eval")
+    import_bfcl("bfcl_eval")
     text = files("bfcl_eval").joinpath("data", *path).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 
-def _said(turn: list[dict[str, str]]) -> str:
+def _user_text(turn: list[dict[str, str]]) -> str:
     """What the user says. A turn in which functions arrive has no words of its own; BFCL's runner gives it some."""
     if not turn:
-        return str(imported("bfcl_eval.constants.default_prompts").DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC)
+        return str(import_bfcl("bfcl_eval.constants.default_prompts").DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC)
     return "\n\n".join(message["content"] for message in turn)
 
 
-def _parsed(text: str, functions: dict[str, tuple[str, Any]]) -> EnvironmentCall:
+def _parse_call(text: str, functions: dict[str, tuple[str, Any]]) -> EnvironmentCall:
     call = ast.parse(text, mode="eval").body
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise UsageError(f"BFCL's solution {text!r} is no call. Is this a version of bfcl-eval that contramem knows?")
     names = [name for name in inspect.signature(functions[call.func.id][1]).parameters if name != "self"]
-    given = {name: ast.literal_eval(value) for name, value in zip(names, call.args, strict=False)}
+    positional = {name: ast.literal_eval(value) for name, value in zip(names, call.args, strict=False)}
     return EnvironmentCall(
-        call.func.id, given | {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        call.func.id, positional | {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     )

@@ -27,7 +27,7 @@ _NOT_HERE = {
 }
 
 
-def environment_named(name: str) -> Environment:
+def open_environment(name: str) -> Environment:
     """The environment called `name`, with all of its tasks. What it needs is imported here, and named if missing."""
     benchmark, _, part = name.partition("/")
     if benchmark == "agentdojo" and part:

@@ -29,28 +29,28 @@ def schema_of(tools: Iterable[Tool]) -> dict[str, Any]:
     return {"anyOf": [*branches, _branch(FINISH, _ANSWER)]}
 
 
-def spoken(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> list[dict[str, str]]:
+def plain_messages(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> list[dict[str, str]]:
     """The conversation as plain messages: the system's with the tools in it, calls as JSON, results as the user's."""
     how = render(PROMPT, tools=[(tool.function, _signature(tool), tool.description) for tool in tools], finish=FINISH)
-    said = []
+    plain = []
     for message in messages:
         if message.role == "system":
-            said.append({"role": "system", "content": f"{message.text}\n\n{how.text.strip()}"})
+            plain.append({"role": "system", "content": f"{message.text}\n\n{how.text.strip()}"})
         elif message.role == "assistant":
-            said.append({"role": "assistant", "content": message.text or _written(message.calls)})
+            plain.append({"role": "assistant", "content": message.text or _format_calls(message.calls)})
         elif message.answers is not None:
-            said.append({"role": "user", "content": f"Result of {message.answers.function}: {message.text}"})
+            plain.append({"role": "user", "content": f"Result of {message.answers.function}: {message.text}"})
         else:
-            said.append({"role": "user", "content": message.text})
-    return _alternating(said)
+            plain.append({"role": "user", "content": message.text})
+    return _alternating(plain)
 
 
 def reply_of(text: str, usage: RunUsage = ONE_CALL) -> AgentReply:
     """What the model meant. Any text gives a call, an answer, or the problem to tell it."""
-    found = _object_in(text)
-    if found is None:
+    document = _object_in(text)
+    if document is None:
         return AgentReply(text, problem="That was no JSON object. Write one call as JSON, or finish.", usage=usage)
-    function, arguments = found.get("function"), found.get("arguments", {})
+    function, arguments = document.get("function"), document.get("arguments", {})
     if not isinstance(function, str) or not function:
         return AgentReply(text, problem='The JSON object has no "function".', usage=usage)
     if not isinstance(arguments, dict):
@@ -76,7 +76,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
     return None
 
 
-def _written(calls: Iterable[ToolCall]) -> str:
+def _format_calls(calls: Iterable[ToolCall]) -> str:
     return "\n".join(
         json.dumps({"function": call.function, "arguments": call.arguments}, ensure_ascii=False) for call in calls
     )

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from contramem.bench.json_mode import reply_of, schema_of, spoken
+from contramem.bench.json_mode import plain_messages, reply_of, schema_of
 from contramem.bench.target import AgentReply, ChatMessage, ToolCall, WindowFullError
 from contramem.errors import ModelError, TraceError, UsageError
 from contramem.traces.normalize import check_depth
@@ -57,34 +57,34 @@ class OpenAITarget:
         self._client.close()
 
     def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
-        asked: dict[str, Any] = {"model": self._model, "max_tokens": self._max_tokens}
+        request: dict[str, Any] = {"model": self._model, "max_tokens": self._max_tokens}
         if self._temperature is not None:
-            asked["temperature"] = self._temperature
+            request["temperature"] = self._temperature
         if seed is not None:
-            asked["seed"] = seed
+            request["seed"] = seed
         if self.mode == "tools":
-            asked |= {"messages": _native(messages), "tools": [_described(tool) for tool in tools]}
+            request |= {"messages": _native(messages), "tools": [_tool_schema(tool) for tool in tools]}
         else:
             shape = {"name": "call", "schema": schema_of(tools)}
-            asked["messages"] = spoken(messages, tools)
-            asked["response_format"] = {"type": "json_schema", "json_schema": shape}
-        answer = self._asked(asked)
-        return self._understood(answer)
+            request["messages"] = plain_messages(messages, tools)
+            request["response_format"] = {"type": "json_schema", "json_schema": shape}
+        answer = self._send(request)
+        return self._parse_answer(answer)
 
-    def _asked(self, asked: dict[str, Any]) -> Any:
+    def _send(self, request: dict[str, Any]) -> Any:
         import openai
 
         try:
-            return self._client.chat.completions.create(**asked, extra_body=self._extra or None)
+            return self._client.chat.completions.create(**request, extra_body=self._extra or None)
         except openai.APIStatusError as error:
-            said = str(error.message)
-            if error.status_code in (400, 413) and any(words in said.lower() for words in _WINDOW):
-                raise WindowFullError(said) from error
-            raise ModelError(f"{self.name}: {said.strip().partition(chr(10))[0][:300]}") from error
+            message = str(error.message)
+            if error.status_code in (400, 413) and any(words in message.lower() for words in _WINDOW):
+                raise WindowFullError(message) from error
+            raise ModelError(f"{self.name}: {message.strip().partition(chr(10))[0][:300]}") from error
         except openai.APIError as error:
             raise ModelError(f"{self.name} does not answer: {error.message}") from error
 
-    def _understood(self, answer: Any) -> AgentReply:
+    def _parse_answer(self, answer: Any) -> AgentReply:
         usage = _usage(answer)
         if not answer.choices:
             raise ModelError(f"{self.name} answered without a choice. Is this URL an OpenAI-compatible one?")
@@ -141,7 +141,7 @@ def _native_message(message: ChatMessage) -> dict[str, Any]:
     return {"role": message.role, "content": message.text or None, "tool_calls": calls}
 
 
-def _described(tool: Tool) -> dict[str, Any]:
+def _tool_schema(tool: Tool) -> dict[str, Any]:
     parameters = tool.parameters or {"type": "object", "properties": {}}
     return {
         "type": "function",
@@ -150,10 +150,10 @@ def _described(tool: Tool) -> dict[str, Any]:
 
 
 def _usage(answer: Any) -> RunUsage:
-    told = answer.usage
-    if told is None:
+    usage = answer.usage
+    if usage is None:
         return RunUsage(model_calls=1)
-    return RunUsage(model_calls=1, tokens_in=told.prompt_tokens, tokens_out=told.completion_tokens)
+    return RunUsage(model_calls=1, tokens_in=usage.prompt_tokens, tokens_out=usage.completion_tokens)
 
 
 def _client(base_url: str | None, key_from: str, timeout_s: float, retries: int) -> Any:

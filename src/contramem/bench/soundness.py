@@ -21,12 +21,12 @@ def idle_tasks(environment: Environment) -> Iterator[str]:
 def unsolved_tasks(environment: Environment) -> Iterator[str]:
     """Tasks whose own solution does not pass."""
     for task_id in environment.tasks():
-        outcome = replayed(environment, task_id)
+        outcome = replay_solution(environment, task_id)
         if outcome is not None and not outcome.passed:
             yield task_id
 
 
-def replayed(environment: Environment, task_id: str) -> Outcome | None:
+def replay_solution(environment: Environment, task_id: str) -> Outcome | None:
     """The verdict on the task's own solution; None where its makers give none."""
     solution = environment.solution(task_id)
     if solution is None:

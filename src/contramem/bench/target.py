@@ -84,6 +84,6 @@ class ScriptedTarget:
         if isinstance(move, AgentReply):
             return move
         read = sum(count_tokens(message.text) for message in messages)
-        said = move if isinstance(move, str) else f"{move.function} {move.arguments}"
-        usage = RunUsage(model_calls=1, tokens_in=read, tokens_out=count_tokens(said))
+        written = move if isinstance(move, str) else f"{move.function} {move.arguments}"
+        usage = RunUsage(model_calls=1, tokens_in=read, tokens_out=count_tokens(written))
         return AgentReply(move, usage=usage) if isinstance(move, str) else AgentReply(calls=(move,), usage=usage)

@@ -17,10 +17,10 @@ from contramem.cli.model_options import ModelOptions, few_model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import read_pool, reading_options
 from contramem.errors import UsageError
-from contramem.evaluate.conditions import CONDITIONS, ByModel, conditions_named
+from contramem.evaluate.conditions import CONDITIONS, ByModel, pick_conditions
 from contramem.evaluate.conditions.measure import MeasurementPlan, measure
 from contramem.evaluate.conditions.page import as_json, page
-from contramem.evaluate.conditions.tables import written
+from contramem.evaluate.conditions.tables import write_tables
 from contramem.evaluate.report import Manifest, inputs_of, write_html, write_text
 from contramem.traces.reader import ReadOptions
 
@@ -59,14 +59,14 @@ def conditions(
 
     Tasks are split in two, strictly: a template, an id or a wording is on one side only.
     """
-    chosen = conditions_named(names) if names else list(CONDITIONS.values())
+    chosen = pick_conditions(names) if names else list(CONDITIONS.values())
     if by_model is not None and work is None:
         raise UsageError("--model: say with --work DIR where replies are kept, so that none is paid for twice.")
     with read_pool(paths, options, sources) as pool:
         tasks = list(pool)
     with _folder(work) as folder, _model(by_model) as model, progress() as tell:
         table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell)
-    tables = written(table)
+    tables = write_tables(table)
     if html is not None:
         command = shlex.join(["contramem", *sys.argv[1:]])
         write_html(page(table, Manifest(command, inputs_of("runs", paths), seed)), html)

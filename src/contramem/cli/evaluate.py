@@ -122,19 +122,19 @@ def compare_command(
     if bank and not html:
         raise UsageError("--bank is for the report. Name the report's file with --html.")
     sides = (_ChosenRuns(base, sources, "--sources"), _ChosenRuns(memory, with_sources, "--with-sources"))
-    found = _compare(sides, options, drop_unpaired, logs)
-    _show(found, by == "ability", as_json)
+    comparison = _compare(sides, options, drop_unpaired, logs)
+    _show(comparison, by == "ability", as_json)
     if html:
-        _write_report(found, html, bank, {"base": base, "memory": memory, "injections": logs})
+        _write_report(comparison, html, bank, {"base": base, "memory": memory, "injections": logs})
     if tables:
         from contramem.evaluate.report.files import write_tables
         from contramem.evaluate.report.paper_tables import paper_tables
         from contramem.evaluate.verdict import verdict
 
-        write_tables(paper_tables(found.comparison, found.cards), tables, verdict(found.comparison))
+        write_tables(paper_tables(comparison.comparison, comparison.cards), tables, verdict(comparison.comparison))
     for written in filter(None, (html, tables)):
         click.echo(f"{written}: written.", err=True)
-    _check_harm(found.comparison, fail_on_harm)
+    _check_harm(comparison.comparison, fail_on_harm)
 
 
 class _ChosenRuns(NamedTuple):
@@ -162,8 +162,8 @@ def _compare(
 ) -> _ComparedRuns:
     logged = [read_log(path) for path in logs]
     attempts, readings = _read_both(*sides, options)
-    for one in readings:
-        complain(one.problems, one.problem_count)
+    for side in readings:
+        complain(side.problems, side.problem_count)
     for reason, count in sorted(_skipped(readings).items()):
         click.echo(f"{count} run(s) skipped: {reason}", err=True)
     pairing = pair_attempts(*attempts, drop_unpaired=drop_unpaired)
@@ -205,8 +205,8 @@ def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
     if kind_of(bank) == "frozen":
         raise UsageError(f"{bank}: a frozen bank has no ledger. Name the store it was frozen from.")
     with open_store(bank) as store:
-        held = store.bank().entries.values()
-        titles = {one.card.card_id: one.card.title for one in held if isinstance(one.card, SkillCard)}
+        entries = store.bank().entries.values()
+        titles = {entry.card.card_id: entry.card.title for entry in entries if isinstance(entry.card, SkillCard)}
         ledger = store.ledger()
     if not ledger:
         raise UsageError(f"{without_password(bank)}: its ledger is empty. `contramem build` makes decisions.")
@@ -222,7 +222,7 @@ def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
     arguments = click.get_current_context().meta[ARGUMENTS]
     return Manifest(
         command=shlex.join(["contramem", "evaluate", "compare", *map(without_password, arguments)]),
-        inputs=tuple(one for role, paths in read.items() for one in inputs_of(role, paths)),
+        inputs=tuple(digest for role, paths in read.items() for digest in inputs_of(role, paths)),
         seed=SEED,
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )

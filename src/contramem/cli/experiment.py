@@ -14,7 +14,7 @@ from contramem.errors import UsageError
 from contramem.evaluate.report import ReportTable, number
 from contramem.evaluate.report.table import Row
 from contramem.experiment.experiment import RunForecast, foresee, out_folder, run_experiment
-from contramem.experiment.folder import opened
+from contramem.experiment.folder import open_folder
 from contramem.experiment.jobs import StoppedError
 from contramem.experiment.load import load_experiment
 from contramem.experiment.report import foresight_table, headline, target_table, targets
@@ -62,7 +62,7 @@ def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> N
 @_JSON
 def show_command(folder: Path, as_json: bool) -> None:
     """Say how far the experiment in DIR is, and what came out."""
-    state = state_of(opened(folder))
+    state = state_of(open_folder(folder))
     if as_json:
         print_json(msgspec.to_builtins(state))
         return
@@ -97,8 +97,8 @@ def _show(results: Results, where: Path, about: str) -> None:
         console.print(target_table(results, target).as_rich())
     if results.foresight:
         console.print(foresight_table(results).as_rich())
-    for one in results.not_made:
-        console.print(f"[yellow]not made:[/] {one}")
+    for reason in results.not_made:
+        console.print(f"[yellow]not made:[/] {reason}")
     for note in results.notes:
         click.secho(note, err=True, fg="yellow")
     console.print(headline(results))
@@ -115,7 +115,7 @@ def _show_state(state: State, folder: Path) -> None:
     console.print(
         f"{state.name}: {state.finished}; {state.reference_tasks} reference tasks, {state.held_out_tasks} held out."
     )
-    rows: list[Row] = [[one.condition, one.target, number(one.runs), number(one.passed)] for one in state.runs]
+    rows: list[Row] = [[cell.condition, cell.target, number(cell.runs), number(cell.passed)] for cell in state.runs]
     if rows:
         console.print(ReportTable("Runs", ("Condition", "Target", "Runs", "Passed"), rows, align="llrr").as_rich())
     if state.report is not None:

@@ -96,7 +96,7 @@ def short_names(attempts: Iterable[Attempt]) -> dict[str, str]:
     environments: dict[str, set[str]] = defaultdict(set)
     for environment, task_id in tasks.values():
         environments[task_id].add(environment)
-    plain = all(len(found) == 1 for found in environments.values())
+    plain = all(len(names) == 1 for names in environments.values())
     wordings = Counter(tasks.values())
 
     def name(key: str, environment: str, task_id: str) -> str:

@@ -86,12 +86,12 @@ class Neighbours:
 
     def nearest_passing_run(self, contest: TaskContest) -> Scorer:
         """How like the most similar passing run of a neighbour the calls of a run are, in order."""
-        known = [names(run) for task in self.of(contest) for run in task]
-        return lambda run: max((Indel.normalized_similarity(names(run), other) for other in known), default=0.0)
+        name_lists = [names(run) for task in self.of(contest) for run in task]
+        return lambda run: max((Indel.normalized_similarity(names(run), other) for other in name_lists), default=0.0)
 
     def induced_workflows(self, contest: TaskContest) -> Scorer:
         """How much of the neighbours' workflows a run goes through, in order."""
-        workflows = [found for task in self.of(contest) if (found := workflow(task))]
+        workflows = [steps for task in self.of(contest) if (steps := workflow(task))]
 
         def score(run: Trajectory) -> float:
             made = names(run)
@@ -111,7 +111,7 @@ def common_steps(calls: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     made = Counter(name for run in calls for name in set(run))
     common = {name for name, times in made.items() if times >= MIN_SHARE * len(calls)}
     steps = [tuple(dict.fromkeys(name for name in run if name in common)) for run in calls]
-    return max(steps, key=lambda found: (len(found), found), default=())
+    return max(steps, key=lambda sequence: (len(sequence), sequence), default=())
 
 
 def names(run: Trajectory) -> tuple[str, ...]:
@@ -122,18 +122,18 @@ def names(run: Trajectory) -> tuple[str, ...]:
 def baselines(pool: Iterable[Trajectory], reference: Iterable[Trajectory] | None) -> Mapping[str, Judge]:
     """All that can be had: without reference runs, those that remember none; the source's rate from the pool itself."""
     reference = None if reference is None else list(reference)
-    found: dict[str, Judge] = {
+    judges: dict[str, Judge] = {
         "run length": run_length,
         "distinct functions": distinct_functions,
         "source pass rate": source_pass_rate(pool if reference is None else reference),
     }
     if reference is not None:
         near = Neighbours(reference)
-        found |= {
+        judges |= {
             "nearest passing run": near.nearest_passing_run,
             "induced workflows": near.induced_workflows,
         }
-    return found
+    return judges
 
 
 CONTROL = "source pass rate"

@@ -72,21 +72,21 @@ class _LoggedRun:
 
 def card_effects(pairing: Pairing, lines: Iterable[Line]) -> Cards:
     """Count, for each card, the pairs of runs in which the memory side was shown it."""
-    left_out = [one.attempt for one in pairing.left_out if one.side == "memory"]
+    left_out = [unpaired.attempt for unpaired in pairing.left_out if unpaired.side == "memory"]
     matched = _match([pair.memory for pair in pairing.pairs] + left_out, _runs(lines))
-    known = {pair: matched[pair.memory] for pair in pairing.pairs if pair.memory in matched}
+    cards_by_pair = {pair: matched[pair.memory] for pair in pairing.pairs if pair.memory in matched}
     shown_in: dict[str, list[Pair]] = defaultdict(list)
-    for pair, logged in known.items():
+    for pair, logged in cards_by_pair.items():
         for card_id in logged.cards:
             shown_in[card_id].append(pair)
-    held_out = [pair for pair, logged in known.items() if logged.withheld == "holdout"]
+    held_out = [pair for pair, logged in cards_by_pair.items() if logged.withheld == "holdout"]
     effects = (_effect(card_id, pairs, held_out) for card_id, pairs in shown_in.items())
-    served = [logged.tokens for logged in known.values() if not logged.withheld]
+    served = [logged.tokens for logged in cards_by_pair.values() if not logged.withheld]
     return Cards(
-        effects=tuple(sorted(effects, key=lambda one: (-one.lost, -one.shown.runs, one.card_id))),
-        shown=sum(bool(logged.cards) for logged in known.values()),
+        effects=tuple(sorted(effects, key=lambda effect: (-effect.lost, -effect.shown.runs, effect.card_id))),
+        shown=sum(bool(logged.cards) for logged in cards_by_pair.values()),
         held_out=len(held_out),
-        not_in_log=len(pairing.pairs) - len(known),
+        not_in_log=len(pairing.pairs) - len(cards_by_pair),
         memory_tokens=sum(served) / len(served) if served else None,
     )
 

@@ -126,21 +126,21 @@ def compare_pairs(pairing: Pairing, *, rng: Random) -> Comparison:
         flips=tuple(_flip(pair, names) for pair in pairs if pair.change),
         sources=both(lambda side: tuple(sorted({pair.of(side).source for pair in pairs}))),
         by_source=pairing.by_source,
-        left_out=dict(sorted(Counter(one.reason for one in pairing.left_out).items())),
-        unpaired=both(lambda side: _unpaired(pairing, side, names)),
+        left_out=dict(sorted(Counter(unpaired.reason for unpaired in pairing.left_out).items())),
+        unpaired=both(lambda side: list_unpaired(pairing, side, names)),
     )
 
 
 def _everyone(pairing: Pairing) -> Iterable[Attempt]:
     yield from (attempt for pair in pairing.pairs for attempt in pair)
-    yield from (one.attempt for one in pairing.left_out)
+    yield from (unpaired.attempt for unpaired in pairing.left_out)
 
 
 def _by_ability(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
-    found: dict[str, list[Pair]] = defaultdict(list)
+    by_ability: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
-        found[pair.base.ability].append(pair)
-    return dict(sorted(found.items()))
+        by_ability[pair.base.ability].append(pair)
+    return dict(sorted(by_ability.items()))
 
 
 def _part(pairs: Sequence[Pair], names: Mapping[str, str], rng: Random) -> Part:
@@ -160,7 +160,7 @@ def _part(pairs: Sequence[Pair], names: Mapping[str, str], rng: Random) -> Part:
         interval=bootstrap_interval([list(changes.values())], rng),
         mcnemar=mcnemar(gained, lost),
         agent_events=_effort(pairs, _agent_events),
-        agent_events_passed=_effort([pair for pair in pairs if pair.passed_twice], _agent_events),
+        agent_events_passed=_effort([pair for pair in pairs if pair.both_passed], _agent_events),
         model_calls=_effort(pairs, lambda attempt: attempt.usage.model_calls),
         tokens=_effort(pairs, lambda attempt: attempt.tokens),
         cost_usd=_effort(pairs, lambda attempt: attempt.usage.cost_usd),
@@ -188,11 +188,11 @@ def _agent_events(attempt: Attempt) -> int:
 
 def _effort(pairs: Iterable[Pair], of: Callable[[Attempt], float | None]) -> Effort | None:
     asked = ((of(pair.base), of(pair.memory)) for pair in pairs)
-    known = [(base, memory) for base, memory in asked if base is not None and memory is not None]
-    if not known:
+    pairs_known = [(base, memory) for base, memory in asked if base is not None and memory is not None]
+    if not pairs_known:
         return None
-    base, memory = (sum(values) / len(known) for values in zip(*known, strict=True))
-    return Effort(base, memory, len(known))
+    base, memory = (sum(values) / len(pairs_known) for values in zip(*pairs_known, strict=True))
+    return Effort(base, memory, len(pairs_known))
 
 
 def _macro(parts: Mapping[str, Part], abilities: Mapping[str, Sequence[Pair]], rng: Random) -> Macro:
@@ -212,6 +212,10 @@ def _flip(pair: Pair, names: Mapping[str, str]) -> Flip:
     )
 
 
-def _unpaired(pairing: Pairing, side: Side, names: Mapping[str, str]) -> tuple[str, ...]:
-    found = {one.attempt.task_key for one in pairing.left_out if one.side == side and one.reason == "unpaired"}
-    return tuple(names[key] for key in sorted(found))
+def list_unpaired(pairing: Pairing, side: Side, names: Mapping[str, str]) -> tuple[str, ...]:
+    task_keys = {
+        unpaired.attempt.task_key
+        for unpaired in pairing.left_out
+        if unpaired.side == side and unpaired.reason == "unpaired"
+    }
+    return tuple(names[key] for key in sorted(task_keys))

@@ -46,14 +46,14 @@ class TaskContest:
 
 def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[TaskContest]:
     """The tasks in which some runs passed and others failed."""
-    found = []
+    contests_ = []
     for runs in tasks:
         counted = [run for run in runs if run.outcome.passed is not None and run.outcome.ended != "interrupted"]
         passing = tuple(run for run in counted if run.outcome.passed)
         failing = tuple(run for run in counted if not run.outcome.passed)
         if passing and failing:
             first = passing[0]
-            found.append(
+            contests_.append(
                 TaskContest(
                     key=first.task_key,
                     task_id=first.task_id,
@@ -64,7 +64,7 @@ def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[TaskContest]:
                     failing=failing,
                 )
             )
-    return found
+    return contests_
 
 
 class OrderedPairs(NamedTuple):
@@ -75,22 +75,29 @@ class OrderedPairs(NamedTuple):
     pairs: int
 
 
-def ordered(contest: TaskContest, score: Callable[[Trajectory], float]) -> OrderedPairs:
+def order_pairs(contest: TaskContest, score: Callable[[Trajectory], float]) -> OrderedPairs:
     """Order every (passing, failing) pair by score."""
     good = [round(score(run), 9) for run in contest.passing]
     bad = [round(score(run), 9) for run in contest.failing]
-    return OrderedPairs(sum((one > other) + 0.5 * (one == other) for one in good for other in bad), contest.pairs)
+    return OrderedPairs(
+        sum(
+            (score_of_pass > score_of_fail) + 0.5 * (score_of_pass == score_of_fail)
+            for score_of_pass in good
+            for score_of_fail in bad
+        ),
+        contest.pairs,
+    )
 
 
 def share(orders: Sequence[OrderedPairs]) -> float | None:
     """Of all pairs. None without any."""
-    pairs = sum(one.pairs for one in orders)
-    return sum(one.right for one in orders) / pairs if pairs else None
+    pairs = sum(order.pairs for order in orders)
+    return sum(order.right for order in orders) / pairs if pairs else None
 
 
 def share_interval(orders: Sequence[OrderedPairs], rng: Random) -> Interval | None:
     """Resampling tasks. Halves are counted as wholes of twice as many, so that the counts stay whole."""
-    return bootstrap_interval([[TaskChange(round(2 * one.right), 2 * one.pairs) for one in orders]], rng)
+    return bootstrap_interval([[TaskChange(round(2 * order.right), 2 * order.pairs) for order in orders]], rng)
 
 
 def difference(ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs]) -> float | None:

@@ -23,7 +23,7 @@ from contramem.evaluate.contest import (
     contests,
     difference,
     difference_interval,
-    ordered,
+    order_pairs,
     share,
     share_interval,
 )
@@ -72,7 +72,7 @@ class Foresight:
 
     @property
     def pairs(self) -> int:
-        return sum(one.pairs for one in self.orders[OURS])
+        return sum(order.pairs for order in self.orders[OURS])
 
     @property
     def is_descriptive(self) -> bool:
@@ -81,7 +81,7 @@ class Foresight:
 
     def shares(self) -> dict[str, float]:
         """By judge, ours included."""
-        return {name: found for name, orders in self.orders.items() if (found := share(orders)) is not None}
+        return {name: value for name, orders in self.orders.items() if (value := share(orders)) is not None}
 
     def as_json(self) -> dict[str, Any]:
         shares = self.shares()
@@ -100,8 +100,8 @@ class Foresight:
         }
 
 
-def _difference(one: ForesightDifference) -> dict[str, Any]:
-    return {"to": one.to, "value": one.value, "interval": _as_json(one.interval)}
+def _difference(difference: ForesightDifference) -> dict[str, Any]:
+    return {"to": difference.to, "value": difference.value, "interval": _as_json(difference.interval)}
 
 
 def _as_json(interval: Interval | None) -> list[float] | None:
@@ -115,15 +115,15 @@ def foresight(
     rng: Random,
 ) -> Foresight:
     """Order the runs of every unseen task. `reference` are the runs that the bank was built from, task by task."""
-    known = None if reference is None else [list(runs) for runs in reference]
+    reference_tasks = None if reference is None else [list(runs) for runs in reference]
     all_tasks = [list(runs) for runs in tasks]
     contested = contests(all_tasks)
-    taught = _TaughtTasks(bank, known or ())
+    taught = _TaughtTasks(bank, reference_tasks or ())
     unseen = [contest for contest in contested if not taught.by(contest)]
     if not unseen:
         raise UsageError(_nothing_left(len(all_tasks), len(contested)))
-    judges = _judges(all_tasks, bank, known)
-    orders = {name: tuple(ordered(one, judge(one)) for one in unseen) for name, judge in judges.items()}
+    judges = _judges(all_tasks, bank, reference_tasks)
+    orders = {name: tuple(order_pairs(contest, judge(contest)) for contest in unseen) for name, judge in judges.items()}
     ours = orders[OURS]
     rivals = [name for name in orders if name not in (*PARTS, CONTROL)]
     best = max(rivals, key=lambda name: (share(orders[name]) or 0.0, name))
@@ -131,17 +131,17 @@ def foresight(
     assert mine is not None, "a contest has pairs"
     return Foresight(
         orders=orders,
-        keys=tuple(one.key for one in unseen),
+        keys=tuple(contest.key for contest in unseen),
         left_out=len(contested) - len(unseen),
         score=mine,
         interval=share_interval(ours, rng),
-        best=compared(orders, best, rng),
-        control=compared(orders, CONTROL, rng),
-        memory=compared(orders, EXPECTATION, rng),
+        best=compare_orders(orders, best, rng),
+        control=compare_orders(orders, CONTROL, rng),
+        memory=compare_orders(orders, EXPECTATION, rng),
     )
 
 
-def compared(orders: Mapping[str, Sequence[OrderedPairs]], to: str, rng: Random) -> ForesightDifference:
+def compare_orders(orders: Mapping[str, Sequence[OrderedPairs]], to: str, rng: Random) -> ForesightDifference:
     value = difference(orders[OURS], orders[to])
     assert value is not None, "a contest has pairs"
     return ForesightDifference(to, value, difference_interval(orders[OURS], orders[to], rng))
@@ -149,15 +149,15 @@ def compared(orders: Mapping[str, Sequence[OrderedPairs]], to: str, rng: Random)
 
 def _judges(tasks: list[list[Trajectory]], bank: Bank, reference: list[list[Trajectory]] | None) -> dict[str, Judge]:
     cards = CardGuards(bank)
-    habits = Habits() if reference is None else Habits.learned(contests(reference))
+    habits = Habits() if reference is None else Habits.learn(contests(reference))
     runs = [run for task in tasks for run in task]
-    known = None if reference is None else [run for task in reference for run in task]
+    reference_runs = None if reference is None else [run for task in reference for run in task]
     return {
         OURS: guard_judge(cards, habits),
         CARDS_ALONE: card_judge(cards),
         HABITS_ALONE: habit_judge(habits),
         EXPECTATION: habit_judge(Habits()),
-        **baselines(runs, known),
+        **baselines(runs, reference_runs),
     }
 
 
@@ -167,10 +167,10 @@ class _TaughtTasks:
     def __init__(self, bank: Bank, reference: Iterable[Sequence[Trajectory]]) -> None:
         self._digests: set[str] = set()
         self._of_ability: set[tuple[str, str]] = set()
-        for held in bank.entries.values():
-            self._digests.update(held.footing.taught_by)
-            if isinstance(held.card, SkillCard):
-                self._of_ability.update((held.card.ability, key) for key in held.footing.taught_by)
+        for entry in bank.entries.values():
+            self._digests.update(entry.footing.taught_by)
+            if isinstance(entry.card, SkillCard):
+                self._of_ability.update((entry.card.ability, key) for key in entry.footing.taught_by)
         self._runs = [runs[0] for runs in reference if runs]
 
     def by(self, contest: TaskContest) -> bool:

@@ -64,34 +64,34 @@ class Habits:
         self._by_ability = by_ability or {}
 
     @classmethod
-    def learned(cls, contests: Iterable[TaskContest]) -> Habits:
+    def learn(cls, contests: Iterable[TaskContest]) -> Habits:
         """From reference tasks with both outcomes."""
         by_ability: dict[str, list[TaskContest]] = defaultdict(list)
         for contest in contests:
             by_ability[contest.ability].append(contest)
-        return cls({ability: _learned(group) for ability, group in by_ability.items()})
+        return cls({ability: _learn_ability(group) for ability, group in by_ability.items()})
 
     def of(self, ability: str) -> AbilityRuns:
         return self._by_ability.get(ability, AbilityRuns(ANYWHERE))
 
 
-def _learned(group: Sequence[TaskContest]) -> AbilityRuns:
+def _learn_ability(group: Sequence[TaskContest]) -> AbilityRuns:
     expected = dict(ANYWHERE)
     for contest in group:
         for run in (*contest.passing, *contest.failing):
-            for guard, weight in _suggested(run).items():
+            for guard, weight in _suggest_guards(run).items():
                 expected.setdefault(guard, weight)
     guards = sorted(expected)
-    told = {guard: SHRINKAGE * expected[guard] for guard in guards}
+    evidence = {guard: SHRINKAGE * expected[guard] for guard in guards}
     tasks = dict.fromkeys(guards, SHRINKAGE)
     for contest in group:
         good = [verdicts(guards, run) for run in contest.passing]
         bad = [verdicts(guards, run) for run in contest.failing]
         for guard in guards:
-            if any(one[guard] == "holds" for one in (*good, *bad)):
-                told[guard] += _share_broken(bad, guard) - _share_broken(good, guard)
+            if any(verdicts[guard] == "holds" for verdicts in (*good, *bad)):
+                evidence[guard] += _share_broken(bad, guard) - _share_broken(good, guard)
                 tasks[guard] += 1
-    weights = {guard: told[guard] / tasks[guard] for guard in guards}
+    weights = {guard: evidence[guard] / tasks[guard] for guard in guards}
     strongest = sorted(guards, key=lambda guard: (-abs(weights[guard]), guard))[:MOST]
     return AbilityRuns({guard: weights[guard] for guard in strongest}, frozenset(guards))
 
@@ -100,21 +100,21 @@ def _share_broken(runs: Sequence[Mapping[Guard, str]], guard: Guard) -> float:
     return sum(run[guard] == "broken" for run in runs) / len(runs)
 
 
-def _suggested(run: Trajectory) -> dict[Guard, float]:
+def _suggest_guards(run: Trajectory) -> dict[Guard, float]:
     """The guards that a run gives reason to look at, whether it kept or broke them, with what to expect of each."""
-    found: dict[Guard, float] = {}
+    suggestions: dict[Guard, float] = {}
     for action in actions_of_run(run):
         if action.kind != "call":
             continue
         if action.worked:
-            found[Guard("existence", action.function)] = CALLED
+            suggestions[Guard("existence", action.function)] = CALLED
         for argument in action.arguments:
             origin = action.origin(argument)
             if origin == NOWHERE:
-                found[Guard("known_value", action.function, argument=argument)] = MADE_UP
+                suggestions[Guard("known_value", action.function, argument=argument)] = MADE_UP
             elif origin is not None and action.worked:
-                found[Guard("existence", f"{action.function}[{argument} from {origin}]")] = FED
-    return found
+                suggestions[Guard("existence", f"{action.function}[{argument} from {origin}]")] = FED
+    return suggestions
 
 
 def verdicts(guards: Iterable[Guard], run: Trajectory) -> dict[Guard, str]:
@@ -122,16 +122,16 @@ def verdicts(guards: Iterable[Guard], run: Trajectory) -> dict[Guard, str]:
     watch = GuardMonitor([(guard, "", "") for guard in guards], run.task)
     for event in run.events:
         watch.observe(event)
-    return {one.guard: one.verdict for one in watch.automata}
+    return {automaton.guard: automaton.verdict for automaton in watch.automata}
 
 
-def by_guards(known: AbilityRuns) -> Scorer:
+def by_guards(habits: AbilityRuns) -> Scorer:
     """What a run broke counts against it; for what nobody weighed, the expectation counts."""
 
     def score(run: Trajectory) -> float:
-        fared = verdicts(known.weights, run)
-        broken = -sum(known.weights[guard] for guard, verdict in fared.items() if verdict == "broken")
-        return broken + sum(_expectation(guard, weight, known) for guard, weight in _suggested(run).items())
+        outcomes = verdicts(habits.weights, run)
+        broken = -sum(habits.weights[guard] for guard, verdict in outcomes.items() if verdict == "broken")
+        return broken + sum(_expectation(guard, weight, habits) for guard, weight in _suggest_guards(run).items())
 
     return score
 
@@ -147,10 +147,12 @@ class CardGuards:
     """The guards of the cards that a bank brings to a task."""
 
     def __init__(self, bank: Bank) -> None:
-        held = [one for one in bank.entries.values() if one.status in ("active", "pinned")]
-        cards = [one.card for one in held if isinstance(one.card, SkillCard) and one.card.guards]
-        self._support = {one.card.card_id: one.footing.support for one in held}
-        self._retriever = Retriever(cards, (), taught_by={one.card.card_id: one.footing.taught_by for one in held})
+        entries = [entry for entry in bank.entries.values() if entry.status in ("active", "pinned")]
+        cards = [entry.card for entry in entries if isinstance(entry.card, SkillCard) and entry.card.guards]
+        self._support = {entry.card.card_id: entry.footing.support for entry in entries}
+        self._retriever = Retriever(
+            cards, (), taught_by={entry.card.card_id: entry.footing.taught_by for entry in entries}
+        )
         self._abilities = {card.ability for card in cards}
 
     def weights(self, contest: TaskContest) -> Weights:
@@ -161,12 +163,12 @@ class CardGuards:
             task_id=contest.task_id,
             scenario_id=contest.scenario_id,
         )
-        found: dict[Guard, float] = {}
+        weights: dict[Guard, float] = {}
         for hit in self._retriever.retrieve(query, PROFILES["default"]).skills:
             if isinstance(hit.card, SkillCard):
                 for guard, card_id, _ in guards_of_card(hit.card):
-                    found[guard] = CARD_WEIGHT * _trust(self._support[card_id].get(str(guard)))
-        return found
+                    weights[guard] = CARD_WEIGHT * _trust(self._support[card_id].get(str(guard)))
+        return weights
 
 
 def _trust(support: GuardSupport | None) -> float:

@@ -32,7 +32,7 @@ class Pair(NamedTuple):
         return self.base if side == "base" else self.memory
 
     @property
-    def passed_twice(self) -> bool:
+    def both_passed(self) -> bool:
         return bool(self.base.passed and self.memory.passed)
 
     @property
@@ -92,18 +92,18 @@ def pair_attempts(base: Iterable[Attempt], memory: Iterable[Attempt], *, drop_un
     if not by_source:
         _check_one_source(sides, trial_of)
     shared = sorted(slots["base"].keys() & slots["memory"].keys())
-    left_out = (*_set_aside(sides), *_without_partner(sides, slots, trial_of))
-    unpaired = [one for one in left_out if one.reason == "unpaired"]
+    left_out = (*_exclude_unknown(sides), *_without_partner(sides, slots, trial_of))
+    unpaired = [run for run in left_out if run.reason == "unpaired"]
     if unpaired and not drop_unpaired:
-        raise ComparisonError(_unpaired(unpaired, {slot.task_key for slot in shared}))
+        raise ComparisonError(_describe_unpaired(unpaired, {slot.task_key for slot in shared}))
     if not shared:
         raise ComparisonError(_nothing_left(left_out))
     return Pairing(tuple(Pair(slots["base"][slot], slots["memory"][slot]) for slot in shared), left_out, by_source)
 
 
 def _distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
-    found = sorted(attempts, key=lambda attempt: (attempt.content, str(attempt.origin)))
-    return [next(copies) for _, copies in groupby(found, key=lambda attempt: attempt.content)]
+    ordered = sorted(attempts, key=lambda attempt: (attempt.content, str(attempt.origin)))
+    return [next(copies) for _, copies in groupby(ordered, key=lambda attempt: attempt.content)]
 
 
 def _sources(attempts: Iterable[Attempt]) -> set[str]:
@@ -139,7 +139,7 @@ def _slots(attempts: Iterable[Attempt], trial_of: _Trials) -> dict[_PairKey, Att
     return slots
 
 
-def _set_aside(sides: Mapping[Side, Sequence[Attempt]]) -> Iterator[UnpairedRun]:
+def _exclude_unknown(sides: Mapping[Side, Sequence[Attempt]]) -> Iterator[UnpairedRun]:
     for side, attempts in sides.items():
         for attempt in attempts:
             if not attempt.comparable:
@@ -184,19 +184,19 @@ def _check_one_source(sides: Mapping[Side, Sequence[Attempt]], trial_of: _Trials
             )
 
 
-def _unpaired(unpaired: Sequence[UnpairedRun], paired_tasks: set[str]) -> str:
-    names = short_names(one.attempt for one in unpaired)
-    several = len(_sources(one.attempt for one in unpaired)) > 1
+def _describe_unpaired(unpaired: Sequence[UnpairedRun], paired_tasks: set[str]) -> str:
+    names = short_names(run.attempt for run in unpaired)
+    several = len(_sources(run.attempt for run in unpaired)) > 1
     sides = []
     for side in OTHER:
-        named = (_run_name(one.attempt, names, several) for one in unpaired if one.side == side)
+        named = (_run_name(run.attempt, names, several) for run in unpaired if run.side == side)
         runs = list(dict.fromkeys(named))
         more = f" and {len(runs) - NAMED_IN_ERROR} more" if len(runs) > NAMED_IN_ERROR else ""
         sides += [f"{', '.join(runs[:NAMED_IN_ERROR])}{more} ({side})"] if runs else []
     in_part = len(paired_tasks & names.keys())
     trials = f" {in_part} of them were run on both sides, but not in these trials." if in_part else ""
     return (
-        f"{len(names)} task(s) were run on one side only: {'; '.join(sides)}.{trials}{_reworded(unpaired)} "
+        f"{len(names)} task(s) were run on one side only: {'; '.join(sides)}.{trials}{_describe_reworded(unpaired)} "
         "Re-run them, or pass --drop-unpaired to compare the rest."
     )
 
@@ -206,15 +206,15 @@ def _run_name(attempt: Attempt, names: Mapping[str, str], with_source: bool) -> 
     return f"{names[attempt.task_key]}{trial}{f' of {attempt.source}' if with_source else ''}"
 
 
-def _reworded(unpaired: Iterable[UnpairedRun]) -> str:
+def _describe_reworded(unpaired: Iterable[UnpairedRun]) -> str:
     wordings: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for one in unpaired:
-        wordings[one.attempt.environment, one.attempt.task_id].add(one.attempt.task_key)
+    for run in unpaired:
+        wordings[run.attempt.environment, run.attempt.task_id].add(run.attempt.task_key)
     count = sum(len(keys) > 1 for keys in wordings.values())
     return f" {count} id(s) are there with two task texts, which makes two tasks of each." if count else ""
 
 
 def _nothing_left(left_out: Iterable[UnpairedRun]) -> str:
-    counts = Counter(one.reason for one in left_out)
+    counts = Counter(run.reason for run in left_out)
     why = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
     return f"no run can be compared ({why}). Both sides need runs of the same tasks with known outcomes."

@@ -24,7 +24,7 @@ class Completion:
 
 def completion(pairing: Pairing) -> Completion | None:
     """None where no trace names a scenario. A scenario with a run left out is not counted: it would pass too easily."""
-    broken = {one.attempt.scenario for one in pairing.left_out}
+    broken = {run.attempt.scenario for run in pairing.left_out}
     tried: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     for pair in pairing.pairs:
         scenario = pair.base.scenario

@@ -45,7 +45,7 @@ Group = tuple[SplitTask, ...]
 """Tasks that may not be on two sides."""
 
 
-def folded(wording: str) -> str:
+def fold_wording(wording: str) -> str:
     """A wording as leakage sees it: neither case nor white space makes another task of it."""
     return " ".join(wording.casefold().split())
 
@@ -55,15 +55,15 @@ _VALUES = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\
 
 def template_of(wording: str) -> str:
     """A wording without the values that vary inside it: numbers, dates, quoted words, addresses."""
-    return folded(_VALUES.sub("#", wording))
+    return fold_wording(_VALUES.sub("#", wording))
 
 
-def related(one: str, other: str) -> bool:
+def are_related(name: str, other: str) -> bool:
     """The same environment, or one a part of the other: `bfcl` and `bfcl/drive`. An empty name is any."""
-    return not one or not other or one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
+    return not name or not other or name == other or name.startswith(f"{other}/") or other.startswith(f"{name}/")
 
 
-def kept_apart(by: Grouping) -> tuple[What, ...]:
+def separated_by(by: Grouping) -> tuple[What, ...]:
     """What a split of this kind keeps apart. A split by task keeps tasks apart, not scenarios: it says so."""
     return ("id", "wording") if by == "task" else ("id", "wording", by)
 
@@ -72,20 +72,20 @@ def marks(task: SplitTask, by: Grouping) -> Iterator[Mark]:
     """What of this task may be on one side only."""
     yield "id", task.id
     if task.wording.strip():
-        yield "wording", folded(task.wording)
+        yield "wording", fold_wording(task.wording)
         if by == "template":
             yield "template", template_of(task.wording)
     if by == "scenario" and task.scenario is not None:
         yield "scenario", task.scenario
 
 
-def joins(mark: Mark, one: SplitTask, other: SplitTask) -> bool:
+def joins(mark: Mark, task: SplitTask, other: SplitTask) -> bool:
     """Does the mark, which both have, join them? Ids such as `user_task_1` recur in every suite, so an id tells only
     within its environment."""
-    return mark[0] != "id" or related(one.environment, other.environment)
+    return mark[0] != "id" or are_related(task.environment, other.environment)
 
 
-def grouped(tasks: Iterable[SplitTask], by: Grouping) -> list[Group]:
+def group_tasks(tasks: Iterable[SplitTask], by: Grouping) -> list[Group]:
     """Tasks that belong together, each with all that it shares a mark with, and so on."""
     leader: dict[str, str] = {}
 
@@ -103,8 +103,8 @@ def grouped(tasks: Iterable[SplitTask], by: Grouping) -> list[Group]:
             # One task of each environment stands for all that have the mark there.
             for other in marked[mark].values():
                 if joins(mark, task, other):
-                    one, two = find(task.key), find(other.key)
-                    leader[max(one, two)] = min(one, two)
+                    first, second = find(task.key), find(other.key)
+                    leader[max(first, second)] = min(first, second)
             marked[mark].setdefault(task.environment, task)
     groups: dict[str, list[SplitTask]] = defaultdict(list)
     for task in members:
@@ -127,16 +127,16 @@ def halves(tasks: Sequence[Sequence[Trajectory]], seed: int) -> Halves:
         raise UsageError(
             f"{len(tasks)} task(s) of one template or wording cannot be split in two. Give runs of more tasks."
         )
-    known = set(Random(seed).sample(names, len(names) // 2))
-    reference = [task for task in tasks if group[task[0].task_key] in known]
-    return Halves(reference, [task for task in tasks if group[task[0].task_key] not in known])
+    sample = set(Random(seed).sample(names, len(names) // 2))
+    reference = [task for task in tasks if group[task[0].task_key] in sample]
+    return Halves(reference, [task for task in tasks if group[task[0].task_key] not in sample])
 
 
 def group_names(tasks: Iterable[Sequence[Trajectory]]) -> dict[str, str]:
     """By task key, a name for the group that the task belongs to: that of a scenario, or else of a task."""
     return {
-        task.key: min(one.scenario or f"{one.environment}/{one.id}" for one in group)
-        for group in grouped((SplitTask.of(runs[0]) for runs in tasks), "scenario")
+        task.key: min(member.scenario or f"{member.environment}/{member.id}" for member in group)
+        for group in group_tasks((SplitTask.of(runs[0]) for runs in tasks), "scenario")
         for task in group
     }
 
@@ -152,11 +152,11 @@ class Finder:
             self._by_key[task.key] = task
             self._by_id.setdefault(task.id, []).append(task)
             if task.wording.strip():
-                self._by_wording[folded(task.wording)] = task
+                self._by_wording[fold_wording(task.wording)] = task
 
     def __call__(self, run: Trajectory) -> SplitTask | None:
         task = SplitTask.of(run)
         if task.key in self._by_key:
             return self._by_key[task.key]
-        same_id = (other for other in self._by_id.get(task.id, ()) if related(task.environment, other.environment))
-        return next(same_id, None) or self._by_wording.get(folded(task.wording))
+        same_id = (other for other in self._by_id.get(task.id, ()) if are_related(task.environment, other.environment))
+        return next(same_id, None) or self._by_wording.get(fold_wording(task.wording))

@@ -86,7 +86,7 @@ def bootstrap_interval(strata: Sequence[Sequence[TaskChange]], rng: Random) -> I
         return None
     if all(len({task.change / task.pairs for task in tasks}) == 1 for tasks in strata):
         return None
-    drawn = sorted(_resampled(strata, rng))
+    drawn = sorted(_resample(strata, rng))
     outside = int((1 - LEVEL) / 2 * RESAMPLES)
     return Interval(drawn[outside], drawn[-1 - outside])
 
@@ -115,7 +115,7 @@ def _worth(tasks: Sequence[TaskPasses], share: float, runs: int) -> float:
     return min(max(share * (1 - share) / spread, count), runs) if spread else runs
 
 
-def _resampled(strata: Sequence[Sequence[TaskChange]], rng: Random) -> list[float]:
+def _resample(strata: Sequence[Sequence[TaskChange]], rng: Random) -> list[float]:
     """The macro difference of every resample: what `rng.choices` would draw, many at a time.
 
     numpy's old generator is the one of `random`, and gives the same numbers from the same state; so results are those
@@ -130,15 +130,15 @@ def _resampled(strata: Sequence[Sequence[TaskChange]], rng: Random) -> list[floa
     tables = [np.array(tasks, dtype=np.int64) for tasks in strata]
     width = sum(map(len, strata))
     at_once = max(1, _AT_ONCE // width)
-    found: list[float] = []
-    while len(found) < RESAMPLES:
-        drawn = twin.random_sample((min(at_once, RESAMPLES - len(found)), width))
+    draws: list[float] = []
+    while len(draws) < RESAMPLES:
+        drawn = twin.random_sample((min(at_once, RESAMPLES - len(draws)), width))
         total, begin = np.zeros(len(drawn)), 0
         for table in tables:
             chosen = table[(drawn[:, begin : begin + len(table)] * len(table)).astype(np.int64)].sum(axis=1)
             total += chosen[:, 0] / chosen[:, 1]
             begin += len(table)
-        found += (total / len(tables)).tolist()
+        draws += (total / len(tables)).tolist()
     ended = twin.get_state(legacy=False)["state"]
     rng.setstate((version, (*map(int, ended["key"]), int(ended["pos"])), gauss))
-    return found
+    return draws

@@ -28,8 +28,8 @@ def _parts(comparison: Comparison, abilities: bool, cards: Cards | None) -> Iter
     yield _heading(comparison)
     yield success_table(comparison, abilities).as_rich()
     yield effort_table(comparison).as_rich()
-    yield from _named("Gained", "+", "green", comparison.gained_tasks)
-    yield from _named("Harmed", "−", "red", comparison.harmed_tasks)
+    yield from _list_tasks("Gained", "+", "green", comparison.gained_tasks)
+    yield from _list_tasks("Harmed", "−", "red", comparison.harmed_tasks)
     if cards is not None:
         yield from _cards(cards)
     for line in _notes(comparison):
@@ -49,7 +49,7 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
 
 
-def _named(title: str, sign: str, colour: str, tasks: Sequence[str]) -> Iterator[RenderableType]:
+def _list_tasks(title: str, sign: str, colour: str, tasks: Sequence[str]) -> Iterator[RenderableType]:
     yield Text(f"{title} ({len(tasks)})", style=f"bold {colour}")
     names = [Text(f"{sign} {task}", style=colour, no_wrap=True) for task in tasks[:NAMED]]
     yield Padding(Columns(names, padding=(0, 3, 0, 0), column_first=True), (0, 0, 0, 2))

@@ -27,17 +27,17 @@ def finding(part: Part) -> Finding:
 
 def verdict(comparison: Comparison) -> str:
     """What changed and how far it can be trusted, in a sentence; in two where more than memory may be the reason."""
-    found = finding(comparison)
-    if found == "unchanged":
+    result = finding(comparison)
+    if result == "unchanged":
         return f"No outcome changed on {_tasks(comparison)}: these runs show neither help nor harm."
-    said = f"{_what_changed(comparison)}; {_how_sure(comparison, found)}."
-    return said if comparison.by_source else f"{said} {NOT_ONE_SOURCE}"
+    sentence = f"{_describe_change(comparison)}; {_how_sure(comparison, result)}."
+    return sentence if comparison.by_source else f"{sentence} {NOT_ONE_SOURCE}"
 
 
 NOT_ONE_SOURCE = "The two sides are not runs of one source: the model or agent may be the reason, not memory."
 
 
-def _what_changed(part: Comparison) -> str:
+def _describe_change(part: Comparison) -> str:
     base, memory = (round(share * part.pairs) for share in (part.success.base, part.success.memory))
     of = _tasks(part) if part.pairs == part.tasks else f"{part.pairs} runs ({_tasks(part)})"
     instead = "as many as without" if base == memory else f"instead of {base}"

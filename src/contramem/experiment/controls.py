@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contramem.bench.controls import plan_of, said_to_another
+from contramem.bench.controls import plan_of, text_for_another_task
 from contramem.experiment.opened import RunnableTask
 from contramem.inject.provider import MemoryProvider, TextMemory
 from contramem.retrieve.hit import Query
@@ -32,8 +32,8 @@ def wrong_card(memory: MemoryProvider, places: Mapping[str, RunnableTask]) -> Te
     by_wording = _by_wording(places)
 
     def write(query: Query) -> str:
-        unrelated = _unrelated(by_wording[query.task], places)
-        return said_to_another(memory, query.task, {key: place.query for key, place in unrelated.items()})
+        unrelated = _pick_unrelated(by_wording[query.task], places)
+        return text_for_another_task(memory, query.task, {key: place.query for key, place in unrelated.items()})
 
     return TextMemory(write)
 
@@ -42,7 +42,7 @@ def _by_wording(places: Mapping[str, RunnableTask]) -> dict[str, RunnableTask]:
     return {place.task.wording: place for place in places.values()}
 
 
-def _unrelated(place: RunnableTask, places: Mapping[str, RunnableTask]) -> dict[str, RunnableTask]:
+def _pick_unrelated(place: RunnableTask, places: Mapping[str, RunnableTask]) -> dict[str, RunnableTask]:
     """The tasks that have nothing to do with one: of other apps, or, where all share their apps, of other families."""
     here = place.task
     others = {key: other for key, other in places.items() if other != place}

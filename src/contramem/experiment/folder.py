@@ -97,9 +97,9 @@ def writable(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def held(path: Path, name: str) -> Iterator[ResultFolder]:
+def hold_folder(path: Path, name: str) -> Iterator[ResultFolder]:
     """The folder at `path` as that of experiment `name`: made if absent, refused if it is another's or in use."""
-    folder = claimed(path, name)
+    folder = claim_folder(path, name)
     try:
         with sole_holder(path / ".lock") as free:
             if not free:
@@ -109,7 +109,7 @@ def held(path: Path, name: str) -> Iterator[ResultFolder]:
         raise UsageError(f"{path}: cannot be written ({error}). Choose another place with --out.") from None
 
 
-def claimed(path: Path, name: str) -> ResultFolder:
+def claim_folder(path: Path, name: str) -> ResultFolder:
     folder = ResultFolder(path)
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path}: is a file. Results need a folder; choose another with --out.")
@@ -123,7 +123,7 @@ def claimed(path: Path, name: str) -> ResultFolder:
     return folder
 
 
-def opened(path: Path) -> ResultFolder:
+def open_folder(path: Path) -> ResultFolder:
     """A folder that some experiment has been run in, to look at."""
     folder = ResultFolder(path)
     mark = folder.read_json(MARK) if path.is_dir() else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from contramem.errors import UsageError
-from contramem.evaluate.split import Group, SplitTask, grouped
+from contramem.evaluate.split import Group, SplitTask, group_tasks
 from contramem.experiment.config import SplitConfig as Rules
 
 SHOWN = 5
@@ -25,15 +25,17 @@ class Fold:
 
 def divide(tasks: Iterable[SplitTask], rules: Rules, seed: int) -> tuple[Fold, ...]:
     """The folds of a split; one, unless the rules ask for more."""
-    known = sorted(set(tasks))
-    chosen = [task for task in known if not rules.abilities or task.ability in rules.abilities]
-    _check_abilities(rules.abilities, known)
+    all_tasks = sorted(set(tasks))
+    chosen = [task for task in all_tasks if not rules.abilities or task.ability in rules.abilities]
+    _check_abilities(rules.abilities, all_tasks)
     if rules.reference_tasks or rules.held_out_tasks:
-        return (_given(chosen, rules),)
-    groups = sorted(grouped(chosen, rules.by), key=lambda group: _lot(group, seed))
+        return (_split_as_listed(chosen, rules),)
+    groups = sorted(group_tasks(chosen, rules.by), key=lambda group: _lot(group, seed))
     if rules.folds is not None:
-        return _crossed(groups, rules.folds)
-    sides = _counted(groups, rules) if rules.reference or rules.held_out else _shared(groups, rules.share)
+        return _cross_folds(groups, rules.folds)
+    sides = (
+        _split_by_count(groups, rules) if rules.reference or rules.held_out else _split_by_share(groups, rules.share)
+    )
     return (_fold(*sides),)
 
 
@@ -49,21 +51,21 @@ def _lot(group: Group, seed: int) -> bytes:
     return hashlib.sha256("\n".join([str(seed), *(task.key for task in group)]).encode()).digest()
 
 
-def _crossed(groups: Sequence[Group], folds: int) -> tuple[Fold, ...]:
+def _cross_folds(groups: Sequence[Group], folds: int) -> tuple[Fold, ...]:
     if len(groups) < folds:
         raise UsageError(f"split.folds: {folds} folds need as many groups of tasks; there are {len(groups)}.")
     parts: list[list[SplitTask]] = [[] for _ in range(folds)]
-    held: list[Counter[str]] = [Counter() for _ in range(folds)]
+    counts: list[Counter[str]] = [Counter() for _ in range(folds)]
     for group in groups:
         # Abilities are to be spread evenly; among equals the fold with the fewest tasks, then the first.
-        number = min(range(folds), key=lambda n: (sum(held[n][t.ability] for t in group), len(parts[n]), n))
+        number = min(range(folds), key=lambda n: (sum(counts[n][t.ability] for t in group), len(parts[n]), n))
         parts[number].extend(group)
-        held[number].update(task.ability for task in group)
+        counts[number].update(task.ability for task in group)
     everything = [task for part in parts for task in part]
     return tuple(_fold([task for task in everything if task not in part], part) for part in parts)
 
 
-def _shared(groups: Sequence[Group], share: float) -> tuple[list[SplitTask], list[SplitTask]]:
+def _split_by_share(groups: Sequence[Group], share: float) -> tuple[list[SplitTask], list[SplitTask]]:
     """Each task on one side; a group goes where the most of its tasks are still wanted."""
     of_ability = Counter(task.ability for group in groups for task in group)
     wanted = {ability: round(share * count) for ability, count in of_ability.items()}
@@ -73,10 +75,10 @@ def _shared(groups: Sequence[Group], share: float) -> tuple[list[SplitTask], lis
     return sides.reference, sides.held_out
 
 
-def _counted(groups: Sequence[Group], rules: Rules) -> tuple[list[SplitTask], list[SplitTask]]:
+def _split_by_count(groups: Sequence[Group], rules: Rules) -> tuple[list[SplitTask], list[SplitTask]]:
     of_ability = Counter(task.ability for group in groups for task in group)
-    reference = {ability: _wanted(rules.reference, rules.held_out, count) for ability, count in of_ability.items()}
-    held_out = {ability: _wanted(rules.held_out, rules.reference, count) for ability, count in of_ability.items()}
+    reference = {ability: _count_for(rules.reference, rules.held_out, count) for ability, count in of_ability.items()}
+    held_out = {ability: _count_for(rules.held_out, rules.reference, count) for ability, count in of_ability.items()}
     sides = _Sides(reference, held_out)
     for group in groups:
         sides.put(group, whole=False)
@@ -89,7 +91,7 @@ def _counted(groups: Sequence[Group], rules: Rules) -> tuple[list[SplitTask], li
     return sides.reference, sides.held_out
 
 
-def _wanted(asked: int | None, other: int | None, count: int) -> int:
+def _count_for(asked: int | None, other: int | None, count: int) -> int:
     """As many as asked; where only the other side is counted, the rest."""
     return asked if asked is not None else count - (other or 0)
 
@@ -118,19 +120,21 @@ class _Sides:
 
     def short(self) -> list[str]:
         """What could not be had, ability by ability."""
-        found = []
+        complaints = []
         for name, asked, wanted in zip(("reference", "held-out"), self._asked, self._wanted, strict=True):
             for ability, missing in sorted(wanted.items()):
                 if missing > 0:
-                    found.append(f"ability {ability} gives {asked[ability] - missing} of {asked[ability]} {name} tasks")
-        return found
+                    complaints.append(
+                        f"ability {ability} gives {asked[ability] - missing} of {asked[ability]} {name} tasks"
+                    )
+        return complaints
 
 
 def _abilities(group: Group) -> Counter[str]:
     return Counter(task.ability for task in group)
 
 
-def _given(tasks: Sequence[SplitTask], rules: Rules) -> Fold:
+def _split_as_listed(tasks: Sequence[SplitTask], rules: Rules) -> Fold:
     """Sides that the user lists; a side left out is all the rest."""
     held_out = _matching(tasks, rules.held_out_tasks, "split.held_out_tasks") if rules.held_out_tasks else None
     reference = _matching(tasks, rules.reference_tasks, "split.reference_tasks") if rules.reference_tasks else None
@@ -139,16 +143,17 @@ def _given(tasks: Sequence[SplitTask], rules: Rules) -> Fold:
     if held_out is None:
         held_out = [task for task in tasks if task not in reference]
     if both := sorted({task.id for task in reference} & {task.id for task in held_out}):
-        raise UsageError(f"split: on both sides: {listed(both)}. A task either teaches or is held out.")
+        raise UsageError(f"split: on both sides: {join_names(both)}. A task either teaches or is held out.")
     return _fold(reference, held_out)
 
 
 def _matching(tasks: Sequence[SplitTask], patterns: Sequence[str], key: str) -> list[SplitTask]:
-    found = [task for task in tasks if any(matches(pattern, task.environment, task.id) for pattern in patterns)]
+    matching = [task for task in tasks if any(matches(pattern, task.environment, task.id) for pattern in patterns)]
     idle = [pattern for pattern in patterns if not any(matches(pattern, task.environment, task.id) for task in tasks)]
     if idle:
-        raise UsageError(f"{key}: no task is called {listed(idle)}. There are, for example: {listed(_ids(tasks))}.")
-    return found
+        examples = join_names(_ids(tasks))
+        raise UsageError(f"{key}: no task is called {join_names(idle)}. There are, for example: {examples}.")
+    return matching
 
 
 def matches(pattern: str, environment: str, task_id: str) -> bool:
@@ -160,7 +165,7 @@ def _ids(tasks: Iterable[SplitTask]) -> list[str]:
     return sorted({task.id for task in tasks})
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
 

@@ -105,13 +105,13 @@ def _work(
         except queue.Empty:
             return
         try:
-            finished.put((job, _done(job, perform)))
+            finished.put((job, _do_job(job, perform)))
         except BaseException as error:  # whatever it is, it belongs to the thread that waits
             finished.put((job, error))
 
 
-def _done(job: Job, perform: Perform) -> Trajectory:
-    run = _tried(job, perform)
+def _do_job(job: Job, perform: Perform) -> Trajectory:
+    run = _try_job(job, perform)
     with writable(job.folder):
         job.folder.mkdir(parents=True, exist_ok=True)
     kept = msgspec.structs.replace(run, origin=Origin("/".join(job.path.parts[-4:])))
@@ -119,7 +119,7 @@ def _done(job: Job, perform: Perform) -> Trajectory:
     return kept
 
 
-def _tried(job: Job, perform: Perform) -> Trajectory:
+def _try_job(job: Job, perform: Perform) -> Trajectory:
     for _ in range(TRIES - 1):
         try:
             return perform(job)
@@ -128,5 +128,5 @@ def _tried(job: Job, perform: Perform) -> Trajectory:
     return perform(job)
 
 
-def left(jobs: Iterable[Job]) -> list[Job]:
+def jobs_to_do(jobs: Iterable[Job]) -> list[Job]:
     return [job for job in jobs if not job.is_done]

@@ -33,9 +33,9 @@ def leaks_from_runs(held_out: Iterable[SplitTask], reference: Iterable[SplitTask
             taught.setdefault(mark, []).append(task)
     for task in held_out:
         for mark in marks(task, by):
-            known = next((other for other in taught.get(mark, ()) if joins(mark, task, other)), None)
-            if known is not None:
-                yield Leak(task.key, mark[0], known.key)
+            twin = next((other for other in taught.get(mark, ()) if joins(mark, task, other)), None)
+            if twin is not None:
+                yield Leak(task.key, mark[0], twin.key)
 
 
 def leaks_from_bank(held_out: Iterable[SplitTask], bank: FrozenBank, by: Grouping, name: str) -> Iterator[Leak]:
@@ -46,20 +46,20 @@ def leaks_from_bank(held_out: Iterable[SplitTask], bank: FrozenBank, by: Groupin
             names.append(("scenario", task.scenario))
         for card in bank.skills:
             # Ids recur in every suite, so a bare id tells only within its ability.
-            known = [w for w, text in names if text and digest(text) in card.taught_by
+            matches = [w for w, text in names if text and digest(text) in card.taught_by
                      and (text != task.id or card.ability == task.ability)]  # fmt: skip
-            if known:
-                yield Leak(task.key, known[0], f"{card.card_id} in {name}")
+            if matches:
+                yield Leak(task.key, matches[0], f"{card.card_id} in {name}")
                 break
 
 
 def refuse(leaks: Iterable[Leak]) -> None:
     """An error that names what leaks, if anything does."""
-    found: Sequence[Leak] = list(leaks)
-    if found:
-        named = "; ".join(map(str, found[:NAMED]))
-        more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    leaks_found: Sequence[Leak] = list(leaks)
+    if leaks_found:
+        named = "; ".join(map(str, leaks_found[:NAMED]))
+        more = f"; and {len(leaks_found) - NAMED} more" if len(leaks_found) > NAMED else ""
         raise LeakageError(
-            f"leakage, so nothing was run: what teaches knows {len({leak.task for leak in found})} held-out task(s): "
-            f"{named}{more}. Put them on one side in [split], or take them out of what is learned from."
+            f"leakage, so nothing was run: what teaches knows {len({leak.task for leak in leaks_found})} held-out "
+            f"task(s): {named}{more}. Put them on one side in [split], or take them out of what is learned from."
         )

@@ -51,13 +51,13 @@ def parse(text: str, where: str) -> ExperimentConfig:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{where}: is no TOML: {error}.") from None
     for problem in _unknown_keys(document, msgspec.inspect.type_info(ExperimentConfig), ()):
-        raise UsageError(_located(where, text, *problem))
+        raise UsageError(_describe_problem(where, text, *problem))
     try:
         return msgspec.convert(document, ExperimentConfig)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at `$")
         keys = tuple(re.findall(r"[^.\[\]`.]+", re.sub(r"\[(\d+|\.\.\.)\]", "", place)))
-        raise UsageError(_located(where, text, keys, _in_words(what, keys))) from None
+        raise UsageError(_describe_problem(where, text, keys, _in_words(what, keys))) from None
 
 
 Keys = tuple[str, ...]
@@ -70,12 +70,15 @@ def _unknown_keys(value: Any, kind: msgspec.inspect.Type, keys: Keys) -> Iterato
     elif not isinstance(value, Mapping):
         return
     elif isinstance(kind, msgspec.inspect.StructType):
-        known = {field.encode_name: field.type for field in kind.fields}
+        fields = {field.encode_name: field.type for field in kind.fields}
         for key, inner in value.items():
-            if key in known:
-                yield from _unknown_keys(inner, known[key], (*keys, key))
+            if key in fields:
+                yield from _unknown_keys(inner, fields[key], (*keys, key))
             else:
-                yield (*keys, key), f"there is no such key{nearest(key, known)} {_place(keys)} takes {_listed(known)}"
+                yield (
+                    (*keys, key),
+                    f"there is no such key{nearest(key, fields)} {_place(keys)} takes {_join_names(fields)}",
+                )
     elif isinstance(kind, msgspec.inspect.DictType):
         for key, inner in value.items():
             yield from _unknown_keys(inner, kind.value_type, (*keys, key))
@@ -85,7 +88,7 @@ def _place(keys: Keys) -> str:
     return f"[{'.'.join(keys)}]" if keys else "The file"
 
 
-def _listed(names: Mapping[str, object]) -> str:
+def _join_names(names: Mapping[str, object]) -> str:
     return ", ".join(sorted(names))
 
 
@@ -112,7 +115,7 @@ def _choices(keys: Keys, given: str) -> str:
     return f"{nearest(given, values)} It takes {', '.join(values)}" if values else ""
 
 
-def _located(where: str, text: str, keys: Keys, what: str) -> str:
+def _describe_problem(where: str, text: str, keys: Keys, what: str) -> str:
     line = _line_of(text, keys)
     place = f"{where}:{line}" if line else where
     return f"{place}: {'.'.join(keys)}: {what}." if keys else f"{place}: {what}."

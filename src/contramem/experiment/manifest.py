@@ -20,19 +20,19 @@ PACKAGES = (
 )  # fmt: skip
 
 
-def begin(folder: ResultFolder, setting: OpenedExperiment) -> dict[str, Any]:
+def begin(folder: ResultFolder, opened: OpenedExperiment) -> dict[str, Any]:
     """Write down what is known before the first run. Earlier sessions at the same folder stay listed."""
     before = folder.read_json(NAME) or {}
-    file = setting.file
+    file = opened.file
     started = {"started": _now(), "config_sha256": file.digest}
     log = {
-        "name": setting.config.name,
+        "name": opened.config.name,
         "config": {"file": file.path.name, "sha256": file.digest},
-        "seed": setting.config.seed,
+        "seed": opened.config.seed,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name)) is not None},
-        "inputs": [vars(one) for one in inputs_of("sources", setting.source_paths())],
+        "packages": {name: installed for name in PACKAGES if (installed := _version(name)) is not None},
+        "inputs": [vars(file_digest) for file_digest in inputs_of("sources", opened.source_paths())],
         "sessions": [*before.get("sessions", []), started],
     }
     folder.write_json(NAME, log)

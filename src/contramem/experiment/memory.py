@@ -44,7 +44,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class ProfiledProvider:
-    """A memory provider as the experiment asks it: with which profile, and what counts as knowing the task already."""
+    """A provider as the experiment wants it asked: which profile, and what counts as knowing the task already."""
 
     provider: MemoryProvider
     rules: ConditionsConfig
@@ -97,7 +97,7 @@ def freeze_memory(
     place: str,
     facts: Facts,
     built: BuiltMemory,
-    fitted: ProfiledProvider,
+    profiled: ProfiledProvider,
     queries: Mapping[str, Query],
 ) -> Facts:
     """Write a memory to its place, last of all the facts that say it is whole. `queries` are the tasks, by key."""
@@ -109,7 +109,7 @@ def freeze_memory(
         header = write_frozen(path / BANK, built.provider.bank.to_bank(), built.provider.bank.header.profile)
         sha256 = header.content_sha256
     else:
-        content = b"".join(msgspec.json.encode(_row(fitted, key, query)) + b"\n" for key, query in queries.items())
+        content = b"".join(msgspec.json.encode(_row(profiled, key, query)) + b"\n" for key, query in queries.items())
         folder.write(f"{place}/{SHOWN}", content)
         sha256 = hashlib.sha256(content).hexdigest()
     whole = msgspec.structs.replace(
@@ -124,5 +124,5 @@ def freeze_memory(
     return whole
 
 
-def _row(fitted: ProfiledProvider, key: str, query: Query) -> dict[str, str]:
-    return {"key": key, "task": query.task, "text": fitted.begin(query).guidance.text}
+def _row(profiled: ProfiledProvider, key: str, query: Query) -> dict[str, str]:
+    return {"key": key, "task": query.task, "text": profiled.begin(query).guidance.text}

@@ -38,17 +38,24 @@ from contramem.llm.request import ModelSettings
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
-OWN_RUNS = ("self", "multi-rollout")
-"""Conditions that are made of the target's own runs."""
 NO_MEMORY = "none"
-CARDS = ("contramem", "function-only", "skill-only", "self", "multi-rollout", "append-only")
+
+
+def uses_own_runs(condition: str) -> bool:
+    """Is every target's memory its own? Controls have none of their own."""
+    return condition in CONDITIONS and CONDITIONS[condition].uses_own_runs
+
+
+def uses_cards(condition: str) -> bool:
+    """Is the memory a bank, the same whatever tasks are run?"""
+    return condition in CONDITIONS and CONDITIONS[condition].uses_cards
 
 
 @dataclass
 class MemoryBuilder:
     """Makes the memories of one fold, when they are first asked for."""
 
-    setting: OpenedExperiment
+    opened: OpenedExperiment
     folder: ResultFolder
     fold: int
     runs: Sequence[Trajectory]
@@ -56,8 +63,8 @@ class MemoryBuilder:
     tested: Sequence[SplitTask]
     """Tasks that will be run, or are judged."""
     model: ByModel | None = None
-    _made: dict[str, tuple[Facts, MemoryProvider | None]] = field(default_factory=dict)
-    _makings: dict[str | None, ConditionInputs] = field(default_factory=dict)
+    _memories: dict[str, tuple[Facts, MemoryProvider | None]] = field(default_factory=dict)
+    _inputs_by_source: dict[str | None, ConditionInputs] = field(default_factory=dict)
 
     @cached_property
     def reference(self) -> Reference:
@@ -65,7 +72,7 @@ class MemoryBuilder:
 
     def inputs(self, condition: str, target: str | None) -> str:
         """A digest of all that the memory depends on."""
-        config = self.setting.config
+        config = self.opened.config
         parts = [
             condition,
             self._source(condition, target),
@@ -73,50 +80,50 @@ class MemoryBuilder:
             msgspec.to_builtins(config.construction),
             msgspec.to_builtins(config.conditions) | {"run": ()},
             config.split.by,
-            [task.key for task in self.tested] if condition not in CARDS else [],
+            [task.key for task in self.tested] if not uses_cards(condition) else [],
             version("contramem"),
         ]
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def memory(self, condition: str, target: str | None) -> tuple[Facts, MemoryProvider | None]:
-        """The memory and the facts about it. No provider: these runs cannot give one, and the facts say why."""
+        """The memory and what is known about it. No provider: these runs cannot make it; the facts say why."""
         source = self._source(condition, target)
         place = place_of(condition, self.fold, source)
-        if place not in self._made:
+        if place not in self._memories:
             inputs = self.inputs(condition, target)
-            self._made[place] = frozen_memory(self.folder, place, inputs) or self._freeze(condition, source, inputs)
-            facts, provider = self._made[place]
+            self._memories[place] = frozen_memory(self.folder, place, inputs) or self._freeze(condition, source, inputs)
+            facts, provider = self._memories[place]
             self._check(facts, provider)
-        facts, provider = self._made[place]
-        return facts, None if provider is None else self._fitted(provider)
+        facts, provider = self._memories[place]
+        return facts, None if provider is None else self._apply_profile(provider)
 
     def build(self, condition: str, source: str | None) -> BuiltMemory:
         """The memory as its condition makes it, with the order of runs that it defines."""
         if condition in controls.CONTROLS:
             return self._control(condition)
-        if condition in OWN_RUNS and source not in self.reference.sources:
+        if uses_own_runs(condition) and source not in self.reference.sources:
             raise NotApplicable(f"none of the runs to learn from are of {source}")
-        if self.setting.config.construction.bank is not None and condition == "contramem":
-            return self._given()
-        return CONDITIONS[condition].build(self._making(source))
+        if self.opened.config.construction.bank is not None and condition == "contramem":
+            return self._load_bank()
+        return CONDITIONS[condition].build(self._condition_inputs(source))
 
     def _source(self, condition: str, target: str | None) -> str | None:
-        if condition not in OWN_RUNS or target is None:
+        if not uses_own_runs(condition) or target is None:
             return None
-        table = self.setting.config.targets.get(target)
+        table = self.opened.config.targets.get(target)
         return (table.source if table and table.source else None) or target
 
-    def _making(self, source: str | None) -> ConditionInputs:
-        if source not in self._makings:
-            profile = self.setting.config.conditions.profile or "default"
+    def _condition_inputs(self, source: str | None) -> ConditionInputs:
+        if source not in self._inputs_by_source:
+            profile = self.opened.config.conditions.profile or "default"
             stores = self.folder.memory / "stores"
             with writable(stores):
                 stores.mkdir(parents=True, exist_ok=True)
-            self._makings[source] = ConditionInputs(self.reference, stores, source, self.model, profile)
-        return self._makings[source]
+            self._inputs_by_source[source] = ConditionInputs(self.reference, stores, source, self.model, profile)
+        return self._inputs_by_source[source]
 
-    def _fitted(self, provider: MemoryProvider) -> ProfiledProvider:
-        return ProfiledProvider(provider, self.setting.config.conditions, self.setting.config.split.by)
+    def _apply_profile(self, provider: MemoryProvider) -> ProfiledProvider:
+        return ProfiledProvider(provider, self.opened.config.conditions, self.opened.config.split.by)
 
     def _freeze(self, condition: str, source: str | None, inputs: str) -> tuple[Facts, MemoryProvider | None]:
         place = place_of(condition, self.fold, source)
@@ -130,19 +137,19 @@ class MemoryBuilder:
             facts = msgspec.structs.replace(empty, reason=str(reason))
             self.folder.write_json(f"{place}/memory.json", facts)
             return facts, None
-        freeze_memory(self.folder, place, empty, built, self._fitted(built.provider), self._queries)
-        found = frozen_memory(self.folder, place, inputs)
-        assert found is not None, "it was written just now"
-        return found
+        freeze_memory(self.folder, place, empty, built, self._apply_profile(built.provider), self._queries)
+        memory = frozen_memory(self.folder, place, inputs)
+        assert memory is not None, "it was written just now"
+        return memory
 
     @property
     def _queries(self) -> dict[str, Query]:
         """What memories are asked about the tasks that are tested, by key."""
-        places = self.setting.places if self.setting.runs_here else {}
+        places = self.opened.places if self.opened.runs_here else {}
         return {task.key: _query(task, places.get(task.key)) for task in self.tested}
 
     def _control(self, condition: str) -> BuiltMemory:
-        places = self.setting.places
+        places = self.opened.places
         if condition == controls.CEILING:
             return BuiltMemory(
                 controls.ceiling(places), len(self.tested), "plans", 0, ConstructionCost("the tasks' makers")
@@ -154,16 +161,16 @@ class MemoryBuilder:
             controls.wrong_card(cards, places), facts.items, facts.unit, facts.tokens, ConstructionCost("rules")
         )
 
-    def _given(self) -> BuiltMemory:
-        bank_file = self.setting.config.construction.bank
+    def _load_bank(self) -> BuiltMemory:
+        bank_file = self.opened.config.construction.bank
         assert bank_file is not None
-        bank = load_frozen(self.setting.file.beside(bank_file))
-        leakage.refuse(leakage.leaks_from_bank(self.tested, bank, self.setting.config.split.by, bank_file))
+        bank = load_frozen(self.opened.file.beside(bank_file))
+        leakage.refuse(leakage.leaks_from_bank(self.tested, bank, self.opened.config.split.by, bank_file))
         return BuiltMemory(Memory(bank), len(bank.cards), "cards", 0, ConstructionCost(f"given: {bank_file}"))
 
     def _check(self, facts: Facts, provider: MemoryProvider | None) -> None:
         """Whatever was built from the reference knows no task that is tested."""
-        config = self.setting.config
+        config = self.opened.config
         if (
             isinstance(provider, Memory)
             and config.conditions.on == "held_out"
@@ -174,8 +181,8 @@ class MemoryBuilder:
 
 
 def _query(task: SplitTask, place: RunnableTask | None) -> Query:
-    known = place.query if place else Query(task.wording)
-    return replace(known, task=task.wording, ability=task.ability, task_id=task.id, scenario_id=task.scenario)
+    query = place.query if place else Query(task.wording)
+    return replace(query, task=task.wording, ability=task.ability, task_id=task.id, scenario_id=task.scenario)
 
 
 @contextmanager

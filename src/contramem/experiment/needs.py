@@ -6,24 +6,24 @@ import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from contramem.bench.environments import environment_named
+from contramem.bench.environments import open_environment
 from contramem.errors import UsageError, nearest
 from contramem.evaluate.conditions import CONDITIONS
 from contramem.experiment.controls import CONTROLS
 from contramem.experiment.load import ExperimentFile
-from contramem.experiment.opened import found_by
+from contramem.experiment.opened import paths_of
 from contramem.retrieve.profiles import profile_named
 
 
 def check_sense(file: ExperimentFile) -> None:
     """What no machine could run: names that mean nothing, parts that contradict each other."""
     config = file.config
-    known = {**CONDITIONS, **CONTROLS}
+    names = {**CONDITIONS, **CONTROLS}
     for name in config.conditions.run:
-        if name not in known:
+        if name not in names:
             raise UsageError(
-                f"{file.path}: conditions.run: there is no condition {name!r}{nearest(name, known)} "
-                f"It takes {', '.join(known)}."
+                f"{file.path}: conditions.run: there is no condition {name!r}{nearest(name, names)} "
+                f"It takes {', '.join(names)}."
             )
     for profile in (config.conditions.profile, *config.conditions.ability_profiles.values()):
         if profile is not None:
@@ -77,7 +77,7 @@ def _packages(file: ExperimentFile) -> Iterator[str]:
             if ".py:" in name:
                 continue
             try:
-                environment_named(name)
+                open_environment(name)
             except UsageError as error:
                 yield f"environment {name}: {error}"
     asked = _runs_here(file) and any(target.kind == "openai" for target in config.targets.values())
@@ -88,7 +88,7 @@ def _packages(file: ExperimentFile) -> Iterator[str]:
 def _data(file: ExperimentFile) -> Iterator[str]:
     config = file.config
     for pattern in config.sources.paths:
-        if not found_by(file, pattern):
+        if not paths_of(file, pattern):
             yield f"data for sources.paths: nothing at {file.beside(pattern)}"
     lists = [name[1:] for name in (*config.split.reference_tasks, *config.split.held_out_tasks) if name.startswith("@")]
     named = [("split", name) for name in lists]
@@ -134,12 +134,12 @@ def later(file: ExperimentFile) -> Iterator[str]:
         return
     for name in environment.names:
         try:
-            environment_named(name)
+            open_environment(name)
         except UsageError as error:
             yield f"environment {name}: {error}"
     yield from _unset(_target_keys(file))
     cells = [(condition, target) for condition in file.config.conditions.run for target in file.config.targets]
-    absent = [cell for cell in cells if not found_by(file, environment.runs.format(condition=cell[0], target=cell[1]))]
+    absent = [cell for cell in cells if not paths_of(file, environment.runs.format(condition=cell[0], target=cell[1]))]
     if absent:
         yield f"runs: {len(absent)} of {len(cells)} folders like {file.beside(environment.runs)} are not there"
 
@@ -153,7 +153,7 @@ def refuse(file: ExperimentFile, absent: list[str]) -> None:
     if not absent:
         return
     things = "1 thing is" if len(absent) == 1 else f"{len(absent)} things are"
-    said = [f"{file.config.name} cannot run here: {things} missing:", *(f"  - {thing}" for thing in absent)]
+    lines = [f"{file.config.name} cannot run here: {things} missing:", *(f"  - {thing}" for thing in absent)]
     if needed := list(later(file)):
-        said += ["And then, for the runs, which are made elsewhere:", *(f"  - {thing}" for thing in needed)]
-    raise UsageError("\n".join(said))
+        lines += ["And then, for the runs, which are made elsewhere:", *(f"  - {thing}" for thing in needed)]
+    raise UsageError("\n".join(lines))

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from contramem.bench.environment import Environment, Task
-from contramem.bench.environments import environment_named
+from contramem.bench.environments import open_environment
 from contramem.bench.target import Target
 from contramem.errors import UsageError
 from contramem.evaluate.split import Finder, SplitTask
@@ -73,9 +73,9 @@ class OpenedExperiment:
 
     def _environment(self, name: str) -> Environment:
         if ".py:" not in name:
-            return environment_named(name)
-        found: Environment = python_object(self.file.beside(name))()
-        return found
+            return open_environment(name)
+        environment: Environment = python_object(self.file.beside(name))()
+        return environment
 
     @cached_property
     def places(self) -> dict[str, RunnableTask]:
@@ -102,31 +102,31 @@ class OpenedExperiment:
 
     def target(self, name: str) -> Target:
         """The target of that table, ready to be asked."""
-        given = self.config.targets[name]
-        if given.kind == "python":
-            made: Target = python_object(self.file.beside(given.python))()
+        target = self.config.targets[name]
+        if target.kind == "python":
+            made: Target = python_object(self.file.beside(target.python))()
             return made
         from contramem.bench.openai_target import OpenAITarget
 
-        effort = {"reasoning_effort": given.reasoning_effort} if given.reasoning_effort else {}
+        effort = {"reasoning_effort": target.reasoning_effort} if target.reasoning_effort else {}
         return OpenAITarget(
-            given.model or name,
-            base_url=given.url,
-            mode=given.mode,
-            temperature=given.temperature,
-            max_tokens=given.max_reply_tokens,
-            timeout_s=given.timeout_s,
-            key_from=given.key or "OPENAI_API_KEY",
-            extra=effort | given.extra,
+            target.model or name,
+            base_url=target.url,
+            mode=target.mode,
+            temperature=target.temperature,
+            max_tokens=target.max_reply_tokens,
+            timeout_s=target.timeout_s,
+            key_from=target.key or "OPENAI_API_KEY",
+            extra=effort | target.extra,
             name=name,
         )
 
     def price(self, target: str) -> Price | None:
         """What its tokens cost, if anybody says."""
-        given = self.config.targets[target]
-        if given.price is not None:
-            return Price(*given.price)
-        return price_of(given.model or target) if given.kind == "openai" and given.url is None else None
+        table_ = self.config.targets[target]
+        if table_.price is not None:
+            return Price(*table_.price)
+        return price_of(table_.model or target) if table_.kind == "openai" and table_.url is None else None
 
     def code_digest(self, reference: str) -> str:
         """Of the Python file that a target or environment of one's own lives in. Empty for ours."""
@@ -136,7 +136,7 @@ class OpenedExperiment:
 
     def source_paths(self) -> list[Path]:
         """The files and folders that recorded runs are in; globs are filled in."""
-        return [path for pattern in self.config.sources.paths for path in found_by(self.file, pattern)]
+        return [path for pattern in self.config.sources.paths for path in paths_of(self.file, pattern)]
 
     @cached_property
     def recorded(self) -> list[Trajectory]:
@@ -177,7 +177,7 @@ class OpenedExperiment:
         if self.config.split.tasks is not None:
             listed = read_tasks(self.file.beside(self.config.split.tasks))
         elif self.runs_here:
-            listed = [_of_environment(key, place) for key, place in self.places.items()]
+            listed = [_task_of_environment(key, place) for key, place in self.places.items()]
         else:
             listed = [SplitTask.of(run) for run in self.recorded]
         return {task.key: task for task in listed}
@@ -187,26 +187,26 @@ class OpenedExperiment:
         rules = self.config.split
         rules = msgspec.structs.replace(
             rules,
-            reference_tasks=self._filled_in(rules.reference_tasks),
-            held_out_tasks=self._filled_in(rules.held_out_tasks),
+            reference_tasks=self._fill_in_files(rules.reference_tasks),
+            held_out_tasks=self._fill_in_files(rules.held_out_tasks),
         )
         return divide(self.tasks.values(), rules, self.config.seed if rules.seed is None else rules.seed)
 
-    def _filled_in(self, names: Iterable[str]) -> tuple[str, ...]:
+    def _fill_in_files(self, names: Iterable[str]) -> tuple[str, ...]:
         """`@file` as the ids in it."""
-        found: list[str] = []
+        ids: list[str] = []
         for name in names:
             if name.startswith("@"):
                 path = self.file.beside(name[1:])
                 try:
-                    found.extend(line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+                    ids.extend(line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
                 except OSError as error:
                     raise UsageError(f"{path}: cannot be read ({error.strerror}).") from None
             else:
-                found.append(name)
-        return tuple(found)
+                ids.append(name)
+        return tuple(ids)
 
-    def taught(self, fold: Fold, runs: Iterable[Trajectory]) -> list[Trajectory]:
+    def runs_that_teach(self, fold: Fold, runs: Iterable[Trajectory]) -> list[Trajectory]:
         """Those of `runs` that are of reference tasks."""
         teaches = set(fold.reference)
         return [run for run in runs if (task := self._find(run)) is not None and task.key in teaches]
@@ -220,26 +220,26 @@ class OpenedExperiment:
         return Finder(self.tasks.values())
 
 
-def _of_environment(key: str, place: RunnableTask) -> SplitTask:
+def _task_of_environment(key: str, place: RunnableTask) -> SplitTask:
     task = place.task
     return SplitTask(key, place.environment.name, task.id, task.ability or "general", task.family, task.wording)
 
 
 def read_tasks(path: Path) -> list[SplitTask]:
     """A list of tasks as CSV."""
-    known = {"task_id", "environment", "ability", "scenario_id", "wording"}
+    allowed = {"task_id", "environment", "ability", "scenario_id", "wording"}
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path}: cannot be read ({error}).") from None
     columns = set(rows[0]) if rows else set()
-    if "task_id" not in columns or not columns <= known:
-        raise UsageError(f"{path}: a list of tasks has the column task_id and any of {', '.join(sorted(known))}.")
-    return [_listed(row) for row in rows]
+    if "task_id" not in columns or not columns <= allowed:
+        raise UsageError(f"{path}: a list of tasks has the column task_id and any of {', '.join(sorted(allowed))}.")
+    return [_task_of_row(row) for row in rows]
 
 
-def _listed(row: Mapping[str, str | None]) -> SplitTask:
+def _task_of_row(row: Mapping[str, str | None]) -> SplitTask:
     environment, task_id = row.get("environment") or "", row["task_id"] or ""
     return SplitTask(
         f"{environment}/{task_id}" if environment else task_id,
@@ -251,7 +251,7 @@ def _listed(row: Mapping[str, str | None]) -> SplitTask:
     )
 
 
-def found_by(file: ExperimentFile, pattern: str) -> list[Path]:
+def paths_of(file: ExperimentFile, pattern: str) -> list[Path]:
     """The paths that a pattern means, sorted; a plain path means itself if it is there."""
     return [Path(path) for path in sorted(glob.glob(str(file.beside(pattern)), recursive=True))]  # noqa: PTH207
 
@@ -275,8 +275,8 @@ def python_object(reference: Path) -> Callable[[], Any]:
         spec.loader.exec_module(module)
     if not hasattr(module, name):
         raise UsageError(f"{path}: has no {name!r}.")
-    found: Callable[[], Any] = getattr(module, name)
-    return found
+    value: Callable[[], Any] = getattr(module, name)
+    return value
 
 
 def limits_of(environment: table.EnvironmentConfig, ability: str) -> table.LimitsConfig:

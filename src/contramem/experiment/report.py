@@ -23,17 +23,17 @@ from contramem.evaluate.report import (
 )
 from contramem.evaluate.report.cells import Cell
 from contramem.evaluate.report.table import Row
-from contramem.evaluate.split import kept_apart
+from contramem.evaluate.split import separated_by
 from contramem.evaluate.verdict import p_value, verdict
 from contramem.experiment.folder import ResultFolder
 from contramem.experiment.opened import OpenedExperiment
 from contramem.experiment.results import ArmResult, Results
 
 
-def write_report(folder: ResultFolder, setting: OpenedExperiment, results: Results) -> None:
+def write_report(folder: ResultFolder, opened: OpenedExperiment, results: Results) -> None:
     """results.json, report.html, report.md and tables/*.csv."""
     folder.write_json("results.json", results.as_json())
-    page = report_page(setting, results)
+    page = report_page(opened, results)
     folder.write("report.html", as_html(page))
     folder.write("report.md", "\n".join([f"# {page.title}\n", f"{page.verdict}\n", *_markdown(page)]))
     for table in tables(results):
@@ -49,10 +49,10 @@ def _markdown(page: Page) -> Iterator[str]:
         yield from (table.as_markdown() for table in section.tables)
 
 
-def report_page(setting: OpenedExperiment, results: Results) -> Page:
+def report_page(opened: OpenedExperiment, results: Results) -> Page:
     """The page. It says first what was found."""
-    config = setting.config
-    kept = ", ".join(kept_apart(config.split.by))
+    config = opened.config
+    kept = ", ".join(separated_by(config.split.by))
     notes = [f"Before anything ran, held-out tasks were looked for among what teaches, by {kept}: none was found."]
     if config.split.by == "task":
         notes.append("The split is by task: tasks of one scenario are on both sides.")
@@ -63,21 +63,20 @@ def report_page(setting: OpenedExperiment, results: Results) -> Page:
         *_comparisons(results),
         Section("What it takes", tables=[t for t in tables(results) if t.label in ("runtime", "construction")]),
     ]  # fmt: skip
-    inputs = inputs_of("sources", setting.source_paths())
-    manifest = Manifest(command=f"contramem experiment run {setting.file.path.name}", inputs=inputs, seed=config.seed,
-                        more=(("config", setting.file.digest),))  # fmt: skip
-    return Page(config.name, headline(results), sections, manifest, subtitle=_subtitle(setting))
+    inputs = inputs_of("sources", opened.source_paths())
+    manifest = Manifest(command=f"contramem experiment run {opened.file.path.name}", inputs=inputs, seed=config.seed,
+                        more=(("config", opened.file.digest),))  # fmt: skip
+    return Page(config.name, headline(results), sections, manifest, subtitle=_subtitle(opened))
 
 
-def _subtitle(setting: OpenedExperiment) -> str:
-    held = sum(len(fold.held_out) for fold in setting.folds)
-    return (
-        f"{held} held-out tasks, {len(setting.config.targets)} targets, {len(setting.config.conditions.run)} conditions"
-    )
+def _subtitle(opened: OpenedExperiment) -> str:
+    held_out = sum(len(fold.held_out) for fold in opened.folds)
+    config = opened.config
+    return f"{held_out} held-out tasks, {len(config.targets)} targets, {len(config.conditions.run)} conditions"
 
 
 def _listing(results: Results) -> Listing:
-    return Listing("Not made", [Item(one) for one in results.not_made])
+    return Listing("Not made", [Item(reason) for reason in results.not_made])
 
 
 def headline(results: Results) -> str:
@@ -85,7 +84,7 @@ def headline(results: Results) -> str:
     for target, by_condition in results.comparisons.items():
         if "contramem" in by_condition:
             return f"{target}, contramem: {verdict(by_condition['contramem'])}"
-    ranked = sorted((one for one in results.foresight if one.share is not None), key=lambda one: -(one.share or 0))
+    ranked = sorted((row for row in results.foresight if row.share is not None), key=lambda row: -(row.share or 0))
     if ranked:
         best = ranked[0]
         return f"{best.condition} orders {100 * (best.share or 0):.1f} % of {best.pairs} pairs of unseen runs rightly."
@@ -94,14 +93,14 @@ def headline(results: Results) -> str:
 
 def tables(results: Results) -> list[ReportTable]:
     """All tables that have something to show."""
-    found = []
+    tables_ = []
     if results.cells:
-        found += [success_table(results), runtime_table(results)]
+        tables_ += [success_table(results), runtime_table(results)]
     if results.foresight:
-        found.append(foresight_table(results))
+        tables_.append(foresight_table(results))
     if results.memories:
-        found.append(construction_table(results))
-    return found
+        tables_.append(construction_table(results))
+    return tables_
 
 
 AGAINST = ("Points", "95 % interval", "Gained", "Lost", "Exact p")
@@ -111,15 +110,15 @@ _NOTE = "Points, flips and p: against no memory, the same tasks and trials."
 def success_table(results: Results) -> ReportTable:
     """Success by target, condition and ability, as in the paper's main table, with flips against no memory."""
     abilities = sorted({ability for cell in results.cells for ability in cell.by_ability})
-    shown = abilities if len(abilities) > 1 else []
+    ability_columns = abilities if len(abilities) > 1 else []
     rows: list[Row] = []
     sections = []
     for target in targets(results):
         sections.append(len(rows))
         for cell in _of(results, target):
-            shares = [percent(_share(cell, ability)) for ability in shown]
+            shares = [percent(_share(cell, ability)) for ability in ability_columns]
             rows.append([cell.condition, target, number(cell.runs), *shares, *_overall(results, cell)])
-    header = ("Condition", "Target", "Runs", *shown, "Overall %", *AGAINST)
+    header = ("Condition", "Target", "Runs", *ability_columns, "Overall %", *AGAINST)
     align = "ll" + "r" * (len(header) - 2)
     marks = frozenset(sections[1:])
     return ReportTable("Success", header, rows, align=align, sections=marks, notes=(_NOTE,), label="success")
@@ -145,8 +144,8 @@ def _overall(results: Results, cell: ArmResult) -> list[Cell | str]:
 
 
 def _share(cell: ArmResult, ability: str) -> float | None:
-    passed, known = cell.by_ability.get(ability, (0, 0))
-    return passed / known if known else None
+    passed, runs = cell.by_ability.get(ability, (0, 0))
+    return passed / runs if runs else None
 
 
 def _against(comparison: Comparison | None) -> list[Cell | str]:
@@ -217,9 +216,9 @@ def construction_table(results: Results) -> ReportTable:
 def foresight_table(results: Results) -> ReportTable:
     """Where nothing was run: how well each memory orders recorded runs of unseen tasks."""
     rows: list[Row] = [
-        [one.condition, number(one.share, 3), between(one.interval, scale=1, digits=3, sign=False), number(one.pairs),
-         number(one.tasks)]
-        for one in results.foresight
+        [row.condition, number(row.share, 3), between(row.interval, scale=1, digits=3, sign=False), number(row.pairs),
+         number(row.tasks)]
+        for row in results.foresight
     ]  # fmt: skip
     return ReportTable(
         "Foresight on recorded held-out runs",
@@ -232,24 +231,26 @@ def foresight_table(results: Results) -> ReportTable:
 
 def _comparisons(results: Results) -> Iterator[Section]:
     for target, by_condition in results.comparisons.items():
-        flips = [FlipRow(name, one.gained_tasks, one.harmed_tasks) for name, one in by_condition.items()]
+        flips = [
+            FlipRow(name, comparison.gained_tasks, comparison.harmed_tasks) for name, comparison in by_condition.items()
+        ]
         yield Section(
             f"What changed for {target}",
-            listings=list(_harmed(by_condition.items())),
+            listings=list(_list_harmed(by_condition.items())),
             figures=[flip_chart("Tasks that changed", flips, name="Condition")],
-            lede=_unharmed(by_condition),
-            notes=[f"{name}: {verdict(one)}" for name, one in by_condition.items()],
+            lede=_name_unharmed(by_condition),
+            notes=[f"{name}: {verdict(comparison)}" for name, comparison in by_condition.items()],
         )
 
 
-def _unharmed(by_condition: Mapping[str, Comparison]) -> str:
-    names = [name for name, one in by_condition.items() if not one.harmed_tasks]
+def _name_unharmed(by_condition: Mapping[str, Comparison]) -> str:
+    names = [name for name, comparison in by_condition.items() if not comparison.harmed_tasks]
     return f"No task was harmed by {', '.join(names)}." if names else ""
 
 
-def _harmed(compared: Iterable[tuple[str, Comparison]]) -> Iterator[Listing]:
-    for name, one in compared:
-        lost = {flip.task: (flip.base, flip.memory) for flip in one.flips if flip.change == "lost"}
-        items = [Item(task, places=lost.get(task, ())) for task in one.harmed_tasks]
+def _list_harmed(compared: Iterable[tuple[str, Comparison]]) -> Iterator[Listing]:
+    for name, comparison in compared:
+        lost = {flip.task: (flip.base, flip.memory) for flip in comparison.flips if flip.change == "lost"}
+        items = [Item(task, places=lost.get(task, ())) for task in comparison.harmed_tasks]
         if items:
             yield Listing(f"Harmed by {name}", items, tone="bad")

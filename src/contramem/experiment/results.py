@@ -15,11 +15,11 @@ from contramem.errors import UsageError
 from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.compare import Comparison, compare
 from contramem.evaluate.conditions import NotApplicable, median_source
-from contramem.evaluate.contest import OrderedPairs, contests, ordered, share, share_interval
+from contramem.evaluate.contest import OrderedPairs, contests, order_pairs, share, share_interval
 from contramem.evaluate.split import Finder
 from contramem.experiment.memory import Facts
-from contramem.experiment.memory_builder import NO_MEMORY, OWN_RUNS, MemoryBuilder
-from contramem.experiment.opened import OpenedExperiment, found_by
+from contramem.experiment.memory_builder import NO_MEMORY, MemoryBuilder, uses_own_runs
+from contramem.experiment.opened import OpenedExperiment, paths_of
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 
@@ -48,8 +48,8 @@ class ArmResult:
 
     @property
     def success(self) -> float | None:
-        known = self.runs - self.unknown
-        return self.passed / known if known else None
+        judged = self.runs - self.unknown
+        return self.passed / judged if judged else None
 
 
 @dataclass(frozen=True)
@@ -85,26 +85,26 @@ class Results:
         return document
 
 
-def evaluated(setting: OpenedExperiment, cells: Cells, memories: Sequence[Facts]) -> Results:
+def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Facts]) -> Results:
     """Each condition against `none`, target by target."""
     comparisons: dict[str, dict[str, Comparison]] = {}
     for (condition, target), runs in cells.items():
         base = cells.get((NO_MEMORY, target))
         if condition != NO_MEMORY and base:
-            rng = Random(setting.config.seed)
+            rng = Random(opened.config.seed)
             comparisons.setdefault(target, {})[condition] = compare(
-                base, runs, rng=rng, drop_unpaired=not setting.runs_here
+                base, runs, rng=rng, drop_unpaired=not opened.runs_here
             )
-    wanted = [(condition, target) for condition in setting.config.conditions.run for target in setting.config.targets]
+    wanted = [(condition, target) for condition in opened.config.conditions.run for target in opened.config.targets]
     absent = [
         f"no runs of {target} with {condition}" for condition, target in wanted if (condition, target) not in cells
     ]
     return Results(
-        name=setting.config.name,
+        name=opened.config.name,
         cells=tuple(_cell(condition, target, runs) for (condition, target), runs in cells.items()),
         comparisons=comparisons,
         memories=tuple(memories),
-        not_made=(*_not_applicable(memories), *(absent if not setting.runs_here else ())),
+        not_made=(*_not_applicable(memories), *(absent if not opened.runs_here else ())),
     )
 
 
@@ -114,53 +114,53 @@ def _not_applicable(memories: Sequence[Facts]) -> list[str]:
 
 def _cell(condition: str, target: str, runs: Sequence[Trajectory]) -> ArmResult:
     attempts = [Attempt.of(run) for run in runs]
-    known = [one for one in attempts if one.passed is not None]
-    passed = Counter(one.ability for one in known if one.passed)
+    judged = [attempt for attempt in attempts if attempt.passed is not None]
+    passed = Counter(attempt.ability for attempt in judged if attempt.passed)
     return ArmResult(
         condition=condition,
         target=target,
         runs=len(runs),
         passed=sum(passed.values()),
-        unknown=len(attempts) - len(known),
-        hung=sum(one.hung for one in attempts),
+        unknown=len(attempts) - len(judged),
+        hung=sum(attempt.hung for attempt in attempts),
         by_ability={
             ability: (passed[ability], count)
-            for ability, count in sorted(Counter(one.ability for one in known).items())
+            for ability, count in sorted(Counter(attempt.ability for attempt in judged).items())
         },
-        shown_tokens=mean(sum(shown.tokens or 0 for shown in run.guidance) for run in runs),
-        agent_events=mean(one.agent_events for one in attempts),
-        model_calls=_mean(attempts, lambda one: one.usage.model_calls),
-        tokens=_mean(attempts, lambda one: one.tokens),
+        shown_tokens=mean(sum(memory.tokens or 0 for memory in run.guidance) for run in runs),
+        agent_events=mean(attempt.agent_events for attempt in attempts),
+        model_calls=_mean(attempts, lambda attempt: attempt.usage.model_calls),
+        tokens=_mean(attempts, lambda attempt: attempt.tokens),
         cost_usd=_total(attempts),
     )
 
 
 def _mean(attempts: Sequence[Attempt], of: Callable[[Attempt], float | None]) -> float | None:
-    known = [value for one in attempts if (value := of(one)) is not None]
-    return mean(known) if known else None
+    values = [value for attempt in attempts if (value := of(attempt)) is not None]
+    return mean(values) if values else None
 
 
 def _total(attempts: Sequence[Attempt]) -> float | None:
-    costs = [one.usage.cost_usd for one in attempts]
+    costs = [attempt.usage.cost_usd for attempt in attempts]
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
-def made_elsewhere(setting: OpenedExperiment, workshops: Sequence[MemoryBuilder]) -> Cells:
+def read_outside_runs(opened: OpenedExperiment, builders: Sequence[MemoryBuilder]) -> Cells:
     """Runs that an outside runner has left, of the tasks that are tested. None at all is an error that says where."""
-    environment = setting.config.environment
+    environment = opened.config.environment
     assert environment is not None and environment.runs is not None
-    is_tested = Finder(task for shop in workshops for task in shop.tested)
+    is_tested = Finder(task for builder in builders for task in builder.tested)
     cells: dict[tuple[str, str], list[Trajectory]] = {}
     absent = []
-    for condition in setting.config.conditions.run:
-        for target in setting.config.targets:
+    for condition in opened.config.conditions.run:
+        for target in opened.config.targets:
             pattern = environment.runs.format(condition=condition, target=target)
-            paths = found_by(setting.file, pattern)
-            runs = [run for run in read_traces(paths, setting.read_options()) if is_tested(run) is not None]
+            paths = paths_of(opened.file, pattern)
+            runs = [run for run in read_traces(paths, opened.read_options()) if is_tested(run) is not None]
             if runs:
                 cells[condition, target] = runs
             else:
-                absent.append(str(setting.file.beside(pattern)))
+                absent.append(str(opened.file.beside(pattern)))
     if not cells:
         raise UsageError(
             "the memories are built and frozen in memory/; split.json says which tasks are held out. Run the targets "
@@ -170,37 +170,37 @@ def made_elsewhere(setting: OpenedExperiment, workshops: Sequence[MemoryBuilder]
     return cells
 
 
-def foreseen(
-    setting: OpenedExperiment, workshops: Sequence[MemoryBuilder], tell: Callable[[str, int, int], None]
+def judge_recorded_runs(
+    opened: OpenedExperiment, builders: Sequence[MemoryBuilder], tell: Callable[[str, int, int], None]
 ) -> Results:
     """Recorded runs only: does each memory tell the failing from the passing runs of tasks it has not seen?"""
-    source = setting.config.conditions.target or median_source([run] for run in setting.recorded)
+    source = opened.config.conditions.target or median_source([run] for run in opened.recorded)
     orders: dict[str, list[OrderedPairs]] = {}
     memories: list[Facts] = []
-    names = setting.config.conditions.run
-    for shop in workshops:
-        held_out = _recorded_tasks(setting, shop)
+    names = opened.config.conditions.run
+    for builder in builders:
+        held_out = _group_by_task(opened, builder)
         for number, condition in enumerate(names, 1):
-            facts, _ = shop.memory(condition, source if condition in OWN_RUNS else None)
+            facts, _ = builder.memory(condition, source if uses_own_runs(condition) else None)
             memories.append(facts)
             orders.setdefault(condition, [])
             try:
-                judge = shop.build(condition, facts.target).judge
+                judge = builder.build(condition, facts.target).judge
             except NotApplicable:
                 judge = None
             if judge is not None:
-                orders[condition] += [ordered(one, judge(one)) for one in contests(held_out)]
-            tell("memories", shop.fold * len(names) + number, len(workshops) * len(names))
-    rows = tuple(_foresight(condition, found, setting.config.seed) for condition, found in orders.items())
+                orders[condition] += [order_pairs(contest, judge(contest)) for contest in contests(held_out)]
+            tell("memories", builder.fold * len(names) + number, len(builders) * len(names))
+    rows = tuple(_foresight(condition, members, opened.config.seed) for condition, members in orders.items())
     return Results(
-        setting.config.name, foresight=rows, memories=tuple(memories), not_made=tuple(_not_applicable(memories))
+        opened.config.name, foresight=rows, memories=tuple(memories), not_made=tuple(_not_applicable(memories))
     )
 
 
-def _recorded_tasks(setting: OpenedExperiment, shop: MemoryBuilder) -> list[list[Trajectory]]:
-    is_tested = Finder(shop.tested)
+def _group_by_task(opened: OpenedExperiment, builder: MemoryBuilder) -> list[list[Trajectory]]:
+    is_tested = Finder(builder.tested)
     tasks: dict[str, list[Trajectory]] = {}
-    for run in setting.recorded:
+    for run in opened.recorded:
         if is_tested(run) is not None:
             tasks.setdefault(run.task_key, []).append(run)
     return [tasks[key] for key in sorted(tasks)]
@@ -212,6 +212,6 @@ def _foresight(condition: str, orders: Sequence[OrderedPairs], seed: int) -> For
         condition,
         share(orders),
         None if interval is None else (interval.low, interval.high),
-        sum(one.pairs for one in orders),
+        sum(order.pairs for order in orders),
         len(orders),
     )

@@ -49,9 +49,9 @@ def state_of(folder: ResultFolder) -> State:
 
 def _cells(folder: ResultFolder) -> list[CellState]:
     places = sorted(path for path in folder.runs.glob("*/*") if path.is_dir())
-    found = []
+    cells = []
     for place in places:
         runs = list(read_traces([place]))
         passed = sum(run.outcome.passed is True for run in runs)
-        found.append(CellState(place.parent.name, place.name, len(runs), passed))
-    return found
+        cells.append(CellState(place.parent.name, place.name, len(runs), passed))
+    return cells

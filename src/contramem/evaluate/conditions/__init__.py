@@ -1,11 +1,11 @@
 """Conditions: ways to make a memory, all from the same runs, all measured alike (paper, Ablations, A.4 to A.7).
 
-    making = ConditionInputs(Reference(runs), folder, target="gpt-4o")
-    memory = CONDITIONS["contramem"].build(making)      # or NotApplicable, which says why
+    inputs = ConditionInputs(Reference(runs), folder, target="gpt-4o")
+    memory = CONDITIONS["contramem"].build(inputs)      # or NotApplicable, which says why
     run = memory.provider.begin(Query(task, ability=..., task_id=..., scenario_id=...))
     run.guidance.text, memory.tokens, memory.construction.calls, memory.judge
 
-`CONDITIONS` has them by name, in the order of the table; `conditions_named("none,contramem")` picks some. One
+`CONDITIONS` has them by name, in the order of the table; `pick_conditions("none,contramem")` picks some. One
 `ConditionInputs` serves all conditions of a comparison: the bank that several of them need is built once. Without
 `ConditionInputs.model` every memory is made by rules, and says so in `construction.by`. `provider` is all that an agent
 loop needs; `judge` orders recorded runs, where the memory defines an order.
@@ -46,20 +46,32 @@ __all__ = [
     "ConstructionCost",
     "NotApplicable",
     "Reference",
-    "conditions_named",
     "median_source",
+    "pick_conditions",
 ]
 
 CONDITIONS: dict[str, Condition] = {
-    way.name: way
-    for way in (
+    condition.name: condition
+    for condition in (
         FunctionCondition("none", "no memory", none),
-        FunctionCondition("self", "cards from one run of each task by the target itself", self_memory),
-        FunctionCondition("multi-rollout", "cards from several runs of each task by the target itself", multi_rollout),
-        FunctionCondition("contramem", "cards from the runs of all sources", contramem),
-        FunctionCondition("function-only", "its Function Cards alone", function_only),
-        FunctionCondition("skill-only", "its Skill Cards alone", skill_only),
-        FunctionCondition("append-only", "its lessons, each kept as a card of its own", append_only),
+        FunctionCondition(
+            "self",
+            "cards from one run of each task by the target itself",
+            self_memory,
+            uses_cards=True,
+            uses_own_runs=True,
+        ),
+        FunctionCondition(
+            "multi-rollout",
+            "cards from several runs of each task by the target itself",
+            multi_rollout,
+            uses_cards=True,
+            uses_own_runs=True,
+        ),
+        FunctionCondition("contramem", "cards from the runs of all sources", contramem, uses_cards=True),
+        FunctionCondition("function-only", "its Function Cards alone", function_only, uses_cards=True),
+        FunctionCondition("skill-only", "its Skill Cards alone", skill_only, uses_cards=True),
+        FunctionCondition("append-only", "its lessons, each kept as a card of its own", append_only, uses_cards=True),
         FunctionCondition("raw", "masked runs that passed the most similar tasks", raw),
         FunctionCondition("awm", "workflows induced from the runs that passed (offline AWM)", awm),
         FunctionCondition("ace", "a playbook grown one run at a time (offline ACE)", ace),
@@ -67,7 +79,7 @@ CONDITIONS: dict[str, Condition] = {
 }
 
 
-def conditions_named(names: str) -> list[Condition]:
+def pick_conditions(names: str) -> list[Condition]:
     """The conditions of `names`, commas between them, in the order of the table."""
     wanted = {name.strip() for name in names.split(",") if name.strip()}
     if unknown := sorted(wanted - CONDITIONS.keys()):

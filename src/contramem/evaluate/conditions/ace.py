@@ -18,7 +18,7 @@ from contramem.contrast.packet import Step
 from contramem.evaluate.baselines import Judge, Scorer
 from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConditionInputs, ConstructionCost
 from contramem.evaluate.conditions.library import Library
-from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
+from contramem.evaluate.conditions.masked import MaskedRun, mask_runs
 from contramem.evaluate.contest import TaskContest
 from contramem.evaluate.foresight_guards import verdicts
 from contramem.inject.provider import TextMemory
@@ -48,22 +48,22 @@ class Bullet:
 Playbook = Sequence[Bullet]
 
 
-def ace(making: ConditionInputs) -> BuiltMemory:
-    reference = making.reference
+def ace(inputs: ConditionInputs) -> BuiltMemory:
+    reference = inputs.reference
     prepared, began = reference.prepare(), reference.clock()
-    runs = by_ability(masked_runs(reference).values())
+    runs = by_ability(mask_runs(reference).values())
     used = sum(map(len, runs.values()))
     judge: Judge | None = None
-    if making.model:
-        from contramem.evaluate.conditions.ace_model import learned_by_model
+    if inputs.model:
+        from contramem.evaluate.conditions.ace_model import learn_playbooks
         from contramem.evaluate.conditions.asking import asking
 
-        with asking(making, making.model, "ace") as model:
-            playbooks: Mapping[str, Playbook] = learned_by_model(runs, model)
+        with asking(inputs, inputs.model, "ace") as model:
+            playbooks: Mapping[str, Playbook] = learn_playbooks(runs, model)
             calls = model.calls()
-        took = ConstructionCost.of_calls(making.by, used, calls, prepared + reference.clock() - began)
+        took = ConstructionCost.of_calls(inputs.by, used, calls, prepared + reference.clock() - began)
     else:
-        playbooks = {ability: learned(found) for ability, found in runs.items()}
+        playbooks = {ability: learn_playbook(members) for ability, members in runs.items()}
         took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
         judge = judge_by(playbooks)
     library = Library(TITLE, playbooks, parted=False)
@@ -72,29 +72,29 @@ def ace(making: ConditionInputs) -> BuiltMemory:
 
 def by_ability(runs: Iterable[MaskedRun]) -> dict[str, list[MaskedRun]]:
     """All runs that are evidence, passed or not, in the order they are learned from."""
-    found: dict[str, list[MaskedRun]] = defaultdict(list)
+    by_ability: dict[str, list[MaskedRun]] = defaultdict(list)
     for run in runs:
         if run.counts:
-            found[run.ability].append(run)
-    return dict(sorted(found.items()))
+            by_ability[run.ability].append(run)
+    return dict(sorted(by_ability.items()))
 
 
-def learned(runs: Iterable[MaskedRun]) -> Playbook:
+def learn_playbook(runs: Iterable[MaskedRun]) -> Playbook:
     """By rules: one run after the other."""
     playbook: Playbook = ()
     for run in runs:
-        playbook = curated(playbook, reflected(run))
+        playbook = curate_playbook(playbook, reflect_on_run(run))
     return playbook
 
 
-def curated(playbook: Playbook, insights: Iterable[Bullet]) -> Playbook:
+def curate_playbook(playbook: Playbook, insights: Iterable[Bullet]) -> Playbook:
     """ADD what the playbook does not say; nothing is ever changed or taken out."""
-    said = {bullet.content for bullet in playbook}
-    added = {bullet.content: bullet for bullet in insights if bullet.content not in said}
+    contents = {bullet.content for bullet in playbook}
+    added = {bullet.content: bullet for bullet in insights if bullet.content not in contents}
     return (*playbook, *added.values())
 
 
-def reflected(run: MaskedRun) -> Iterator[Bullet]:
+def reflect_on_run(run: MaskedRun) -> Iterator[Bullet]:
     """What this run alone shows: in a passing one what it did, in a failing one what it may have failed by."""
     yield from _errors(run)
     yield from _strategies(run) if run.passed else _mistakes(run)
@@ -110,8 +110,8 @@ def _strategies(run: MaskedRun) -> Iterator[Bullet]:
         for argument, origin in step.origins.items():
             if "." in origin:
                 taken = Guard("existence", f"{step.function}[{argument} from {origin}]")
-                said = f"Take `{argument}` of `{step.function}` from what `{origin}` returned."
-                yield Bullet(STRATEGIES, said, run.identity, taken)
+                sentence = f"Take `{argument}` of `{step.function}` from what `{origin}` returned."
+                yield Bullet(STRATEGIES, sentence, run.identity, taken)
 
 
 def _errors(run: MaskedRun) -> Iterator[Bullet]:
@@ -119,7 +119,9 @@ def _errors(run: MaskedRun) -> Iterator[Bullet]:
         if not step.error:
             continue
         again = next((later for later in run.steps[number + 1 :] if _mends(later, step)), None)
-        mended = f" Another {_changed(step, again)} worked." if again is not None and _changed(step, again) else ""
+        mended = (
+            f" Another {_list_changes(step, again)} worked." if again is not None and _list_changes(step, again) else ""
+        )
         yield Bullet(TOOLS, f"`{step.function}` may answer “{step.error}”.{mended}", run.identity)
 
 
@@ -127,7 +129,7 @@ def _mends(later: Step, step: Step) -> bool:
     return later.function == step.function and not later.error
 
 
-def _changed(step: Step, again: Step) -> str:
+def _list_changes(step: Step, again: Step) -> str:
     names = sorted(step.arguments.keys() | again.arguments.keys())
     return " and ".join(f"`{name}`" for name in names if step.arguments.get(name) != again.arguments.get(name))
 
@@ -137,13 +139,15 @@ def _mistakes(run: MaskedRun) -> Iterator[Bullet]:
     for step in run.calls:
         made = msgspec.json.encode([step.function, step.arguments], order="deterministic")
         if made in seen and not step.error:
-            said = f"A run failed that called `{step.function}` again with the same arguments."
-            yield Bullet(MISTAKES, said, run.identity, Guard("at_most_once", step.function))
+            sentence = f"A run failed that called `{step.function}` again with the same arguments."
+            yield Bullet(MISTAKES, sentence, run.identity, Guard("at_most_once", step.function))
         seen.add(made)
         for argument, origin in step.origins.items():
             if origin == NOWHERE:
-                said = f"A run failed that gave `{step.function}` a value for `{argument}` that it had seen nowhere."
-                yield Bullet(MISTAKES, said, run.identity, Guard("known_value", step.function, argument=argument))
+                sentence = (
+                    f"A run failed that gave `{step.function}` a value for `{argument}` that it had seen nowhere."
+                )
+                yield Bullet(MISTAKES, sentence, run.identity, Guard("known_value", step.function, argument=argument))
     if not any(step.effect == "write" for step in run.calls):
         yield Bullet(MISTAKES, "A run failed that changed nothing.", run.identity, Guard("existence", "writes"))
     if run.ended == "limit":
@@ -155,8 +159,8 @@ def judge_by(playbooks: Mapping[str, Playbook]) -> Judge:
 
     def judge(contest: TaskContest) -> Scorer:
         own = contest.query.own
-        known = playbooks.get(contest.ability, ())
-        guards = sorted({one.guard for one in known if one.guard and own.isdisjoint(one.taught_by)})
+        playbook = playbooks.get(contest.ability, ())
+        guards = sorted({bullet.guard for bullet in playbook if bullet.guard and own.isdisjoint(bullet.taught_by)})
 
         def score(run: Trajectory) -> float:
             return -sum(verdict == "broken" for verdict in verdicts(guards, run).values())

@@ -9,8 +9,8 @@ from contramem.bank.card import Line, Strict
 from contramem.build.model.prompts import fenced
 from contramem.build.model.replies import parsed
 from contramem.contrast.instructions import overrides
-from contramem.evaluate.conditions.ace import SECTIONS, Bullet, Playbook, curated
-from contramem.evaluate.conditions.asking import Asking, Work, conversed
+from contramem.evaluate.conditions.ace import SECTIONS, Bullet, Playbook, curate_playbook
+from contramem.evaluate.conditions.asking import Asking, Work, converse
 from contramem.evaluate.conditions.masked import MaskedRun
 
 
@@ -28,13 +28,13 @@ class AceCuratorReply(Strict):
     operations: tuple[Addition, ...]
 
 
-def learned_by_model(runs: Mapping[str, Sequence[MaskedRun]], model: Asking) -> dict[str, Playbook]:
+def learn_playbooks(runs: Mapping[str, Sequence[MaskedRun]], model: Asking) -> dict[str, Playbook]:
     """By ability. Abilities go side by side; inside one, each run meets the playbook that the one before left."""
-    works = [_learned(ability, found, model) for ability, found in runs.items()]
+    works = [_learn_playbook(ability, members, model) for ability, members in runs.items()]
     return dict(zip(runs, model.side_by_side(works), strict=True))
 
 
-def _learned(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[Playbook]:
+def _learn_playbook(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[Playbook]:
     playbook: Playbook = ()
     for run in runs:
         written = fenced("playbook", "\n".join(bullet.text for bullet in playbook)) if playbook else "empty"
@@ -49,7 +49,7 @@ def _learned(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[Pla
             outcome="passed" if run.passed else "failed",
             feedback=f" Feedback: {run.feedback}" if run.feedback else "",
         )
-        reflection = yield from conversed(request, lambda text: parsed(text, AceReflectorReply))
+        reflection = yield from converse(request, lambda text: parsed(text, AceReflectorReply))
         if reflection is None or not reflection.insights:
             continue
         request = model.request(
@@ -62,9 +62,11 @@ def _learned(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[Pla
             insights=fenced("insights", "\n".join(f"- {insight}" for insight in reflection.insights)),
             sections=", ".join(SECTIONS),
         )
-        decision = yield from conversed(request, lambda text: parsed(text, AceCuratorReply))
+        decision = yield from converse(request, lambda text: parsed(text, AceCuratorReply))
         if decision is not None:
-            playbook = curated(playbook, [_bullet(one, run) for one in decision.operations if _fit(one)])
+            playbook = curate_playbook(
+                playbook, [_bullet(operation, run) for operation in decision.operations if _fit(operation)]
+            )
     return playbook
 
 

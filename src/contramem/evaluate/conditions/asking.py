@@ -75,12 +75,12 @@ class Asking:
 
 
 @contextmanager
-def asking(making: ConditionInputs, model: ByModel, name: str) -> Iterator[Asking]:
-    with open_store(making.store(name, making.reference), create=True) as store, store.writing(name):
+def asking(inputs: ConditionInputs, model: ByModel, name: str) -> Iterator[Asking]:
+    with open_store(inputs.store(name, inputs.reference), create=True) as store, store.writing(name):
         yield Asking(model.choice, store, *model.asking(store))
 
 
-def conversed(request: Request, parse: Callable[[str], Made]) -> Work[Made | None]:
+def converse(request: Request, parse: Callable[[str], Made]) -> Work[Made | None]:
     """Ask, and ask again with the complaint. None: the model declined, or gave nothing that can be read."""
     for attempt in range(2, MAX_ASKED + 2):
         call = yield request
@@ -92,12 +92,12 @@ def conversed(request: Request, parse: Callable[[str], Made]) -> Work[Made | Non
             text = render(
                 "build/model/prompts/again.jinja", complaints=unparsed.complaints, attempt=attempt, attempts=MAX_ASKED
             ).text
-            shown = (call.reply or "")[:MAX_REPEATED_CHARS] or "(nothing)"
+            excerpt = (call.reply or "")[:MAX_REPEATED_CHARS] or "(nothing)"
             request = replace(
                 request,
                 messages=(
                     *request.messages[:2],
-                    PromptMessage("assistant", shown),
+                    PromptMessage("assistant", excerpt),
                     PromptMessage("user", text.strip()),
                 ),
             )

@@ -17,7 +17,7 @@ from contramem.build.model.view import call_text
 from contramem.evaluate.baselines import NEIGHBOURS, Judge, Scorer, common_steps, names
 from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConditionInputs, ConstructionCost
 from contramem.evaluate.conditions.library import Library
-from contramem.evaluate.conditions.masked import MaskedRun, masked_runs
+from contramem.evaluate.conditions.masked import MaskedRun, mask_runs
 from contramem.evaluate.contest import TaskContest
 from contramem.inject.provider import TextMemory
 from contramem.retrieve.bm25 import Bm25
@@ -41,29 +41,29 @@ class Workflow:
 
     @property
     def text(self) -> str:
-        told = [f"{number}. {action}" for number, action in enumerate(self.actions, 1)]
-        return "\n".join([f"### Workflow: {self.about}", *told])
+        lines = [f"{number}. {action}" for number, action in enumerate(self.actions, 1)]
+        return "\n".join([f"### Workflow: {self.about}", *lines])
 
 
 Workflows = Mapping[str, Sequence[Workflow]]
 """By ability."""
 
 
-def awm(making: ConditionInputs) -> BuiltMemory:
-    reference = making.reference
+def awm(inputs: ConditionInputs) -> BuiltMemory:
+    reference = inputs.reference
     prepared, began = reference.prepare(), reference.clock()
-    demonstrations = by_task(masked_runs(reference).values())
+    demonstrations = by_task(mask_runs(reference).values())
     used = sum(len(runs) for tasks in demonstrations.values() for runs in tasks)
-    if making.model:
+    if inputs.model:
         from contramem.evaluate.conditions.asking import asking
-        from contramem.evaluate.conditions.awm_model import induced_by_model
+        from contramem.evaluate.conditions.awm_model import induce_by_model
 
-        with asking(making, making.model, "awm") as model:
-            workflows: Workflows = induced_by_model(demonstrations, model)
+        with asking(inputs, inputs.model, "awm") as model:
+            workflows: Workflows = induce_by_model(demonstrations, model)
             calls = model.calls()
-        took = ConstructionCost.of_calls(making.by, used, calls, prepared + reference.clock() - began)
+        took = ConstructionCost.of_calls(inputs.by, used, calls, prepared + reference.clock() - began)
     else:
-        workflows = {ability: induced(tasks) for ability, tasks in demonstrations.items()}
+        workflows = {ability: induce_workflows(tasks) for ability, tasks in demonstrations.items()}
         took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
     library = Library(TITLE, workflows, parted=True)
     return BuiltMemory(TextMemory(library), len(library), "workflows", library.tokens, took, judge_by(workflows))
@@ -71,16 +71,16 @@ def awm(making: ConditionInputs) -> BuiltMemory:
 
 def by_task(runs: Iterable[MaskedRun]) -> dict[str, list[list[MaskedRun]]]:
     """The demonstrations: runs that passed, by ability and task."""
-    found: dict[str, dict[frozenset[str], list[MaskedRun]]] = defaultdict(lambda: defaultdict(list))
+    demonstrations: dict[str, dict[frozenset[str], list[MaskedRun]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         if run.counts and run.passed:
-            found[run.ability][run.identity].append(run)
-    return {ability: list(tasks.values()) for ability, tasks in sorted(found.items())}
+            demonstrations[run.ability][run.identity].append(run)
+    return {ability: list(tasks.values()) for ability, tasks in sorted(demonstrations.items())}
 
 
-def induced(tasks: Sequence[Sequence[MaskedRun]]) -> list[Workflow]:
+def induce_workflows(tasks: Sequence[Sequence[MaskedRun]]) -> list[Workflow]:
     """By rules, from the demonstrations of one ability. Tasks that go the same way share a workflow."""
-    found: dict[tuple[str, ...], Workflow] = {}
+    by_functions: dict[tuple[str, ...], Workflow] = {}
     for runs in tasks:
         called = [tuple(step.function for step in run.calls) for run in runs]
         functions = common_steps(called)
@@ -88,9 +88,9 @@ def induced(tasks: Sequence[Sequence[MaskedRun]]) -> list[Workflow]:
             continue
         example = next(run for run, made in zip(runs, called, strict=True) if _goes(made, functions))
         new = Workflow(example.task, _actions(example, functions), functions, example.identity)
-        known = found.setdefault(functions, new)
-        found[functions] = replace(known, taught_by=known.taught_by | new.taught_by)
-    return list(found.values())
+        workflow = by_functions.setdefault(functions, new)
+        by_functions[functions] = replace(workflow, taught_by=workflow.taught_by | new.taught_by)
+    return list(by_functions.values())
 
 
 def _goes(called: tuple[str, ...], functions: tuple[str, ...]) -> bool:
@@ -108,21 +108,23 @@ def judge_by(workflows: Workflows) -> Judge:
     """How much of the workflows for the most similar tasks a run goes through, in order: whoever is shown the whole
     library takes what fits the task."""
     shelves = {
-        ability: (found, Bm25([tokenize(one.about) for one in found])) for ability, found in workflows.items() if found
+        ability: (members, Bm25([tokenize(workflow.about) for workflow in members]))
+        for ability, members in workflows.items()
+        if members
     }
 
     def judge(contest: TaskContest) -> Scorer:
         own = contest.query.own
-        found, index = shelves.get(contest.ability, ((), None))
+        members, index = shelves.get(contest.ability, ((), None))
         chosen: list[Workflow] = []
         if index is not None:
             scores = index.scores(tokenize(contest.task))
-            ranked = sorted(range(len(found)), key=lambda number: (-round(float(scores[number]), 9), number))
-            chosen = [found[number] for number in ranked if own.isdisjoint(found[number].taught_by)][:NEIGHBOURS]
+            ranked = sorted(range(len(members)), key=lambda number: (-round(float(scores[number]), 9), number))
+            chosen = [members[number] for number in ranked if own.isdisjoint(members[number].taught_by)][:NEIGHBOURS]
 
         def score(run: Trajectory) -> float:
             made = names(run)
-            shares = [LCSseq.similarity(made, one.functions) / len(one.functions) for one in chosen]
+            shares = [LCSseq.similarity(made, workflow.functions) / len(workflow.functions) for workflow in chosen]
             return sum(shares) / len(shares) if shares else 0.0
 
         return score

@@ -12,7 +12,7 @@ from contramem.bank.card import Line, Strict
 from contramem.build.model.prompts import fenced
 from contramem.build.model.replies import parsed
 from contramem.contrast.instructions import overrides
-from contramem.evaluate.conditions.asking import Asking, Work, conversed
+from contramem.evaluate.conditions.asking import Asking, Work, converse
 from contramem.evaluate.conditions.awm import MIN_ACTIONS, Workflow
 from contramem.evaluate.conditions.masked import MaskedRun
 
@@ -27,24 +27,24 @@ class InducerReply(Strict):
     workflows: tuple[WorkflowText, ...]
 
 
-def induced_by_model(
+def induce_by_model(
     demonstrations: Mapping[str, Sequence[Sequence[MaskedRun]]], model: Asking
 ) -> dict[str, list[Workflow]]:
     """By ability. Abilities are asked about side by side."""
     works = [
-        _induced(ability, [run for task in tasks for run in task], model) for ability, tasks in demonstrations.items()
+        _induce(ability, [run for task in tasks for run in task], model) for ability, tasks in demonstrations.items()
     ]
     return dict(zip(demonstrations, model.side_by_side(works), strict=True))
 
 
-def _induced(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[list[Workflow]]:
-    told = "\n\n".join(_demonstration(number, run) for number, run in enumerate(runs, 1))
+def _induce(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[list[Workflow]]:
+    demonstrations = "\n\n".join(_demonstration(number, run) for number, run in enumerate(runs, 1))
     request = model.request(
-        "awm_inducer", "builder", ability, InducerReply, ability=ability, demonstrations=fenced("runs", told)
+        "awm_inducer", "builder", ability, InducerReply, ability=ability, demonstrations=fenced("runs", demonstrations)
     )
-    reply = yield from conversed(request, lambda text: parsed(text, InducerReply))
-    found = (_checked(one, runs) for one in reply.workflows) if reply else ()
-    return [one for one in found if one is not None]
+    reply = yield from converse(request, lambda text: parsed(text, InducerReply))
+    checked = (_check_workflow(text, runs) for text in reply.workflows) if reply else ()
+    return [workflow for workflow in checked if workflow is not None]
 
 
 def _demonstration(number: int, run: MaskedRun) -> str:
@@ -55,11 +55,11 @@ def _demonstration(number: int, run: MaskedRun) -> str:
 _CALLED = re.compile(r"\s*([\w.\-]+)\(")
 
 
-def _checked(text: WorkflowText, runs: Sequence[MaskedRun]) -> Workflow | None:
+def _check_workflow(text: WorkflowText, runs: Sequence[MaskedRun]) -> Workflow | None:
     """None: too short, a function that no run calls, a run that is not there, or words that were planted."""
-    known = {step.function for run in runs for step in run.calls}
+    called = {step.function for run in runs for step in run.calls}
     functions = tuple(match[1] for action in text.actions if (match := _CALLED.match(action)))
-    if len(functions) < MIN_ACTIONS or len(functions) < len(text.actions) or not known.issuperset(functions):
+    if len(functions) < MIN_ACTIONS or len(functions) < len(text.actions) or not called.issuperset(functions):
         return None
     if not all(1 <= number <= len(runs) for number in text.demonstrations):
         return None

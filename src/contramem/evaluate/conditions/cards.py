@@ -43,41 +43,41 @@ class _BuiltBank:
 
     @property
     def together(self) -> ConstructionCost:
-        one, other = self.functions, self.skills
-        unpriced = one.cost_usd is None or other.cost_usd is None
+        functions, skills = self.functions, self.skills
+        unpriced = functions.cost_usd is None or skills.cost_usd is None
         return replace(
-            one,
-            calls=one.calls + other.calls,
-            tokens_in=one.tokens_in + other.tokens_in,
-            tokens_out=one.tokens_out + other.tokens_out,
-            cost_usd=None if unpriced else (one.cost_usd or 0) + (other.cost_usd or 0),
-            seconds=one.seconds + other.seconds,
+            functions,
+            calls=functions.calls + skills.calls,
+            tokens_in=functions.tokens_in + skills.tokens_in,
+            tokens_out=functions.tokens_out + skills.tokens_out,
+            cost_usd=None if unpriced else (functions.cost_usd or 0) + (skills.cost_usd or 0),
+            seconds=functions.seconds + skills.seconds,
         )
 
 
-def contramem(making: ConditionInputs) -> BuiltMemory:
-    built = _shared(making)
-    return _memory(making, built.bank, built.together, making.reference)
+def contramem(inputs: ConditionInputs) -> BuiltMemory:
+    built = _build_shared(inputs)
+    return _memory(inputs, built.bank, built.together, inputs.reference)
 
 
-def function_only(making: ConditionInputs) -> BuiltMemory:
+def function_only(inputs: ConditionInputs) -> BuiltMemory:
     """Of the shared bank (paper, Ablations). Tool contracts say nothing about which run of a task went well."""
-    built = _shared(making)
+    built = _build_shared(inputs)
     kept = _only(built.bank, FunctionCard)
-    return replace(_memory(making, kept, built.functions, making.reference), judge=None, parts={})
+    return replace(_memory(inputs, kept, built.functions, inputs.reference), judge=None, parts={})
 
 
-def skill_only(making: ConditionInputs) -> BuiltMemory:
+def skill_only(inputs: ConditionInputs) -> BuiltMemory:
     """Of the shared bank."""
-    built = _shared(making)
-    return _memory(making, _only(built.bank, SkillCard), built.skills, making.reference)
+    built = _build_shared(inputs)
+    return _memory(inputs, _only(built.bank, SkillCard), built.skills, inputs.reference)
 
 
-def append_only(making: ConditionInputs) -> BuiltMemory:
+def append_only(inputs: ConditionInputs) -> BuiltMemory:
     """Every delta of the shared build, kept as a card of its own (paper, A.4)."""
-    built = _shared(making)
-    reference = making.reference
-    shared, where = making.store("contramem", reference), making.store("append-only", reference)
+    built = _build_shared(inputs)
+    reference = inputs.reference
+    shared, where = inputs.store("contramem", reference), inputs.store("append-only", reference)
     rules = RuleAuthor(reference.vocabulary)
     with open_store(shared) as store:
         author = DeltasFrom(store.ledger(), rules, str(shared))
@@ -85,43 +85,45 @@ def append_only(making: ConditionInputs) -> BuiltMemory:
     with open_store(where, create=True) as store:
         bank = _by_rules(reference, store, author, append_only=True)
     construction = replace(built.together, seconds=built.together.seconds + reference.clock() - began)
-    return _memory(making, bank, construction, reference)
+    return _memory(inputs, bank, construction, reference)
 
 
-def self_memory(making: ConditionInputs) -> BuiltMemory:
+def self_memory(inputs: ConditionInputs) -> BuiltMemory:
     """The same pipeline on one run of each task by the target itself."""
-    return _of_target(making, "self", making.own(rollouts=1))
+    return _of_target(inputs, "self", inputs.own(rollouts=1))
 
 
-def multi_rollout(making: ConditionInputs) -> BuiltMemory:
+def multi_rollout(inputs: ConditionInputs) -> BuiltMemory:
     """The same pipeline on several runs of each task by the target itself."""
-    own = making.own(making.rollouts)
-    most = max((len(by_source(task, making.target or "")) for task in own.tasks), default=0)
+    own = inputs.own(inputs.rollouts)
+    most = max((len(by_source(task, inputs.target or "")) for task in own.tasks), default=0)
     if most < 2:
-        raise NotApplicable(f"{making.target} ran each task once, and it takes several runs of one source")
-    return _of_target(making, "multi-rollout", own)
+        raise NotApplicable(f"{inputs.target} ran each task once, and it takes several runs of one source")
+    return _of_target(inputs, "multi-rollout", own)
 
 
-def _of_target(making: ConditionInputs, name: str, own: Reference) -> BuiltMemory:
-    built = _build(name, making, own)
-    return _memory(making, built.bank, built.together, own)
+def _of_target(inputs: ConditionInputs, name: str, own: Reference) -> BuiltMemory:
+    built = _build(name, inputs, own)
+    return _memory(inputs, built.bank, built.together, own)
 
 
-def _shared(making: ConditionInputs) -> _BuiltBank:
-    return _build("contramem", making, making.reference)
+def _build_shared(inputs: ConditionInputs) -> _BuiltBank:
+    return _build("contramem", inputs, inputs.reference)
 
 
-def _build(name: str, making: ConditionInputs, reference: Reference) -> _BuiltBank:
+def _build(name: str, inputs: ConditionInputs, reference: Reference) -> _BuiltBank:
     """The bank of that name. Four conditions are made of the shared one, which is built once."""
-    known = making.kept.get(name)
-    if not isinstance(known, _BuiltBank):
-        with open_store(making.store(name, reference), create=True) as store:
-            known = _asked(making.model, reference, store) if making.model else _ruled(reference, store)
-        making.kept[name] = known
-    return known
+    built = inputs.kept.get(name)
+    if not isinstance(built, _BuiltBank):
+        with open_store(inputs.store(name, reference), create=True) as store:
+            built = (
+                _build_by_model(inputs.model, reference, store) if inputs.model else _build_by_rules(reference, store)
+            )
+        inputs.kept[name] = built
+    return built
 
 
-def _ruled(reference: Reference, store: Store) -> _BuiltBank:
+def _build_by_rules(reference: Reference, store: Store) -> _BuiltBank:
     author, clock = RuleAuthor(reference.vocabulary), reference.clock
     reference.prepare()
     began = clock()
@@ -145,15 +147,15 @@ def _by_rules(
     return store.bank()
 
 
-def _asked(model: ByModel, reference: Reference, store: Store) -> _BuiltBank:
+def _build_by_model(model: ByModel, reference: Reference, store: Store) -> _BuiltBank:
     exchange, answer = model.asking(store)
     reference.prepare()
     began = reference.clock()
     plan = BuildPlan(reference.packets, reference.tools)
     checks = Validator(reference.vocabulary.closed)
-    found = build_by_model(plan, store, model.choice, checks, answer, exchange=exchange)
-    if found.stopped is not None:
-        raise found.stopped
+    build = build_by_model(plan, store, model.choice, checks, answer, exchange=exchange)
+    if build.stopped is not None:
+        raise build.stopped
     seconds = reference.clock() - began
 
     def spent(*stages: Stage) -> ConstructionCost:
@@ -166,14 +168,14 @@ def _asked(model: ByModel, reference: Reference, store: Store) -> _BuiltBank:
 
 
 def _only(bank: Bank, kind: type[FunctionCard] | type[SkillCard]) -> Bank:
-    return Bank({card_id: held for card_id, held in bank.entries.items() if isinstance(held.card, kind)})
+    return Bank({card_id: entry for card_id, entry in bank.entries.items() if isinstance(entry.card, kind)})
 
 
 def _memory(
-    making: ConditionInputs, bank: Bank, construction: ConstructionCost, learned_from: Reference
+    inputs: ConditionInputs, bank: Bank, construction: ConstructionCost, learned_from: Reference
 ) -> BuiltMemory:
-    frozen = parse_frozen(freeze(bank, making.profile), "this bank")
-    guards, habits = CardGuards(bank), Habits.learned(contests(learned_from.tasks))
+    frozen = parse_frozen(freeze(bank, inputs.profile), "this bank")
+    guards, habits = CardGuards(bank), Habits.learn(contests(learned_from.tasks))
     return BuiltMemory(
         provider=Memory(frozen),
         items=len(bank.cards),

@@ -130,7 +130,15 @@ class Condition(Protocol):
     def about(self) -> str:
         """One line."""
 
-    def build(self, making: ConditionInputs) -> BuiltMemory:
+    @property
+    def uses_cards(self) -> bool:
+        """It is a bank of cards, which does not depend on the tasks that will be run."""
+
+    @property
+    def uses_own_runs(self) -> bool:
+        """It learns from the target's own runs, so every target has its own memory."""
+
+    def build(self, inputs: ConditionInputs) -> BuiltMemory:
         """The memory, or NotApplicable."""
 
 
@@ -141,3 +149,5 @@ class FunctionCondition:
     name: str
     about: str
     build: Callable[[ConditionInputs], BuiltMemory]
+    uses_cards: bool = False
+    uses_own_runs: bool = False

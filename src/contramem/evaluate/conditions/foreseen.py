@@ -34,24 +34,22 @@ class RowForesight:
     """It is no memory of its own, but this part of the row above."""
 
 
-def foreseen(measured: Measurements) -> list[RowForesight]:
+def compare_foresight(measured: Measurements) -> list[RowForesight]:
     """Every row: contramem against the best other memory, all others against contramem, over the same tasks."""
     rng = Random(measured.seed)
     orders = dict(_orders(measured))
     parts = {f"{row.name}: {part}": part for row in measured.rows for part in row.parts}
     others = {row.name: row.orders for row in measured.rows if row.orders and row.orders != orders.get(OURS)}
     best = max(others, key=lambda name: (share(list(others[name].values())) or 0.0, name), default=None)
-    found = []
+    rows = []
     for name, by_task in orders.items():
         to = best if name == OURS else OURS
         against = None
         if by_task and to and orders.get(to) and to != name:
             against = _difference(by_task, orders[to], to, rng)
         of_tasks = list(by_task.values())
-        found.append(
-            RowForesight(name, share(of_tasks), _pair(share_interval(of_tasks, rng)), against, parts.get(name))
-        )
-    return found
+        rows.append(RowForesight(name, share(of_tasks), _pair(share_interval(of_tasks, rng)), against, parts.get(name)))
+    return rows
 
 
 def _orders(measured: Measurements) -> Iterator[tuple[str, Mapping[str, OrderedPairs]]]:
@@ -67,7 +65,7 @@ def _difference(
     mine: Mapping[str, OrderedPairs], theirs: Mapping[str, OrderedPairs], to: str, rng: Random
 ) -> RowDifference | None:
     pairs = [(mine[key], theirs[key]) for key in mine if key in theirs]
-    ours, others = [one for one, _ in pairs], [other for _, other in pairs]
+    ours, others = [own for own, _ in pairs], [other for _, other in pairs]
     value = difference(ours, others)
     return None if value is None else RowDifference(to, value, _pair(difference_interval(ours, others, rng)))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from contramem.counting import count_tokens
-from contramem.evaluate.conditions.shown import shown_text
+from contramem.evaluate.conditions.shown import render_entries
 from contramem.retrieve.hit import Query
 
 
@@ -44,4 +44,4 @@ class Library:
 
     def _text(self, entries: Iterable[Entry]) -> str:
         texts = [entry.text for entry in entries]
-        return shown_text(self._title, texts if self._parted or not texts else ["\n".join(texts)])
+        return render_entries(self._title, texts if self._parted or not texts else ["\n".join(texts)])

@@ -50,19 +50,19 @@ class MaskedRun:
         return tuple(step for step in self.steps if step.function)
 
 
-def masked_runs(reference: Reference) -> dict[RunKey, MaskedRun]:
+def mask_runs(reference: Reference) -> dict[RunKey, MaskedRun]:
     """Every run of the reference, task by task, by source and trial."""
     originals = {key_of(run): run for run in reference.runs}
-    found = {}
+    runs = {}
     for packet in reference.packets:
-        named = {letter: (packet.task_key, known.source, known.run) for letter, known in packet.provenance.items()}
+        named = {letter: (packet.task_key, origin.source, origin.run) for letter, origin in packet.provenance.items()}
         clean = _CleanText(originals[key] for key in named.values())
         for run in sorted(packet.runs, key=lambda run: named[run.letter]):
-            found[named[run.letter]] = _masked(packet, run, clean)
-    return found
+            runs[named[run.letter]] = _mask_run(packet, run, clean)
+    return runs
 
 
-def _masked(packet: Packet, run: PacketRun, clean: _CleanText) -> MaskedRun:
+def _mask_run(packet: Packet, run: PacketRun, clean: _CleanText) -> MaskedRun:
     # A result in which something was planted is left out; a call that carries planted words, or failed with them, too.
     steps = tuple(
         step if clean(step.returned) else msgspec.structs.replace(step, returned="")
@@ -75,14 +75,14 @@ def _masked(packet: Packet, run: PacketRun, clean: _CleanText) -> MaskedRun:
         passed=run.passed,
         counts=run.counts,
         ended=run.ended,
-        feedback=_cut(run.feedback) if clean(run.feedback) else "",
+        feedback=_shorten(run.feedback) if clean(run.feedback) else "",
         steps=steps,
         lines=tuple(call_text(step, origins=False) + (result_text(step) if step.function else "") for step in steps),
         identity=frozenset(packet.identity),
     )
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= MAX_FEEDBACK_CHARS else flat[: MAX_FEEDBACK_CHARS - 1].rstrip() + "…"
 

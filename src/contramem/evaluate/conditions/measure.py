@@ -22,7 +22,7 @@ from contramem.evaluate.conditions.condition import (
     NotApplicable,
 )
 from contramem.evaluate.conditions.reference import Reference, median_source
-from contramem.evaluate.contest import OrderedPairs, TaskContest, contests, ordered, share
+from contramem.evaluate.contest import OrderedPairs, TaskContest, contests, order_pairs, share
 from contramem.evaluate.foresight_guards import Habits, habit_judge
 from contramem.evaluate.split import halves
 from contramem.inject.provider import MemoryProvider, MemoryRun
@@ -112,25 +112,25 @@ def measure(tasks: Sequence[Sequence[Trajectory]], plan: MeasurementPlan, tell: 
     """Build and measure every condition on every split."""
     target = plan.target or median_source(tasks)
     if target not in {run.source for task in tasks for run in task}:
-        known = ", ".join(sorted({run.source for task in tasks for run in task}))
-        raise UsageError(f"--target: there are no runs of {target!r}. These runs are of {known}.")
-    rows = {one.name: MeasuredCondition(one.name, one.about) for one in plan.conditions}
+        sources = ", ".join(sorted({run.source for task in tasks for run in task}))
+        raise UsageError(f"--target: there are no runs of {target!r}. These runs are of {sources}.")
+    rows = {condition.name: MeasuredCondition(condition.name, condition.about) for condition in plan.conditions}
     controls = {name: MeasuredCondition(name, "no memory") for name in CONTROLS}
     pairs: dict[str, int] = {}
     sizes: list[tuple[int, int]] = []
     for seed in range(plan.seed, plan.seed + plan.splits):
         split = halves(tasks, seed)
         unseen = contests(split.held_out)
-        pairs.update((one.key, one.pairs) for one in unseen)
+        pairs.update((contest.key, contest.pairs) for contest in unseen)
         sizes.append((len(split.reference), len(split.held_out)))
-        making = ConditionInputs(
+        inputs = ConditionInputs(
             Reference(run for task in split.reference for run in task),
             plan.folder, target=target, model=plan.model, profile=plan.profile,
         )  # fmt: skip
-        for name, judge in _controls(making.reference).items():
+        for name, judge in _controls(inputs.reference).items():
             _add(controls[name].orders, unseen, judge)
         for done, condition in enumerate(plan.conditions, 1):
-            _take(rows[condition.name], condition, making, split.held_out, unseen)
+            _take(rows[condition.name], condition, inputs, split.held_out, unseen)
             tell(f"split {seed}", done, len(plan.conditions))
     if not pairs:
         raise UsageError("no held-out task has runs that passed and others that failed, so nothing can be told apart.")
@@ -140,7 +140,7 @@ def measure(tasks: Sequence[Sequence[Trajectory]], plan: MeasurementPlan, tell: 
         target=target,
         tasks=len(pairs),
         pairs=sum(pairs.values()),
-        reference_tasks=mean(known for known, _ in sizes),
+        reference_tasks=mean(sources for sources, _ in sizes),
         held_out_tasks=mean(new for _, new in sizes),
         seed=plan.seed,
         splits=plan.splits,
@@ -151,12 +151,12 @@ def measure(tasks: Sequence[Sequence[Trajectory]], plan: MeasurementPlan, tell: 
 def _take(
     row: MeasuredCondition,
     condition: Condition,
-    making: ConditionInputs,
+    inputs: ConditionInputs,
     held_out: Iterable[Sequence[Trajectory]],
     unseen: Sequence[TaskContest],
 ) -> None:
     try:
-        memory: BuiltMemory = condition.build(making)
+        memory: BuiltMemory = condition.build(inputs)
     except NotApplicable as reason:
         row.not_applicable = str(reason)
         return
@@ -174,8 +174,8 @@ def _take(
 
 def _add(orders: dict[str, OrderedPairs], unseen: Iterable[TaskContest], judge: Judge) -> None:
     for contest in unseen:
-        found, known = ordered(contest, judge(contest)), orders.get(contest.key, OrderedPairs(0, 0))
-        orders[contest.key] = OrderedPairs(known.right + found.right, known.pairs + found.pairs)
+        order, before = order_pairs(contest, judge(contest)), orders.get(contest.key, OrderedPairs(0, 0))
+        orders[contest.key] = OrderedPairs(before.right + order.right, before.pairs + order.pairs)
 
 
 def _controls(reference: Reference) -> Mapping[str, Judge]:
@@ -184,15 +184,15 @@ def _controls(reference: Reference) -> Mapping[str, Judge]:
 
 
 def _start_tokens(provider: MemoryProvider, run: Trajectory) -> int:
-    return _begun(provider, run).guidance.tokens
+    return _begin(provider, run).guidance.tokens
 
 
 def _run_tokens(provider: MemoryProvider, run: Trajectory) -> int:
-    guided = _begun(provider, run)
-    shown = (guided.before_call(event.function, event.arguments) for event in run.calls)
-    return guided.guidance.tokens + sum(guidance.tokens for guidance in shown if guidance)
+    memory_run = _begin(provider, run)
+    cards = (memory_run.before_call(event.function, event.arguments) for event in run.calls)
+    return memory_run.guidance.tokens + sum(guidance.tokens for guidance in cards if guidance)
 
 
-def _begun(provider: MemoryProvider, run: Trajectory) -> MemoryRun:
+def _begin(provider: MemoryProvider, run: Trajectory) -> MemoryRun:
     apps = frozenset(run.apps) if run.apps else None
     return provider.begin(Query(run.task, run.ability, apps, task_id=run.task_id, scenario_id=run.scenario_id))

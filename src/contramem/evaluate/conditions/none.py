@@ -6,5 +6,5 @@ from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, Condit
 from contramem.inject.provider import TextMemory
 
 
-def none(making: ConditionInputs) -> BuiltMemory:
+def none(inputs: ConditionInputs) -> BuiltMemory:
     return BuiltMemory(TextMemory(lambda query: ""), items=0, unit="", tokens=0, construction=ConstructionCost(NOTHING))

@@ -6,26 +6,26 @@ from dataclasses import asdict
 from typing import Any
 
 from contramem.counting import ENCODING
-from contramem.evaluate.conditions.foreseen import OURS, RowForesight, foreseen
+from contramem.evaluate.conditions.foreseen import OURS, RowForesight, compare_foresight
 from contramem.evaluate.conditions.measure import Measurements
-from contramem.evaluate.conditions.tables import average, averaged, splits, written
+from contramem.evaluate.conditions.tables import average, average_cost, splits, write_tables
 from contramem.evaluate.contest import MIN_PAIRS
 from contramem.evaluate.report import Bar, Estimate, IntervalRow, Manifest, Page, Section, bar_chart, interval_chart
 
 
 def page(measured: Measurements, manifest: Manifest) -> Page:
     """The report."""
-    found = foreseen(measured)
-    ours = next((one for one in found if one.name == OURS), None)
+    compared = compare_foresight(measured)
+    ours = next((row for row in compared if row.name == OURS), None)
     rows = [
-        IntervalRow(one.name, [Estimate(one.score, *(one.interval or (None, None)))])
-        for one in found
-        if one.score is not None
+        IntervalRow(row.name, [Estimate(row.score, *(row.interval or (None, None)))])
+        for row in compared
+        if row.score is not None
     ]
     bars = [
         Bar(row.name, row.mean_tokens, kind="memory" if row.name == OURS else "base") for row in measured.rows
     ]  # fmt: skip
-    foresight, runtime, construction = written(measured)
+    foresight, runtime, construction = write_tables(measured)
     return Page(
         title="Conditions on recorded runs",
         verdict=_verdict(ours),
@@ -62,17 +62,17 @@ def _verdict(ours: RowForesight | None) -> str:
     if ours is None or ours.score is None or ours.difference is None:
         return "contramem was not compared."
     against = ours.difference
-    told = f"contramem orders {ours.score:.3f} of the pairs rightly, {against.value:+.3f} against {against.to}"
+    sentence = f"contramem orders {ours.score:.3f} of the pairs rightly, {against.value:+.3f} against {against.to}"
     if against.interval is None or against.interval[0] <= 0 <= against.interval[1]:
-        return f"{told}: these tasks do not tell which is better."
-    return f"{told}, the {'best' if against.value > 0 else 'better'} other memory."
+        return f"{sentence}: these tasks do not tell which is better."
+    return f"{sentence}, the {'best' if against.value > 0 else 'better'} other memory."
 
 
 def as_json(measured: Measurements) -> dict[str, Any]:
     """Every figure."""
     rows = {}
     for row in measured.rows:
-        spent = averaged(row.constructions)
+        spent = average_cost(row.constructions)
         rows[row.name] = {
             "about": row.about,
             "not_applicable": row.not_applicable or None,
@@ -96,5 +96,7 @@ def as_json(measured: Measurements) -> dict[str, Any]:
         "by": measured.by,
         "encoding": ENCODING,
         "conditions": rows,
-        "foresight": {one.name: {k: v for k, v in asdict(one).items() if k != "name"} for one in foreseen(measured)},
+        "foresight": {
+            row.name: {k: v for k, v in asdict(row).items() if k != "name"} for row in compare_foresight(measured)
+        },
     }

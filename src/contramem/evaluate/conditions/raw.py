@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contramem.counting import count_tokens
 from contramem.evaluate.baselines import Neighbours, names, workflow
 from contramem.evaluate.conditions.condition import NOTHING, BuiltMemory, ConditionInputs, ConstructionCost
-from contramem.evaluate.conditions.masked import MaskedRun, RunKey, key_of, masked_runs
-from contramem.evaluate.conditions.shown import shown_text
+from contramem.evaluate.conditions.masked import MaskedRun, RunKey, key_of, mask_runs
+from contramem.evaluate.conditions.shown import render_entries
 from contramem.inject.provider import TextMemory
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
@@ -18,10 +18,10 @@ BUDGET_TOKENS = 2_400
 TITLE = "Earlier runs that passed similar tasks"
 
 
-def raw(making: ConditionInputs) -> BuiltMemory:
-    reference = making.reference
+def raw(inputs: ConditionInputs) -> BuiltMemory:
+    reference = inputs.reference
     prepared, began = reference.prepare(), reference.clock()
-    runs = masked_runs(reference)
+    runs = mask_runs(reference)
     near = Neighbours(run for run in reference.runs if runs[key_of(run)].counts)
     texts = [_text(run) for run in runs.values() if run.passed and run.counts]
     seconds = prepared + reference.clock() - began
@@ -50,13 +50,13 @@ class _Nearest:
             run = self._runs[key_of(_typical(task))]
             # A run that does not fit is cut after a whole step, and with it the list ends.
             for steps in range(len(run.lines), 0, -1):
-                text = shown_text(TITLE, [*entries, _text(run, steps)])
+                text = render_entries(TITLE, [*entries, _text(run, steps)])
                 if count_tokens(text) <= BUDGET_TOKENS:
                     entries.append(_text(run, steps))
                     break
             if not entries or steps < len(run.lines):
                 break
-        return shown_text(TITLE, entries)
+        return render_entries(TITLE, entries)
 
 
 def _typical(passing: Sequence[Trajectory]) -> Trajectory:
@@ -68,5 +68,5 @@ def _typical(passing: Sequence[Trajectory]) -> Trajectory:
 def _text(run: MaskedRun, steps: int | None = None) -> str:
     kept: Sequence[str] = run.lines[:steps]
     more = [] if len(kept) == len(run.lines) else ["…"]
-    told = [f"{number}. {line}" for number, line in enumerate(kept, 1)]
-    return "\n".join([f"### Task: {run.task}", *told, *more])
+    lines = [f"{number}. {line}" for number, line in enumerate(kept, 1)]
+    return "\n".join([f"### Task: {run.task}", *lines, *more])

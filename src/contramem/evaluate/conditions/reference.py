@@ -39,10 +39,10 @@ class Reference:
     @cached_property
     def digest(self) -> str:
         """A short name for these runs: a store of cards belongs to one reference."""
-        found = hashlib.sha256()
+        hasher = hashlib.sha256()
         for run in self.runs:
-            found.update(content_digest(run))
-        return found.hexdigest()[:12]
+            hasher.update(content_digest(run))
+        return hasher.hexdigest()[:12]
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
@@ -58,9 +58,9 @@ class Reference:
         """One for each task: values masked, calls that follow from planted text marked."""
         began = self.clock()
         with Pool(self.runs) as pool:
-            found = contrast_all(pool, self.vocabulary)
+            packets = contrast_all(pool, self.vocabulary)
         self._prepared_s = self.clock() - began
-        return found
+        return packets
 
     def prepare(self) -> float:
         """Make the packets, if that has not been done. Seconds it took: every memory is charged with them."""

@@ -9,6 +9,6 @@ from contramem.prompts import render
 TEMPLATE = "evaluate/conditions/prompts/shown.jinja"
 
 
-def shown_text(title: str, entries: Sequence[str]) -> str:
+def render_entries(title: str, entries: Sequence[str]) -> str:
     """The entries under their title, with the policy that cards are shown with. Without entries, nothing."""
     return render(TEMPLATE, title=title, entries=entries).text.strip() if entries else ""

@@ -8,14 +8,14 @@ from statistics import mean
 from contramem.counting import ENCODING
 from contramem.evaluate.baselines import CONTROL
 from contramem.evaluate.conditions.condition import ConstructionCost
-from contramem.evaluate.conditions.foreseen import OURS, RowForesight, foreseen
+from contramem.evaluate.conditions.foreseen import OURS, RowForesight, compare_foresight
 from contramem.evaluate.conditions.measure import EXPECTED, Measurements
 from contramem.evaluate.contest import MIN_PAIRS
-from contramem.evaluate.report import ReportTable, between, number, signed, unknown
+from contramem.evaluate.report import ReportTable, between, difference_cell, number, unknown
 from contramem.evaluate.report.table import Row
 
 
-def written(measured: Measurements) -> list[ReportTable]:
+def write_tables(measured: Measurements) -> list[ReportTable]:
     """All of them, in the order a reader wants them."""
     return [foresight_table(measured), runtime_table(measured), construction_table(measured)]
 
@@ -23,19 +23,19 @@ def written(measured: Measurements) -> list[ReportTable]:
 def foresight_table(measured: Measurements) -> ReportTable:
     rows: list[Row] = []
     reasons = []
-    known = {row.name: row for row in measured.rows}
-    found = foreseen(measured)
-    for one in found:
-        row = known.get(one.name)
+    rows_by_name = {row.name: row for row in measured.rows}
+    compared = compare_foresight(measured)
+    for foresight in compared:
+        row = rows_by_name.get(foresight.name)
         if row is not None and row.not_applicable:
             reasons.append(f"{row.name} is n/a: {row.not_applicable}.")
-        against = one.difference
+        against = foresight.difference
         rows.append(
             [
-                one.name if one.part is None else f"· {one.part}",
-                number(one.score, 3),
-                between(one.interval, scale=1, digits=3, sign=False),
-                signed(against.value, 3) if against else unknown(),
+                foresight.name if foresight.part is None else f"· {foresight.part}",
+                number(foresight.score, 3),
+                between(foresight.interval, scale=1, digits=3, sign=False),
+                difference_cell(against.value, 3) if against else unknown(),
                 between(against.interval, scale=1, digits=3) if against else unknown(),
             ]
         )
@@ -47,21 +47,23 @@ def foresight_table(measured: Measurements) -> ReportTable:
         notes=(
             f"{measured.tasks} unseen tasks, {measured.pairs:,} pairs{_few(measured)}; {splits(measured)}. "
             "0.5 is chance.",
-            f"Difference: {_compared(found)}, over the same pairs; intervals resample tasks.",
+            f"Difference: {_name_comparison(compared)}, over the same pairs; intervals resample tasks.",
             f"Made by {measured.by}. The target of self and multi-rollout is {measured.target}. "
             "none and function-only order nothing.",
             f"Below the line: orders without a memory. {EXPECTED}: the guards as weighed before any run was seen. "
             f"{CONTROL}: sees only who ran.",
             *reasons,
         ),
-        strong=frozenset(number for number, one in enumerate(found) if one.name == OURS),
+        strong=frozenset(number for number, foresight in enumerate(compared) if foresight.name == OURS),
         sections=frozenset({first_control}),
         label="foresight",
     )
 
 
-def _compared(found: Sequence[RowForesight]) -> str:
-    best = next((one.difference.to for one in found if one.name == OURS and one.difference), None)
+def _name_comparison(found: Sequence[RowForesight]) -> str:
+    best = next(
+        (foresight.difference.to for foresight in found if foresight.name == OURS and foresight.difference), None
+    )
     return f"to {OURS}; that of {OURS} to {best}, the best other memory" if best else f"to {OURS}"
 
 
@@ -98,7 +100,7 @@ def construction_table(measured: Measurements) -> ReportTable:
     """The paper's Table (b)."""
     rows: list[Row] = []
     for row in measured.rows:
-        spent = averaged(row.constructions)
+        spent = average_cost(row.constructions)
         if spent is None:
             rows.append([row.name, *[unknown()] * 6])
             continue
@@ -124,19 +126,19 @@ def construction_table(measured: Measurements) -> ReportTable:
     )
 
 
-def averaged(found: Sequence[ConstructionCost]) -> ConstructionCost | None:
+def average_cost(found: Sequence[ConstructionCost]) -> ConstructionCost | None:
     """The mean over splits."""
     if not found:
         return None
-    costs = [one.cost_usd for one in found if one.cost_usd is not None]
+    costs = [cost.cost_usd for cost in found if cost.cost_usd is not None]
     return ConstructionCost(
         by=found[0].by,
-        trajectories=round(mean(one.trajectories for one in found)),
-        calls=round(mean(one.calls for one in found)),
-        tokens_in=round(mean(one.tokens_in for one in found)),
-        tokens_out=round(mean(one.tokens_out for one in found)),
+        trajectories=round(mean(cost.trajectories for cost in found)),
+        calls=round(mean(cost.calls for cost in found)),
+        tokens_in=round(mean(cost.tokens_in for cost in found)),
+        tokens_out=round(mean(cost.tokens_out for cost in found)),
         cost_usd=mean(costs) if len(costs) == len(found) else None,
-        seconds=mean(one.seconds for one in found),
+        seconds=mean(cost.seconds for cost in found),
     )
 
 

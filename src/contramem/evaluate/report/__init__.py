@@ -11,11 +11,11 @@
 
 - Charts (`bar_chart`, `interval_chart`, `flip_chart`, `scatter`, `step_chart`, `histogram`) take plain data and give a
   `Figure`, which brings its own table. Colours are words: `base`, `memory`, `good`, `bad`, `plain`, `series-0` to `-5`.
-- Cells (`number`, `percent`, `signed`, `points`, `between`) write None as `n/a`, and keep the number for CSV.
+- Cells (`number`, `percent`, `difference_cell`, `points`, `between`) write None as `n/a`, and keep the number for CSV.
 - Any text may come from a trace: it is escaped where it is written, so hand it over as it is.
 """
 
-from contramem.evaluate.report.cells import Cell, between, number, percent, points, signed, unknown
+from contramem.evaluate.report.cells import Cell, between, difference_cell, number, percent, points, unknown
 from contramem.evaluate.report.charts.bars import Bar, bar_chart
 from contramem.evaluate.report.charts.flips import FlipRow, flip_chart
 from contramem.evaluate.report.charts.histogram import Values, histogram
@@ -49,6 +49,7 @@ __all__ = [
     "as_html",
     "bar_chart",
     "between",
+    "difference_cell",
     "flip_chart",
     "histogram",
     "inputs_of",
@@ -57,7 +58,6 @@ __all__ = [
     "percent",
     "points",
     "scatter",
-    "signed",
     "step_chart",
     "unknown",
     "write_html",

@@ -39,7 +39,7 @@ def percent(share: float | None, tone: Tone = "") -> Cell:
     return unknown() if share is None else Cell(_minus(f"{100 * share:.1f}"), 100 * share, tone)
 
 
-def signed(value: float | None, digits: int = 0, tone: Tone = "") -> Cell:
+def difference_cell(value: float | None, digits: int = 0, tone: Tone = "") -> Cell:
     """A difference with its sign; nothing has no sign."""
     return unknown() if value is None else Cell(with_sign(value, digits), value, tone)
 

@@ -114,7 +114,7 @@ def _not_known(comparison: Comparison, cards: Cards | None) -> Iterator[str]:
         if effort is None
     ]  # fmt: skip
     if unsaid:
-        yield f"{_listed(unsaid).capitalize()}: there is no pair of runs that both say it (n/a)."
+        yield f"{_join_names(unsaid).capitalize()}: there is no pair of runs that both say it (n/a)."
     if comparison.left_out:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in comparison.left_out.items())
         yield f"How these runs would have counted, which were left out: {reasons}."
@@ -122,13 +122,13 @@ def _not_known(comparison: Comparison, cards: Cards | None) -> Iterator[str]:
         yield "Which cards were shown: no inject log was given (--injections LOG)."
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _harm(comparison: Comparison) -> Section:
     harmed = set(comparison.harmed_tasks)
-    rows = [FlipRow(name, *_changed(comparison.flips, name)) for name in comparison.by_ability]
+    rows = [FlipRow(name, *_list_flips(comparison.flips, name)) for name in comparison.by_ability]
     what = "Each square is one pair of runs" if comparison.pairs > comparison.tasks else "Each square is one task"
     chart = flip_chart("Flips by ability", rows, name="Ability", caption=f"{what}; pointing at it gives the name.")
     return Section(
@@ -149,7 +149,7 @@ def _harm(comparison: Comparison) -> Section:
     )
 
 
-def _changed(flips: Iterable[Flip], ability: str) -> tuple[list[str], list[str]]:
+def _list_flips(flips: Iterable[Flip], ability: str) -> tuple[list[str], list[str]]:
     """The tasks of an ability that were gained, and those that were lost."""
     of = [flip for flip in flips if flip.ability == ability]
     return [flip.task for flip in of if flip.change == "gained"], [flip.task for flip in of if flip.change == "lost"]
@@ -172,8 +172,10 @@ def _items(flips: Iterable[Flip], tasks: set[str]) -> list[Item]:
         if flip.task in tasks:
             by_task.setdefault(flip.task, []).append(flip)
     return [
-        Item(task, found[0].ability, tuple(place for flip in found for place in (flip.base, flip.memory)))
-        for task, found in sorted(by_task.items())
+        Item(
+            task, flips_of_task[0].ability, tuple(place for flip in flips_of_task for place in (flip.base, flip.memory))
+        )
+        for task, flips_of_task in sorted(by_task.items())
     ]
 
 
@@ -222,8 +224,8 @@ def _events(pairs: Sequence[Pair]) -> Figure:
     def change(pair: Pair) -> int:
         return pair.memory.agent_events - pair.base.agent_events
 
-    both = [change(pair) for pair in pairs if pair.passed_twice]
-    other = [change(pair) for pair in pairs if not pair.passed_twice]
+    both = [change(pair) for pair in pairs if pair.both_passed]
+    other = [change(pair) for pair in pairs if not pair.both_passed]
     fewer, more = sum(n < 0 for n in both + other), sum(n > 0 for n in both + other)
     return histogram(
         "Agent events, pair by pair",
@@ -243,13 +245,13 @@ def _against_success(comparison: Comparison) -> Figure | None:
     ]  # fmt: skip
     parts = dict(comparison.by_ability) if len(comparison.by_ability) > 1 else {"All tasks": comparison}
     for key, measure, digits in kinds:
-        known: list[tuple[str, Part, Effort]] = [
+        measured: list[tuple[str, Part, Effort]] = [
             (name, part, effort) for name, part in parts.items() if (effort := getattr(part, key)) is not None
         ]
-        if known:
+        if measured:
             dots = [
                 Dot(name, value, 100 * share, series)
-                for name, part, effort in known
+                for name, part, effort in measured
                 for series, value, share in (
                     (0, effort.base, part.success.base), (1, effort.memory, part.success.memory),
                 )

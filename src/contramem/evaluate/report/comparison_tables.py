@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from contramem.evaluate.cards import CardEffect, Cards, RunOutcomes
 from contramem.evaluate.compare import Comparison, Effort, Macro, Part
-from contramem.evaluate.report.cells import Cell, better, between, number, percent, points, signed, unknown
+from contramem.evaluate.report.cells import Cell, better, between, difference_cell, number, percent, points, unknown
 from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.sides import WithAndWithout
 from contramem.evaluate.stats import Interval
@@ -72,7 +72,7 @@ def effort_table(comparison: Comparison) -> ReportTable:
         [name, *_means(effort, digits), f"{effort.pairs} pairs"] for name, effort, digits in kinds if effort is not None
     ]
     hung = comparison.hung
-    rows.append(["Hung runs", number(hung.base), number(hung.memory), signed(hung.memory - hung.base)])
+    rows.append(["Hung runs", number(hung.base), number(hung.memory), difference_cell(hung.memory - hung.base)])
     return ReportTable("Per run", ("Per run", "Base", "Memory", "Difference", "Known for"), rows, label="effort")
 
 
@@ -81,29 +81,32 @@ def _means(effort: Effort | None, digits: int, *, coloured: bool = False) -> lis
         return [unknown(), unknown(), unknown()]
     change = effort.memory - effort.base
     tone = better(change, "down") if coloured else ""
-    return [number(effort.base, digits), number(effort.memory, digits), signed(change, digits, tone)]
+    return [number(effort.base, digits), number(effort.memory, digits), difference_cell(change, digits, tone)]
 
 
 def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> ReportTable:
     """Each card: how runs ended that were shown it, and how the runs without it did that they are paired with."""
-    held = any(one.held_out.runs for one in cards.effects)
+    has_held_out = any(effect.held_out.runs for effect in cards.effects)
     header = ("Card", "Tasks", "Passed", "Failed", "Base passed", "Base failed", "Gained", "Lost")
     rows: list[Row] = [
         [
-            _card_name(one, titles or {}), number(one.tasks), *_ended(one.shown), *_ended(one.base),
-            *flip_counts(one.gained, one.lost),
-            *(_ended(one.held_out) if held else ()),
+            _card_name(effect, titles or {}), number(effect.tasks), *_count_outcomes(effect.shown),
+            *_count_outcomes(effect.base),
+            *flip_counts(effect.gained, effect.lost),
+            *(_count_outcomes(effect.held_out) if has_held_out else ()),
         ]
-        for one in cards.effects
+        for effect in cards.effects
     ]  # fmt: skip
     return ReportTable(
         "Runs that were shown a card",
-        (*header, *(("Held-out passed", "Held-out failed") if held else ())),
+        (*header, *(("Held-out passed", "Held-out failed") if has_held_out else ())),
         rows,
         notes=(
             "A card is shown where it fits, beside others: a gain or a loss with it need not be its doing. Base: the "
             "paired runs without memory."
-            + (" Held out: runs at the same tasks that were chosen by lot to be shown nothing." if held else ""),
+            + (
+                " Held out: runs at the same tasks that were chosen by lot to be shown nothing." if has_held_out else ""
+            ),
         ),
         label="cards",
     )
@@ -118,12 +121,12 @@ def card_notes(cards: Cards) -> Iterator[str]:
         yield f"Of {cards.not_in_log} run(s) with memory the log says nothing, or nothing that run ids tell apart."
 
 
-def _card_name(one: CardEffect, titles: Mapping[str, str]) -> str:
-    title = titles.get(one.card_id)
-    return f"{title} ({one.card_id})" if title else one.card_id
+def _card_name(effect: CardEffect, titles: Mapping[str, str]) -> str:
+    title = titles.get(effect.card_id)
+    return f"{title} ({effect.card_id})" if title else effect.card_id
 
 
-def _ended(outcomes: RunOutcomes) -> tuple[Cell, Cell]:
+def _count_outcomes(outcomes: RunOutcomes) -> tuple[Cell, Cell]:
     return number(outcomes.passed), number(outcomes.failed)
 
 

@@ -27,10 +27,10 @@ def write_tables(tables: Sequence[ReportTable], folder: Path, verdict: str = "")
         raise UsageError(f"{folder}: cannot be made ({error.strerror or error}).") from None
     short = [table for table in tables if len(table.rows) <= MOST_ROWS]
     long = [f"{table.title}: {len(table.rows):,} rows, in {table.label}.csv" for table in tables if table not in short]
-    said = [*([verdict] if verdict else []), *long]
-    paragraphs = [f"{in_markdown(line)}\n" for line in said]
+    lines = [*([verdict] if verdict else []), *long]
+    paragraphs = [f"{in_markdown(line)}\n" for line in lines]
     write_text("\n".join([*paragraphs, *(table.as_markdown() for table in short)]), folder / "tables.md")
-    opening = [r"% Needs \usepackage{booktabs}.", *(f"% {in_latex(line)}" for line in said), ""]
+    opening = [r"% Needs \usepackage{booktabs}.", *(f"% {in_latex(line)}" for line in lines), ""]
     write_text("\n".join([*opening, *(table.as_latex() for table in short)]), folder / "tables.tex")
     for table in tables:
         write_text(table.as_csv(), folder / f"{table.label}.csv")

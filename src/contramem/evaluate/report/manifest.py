@@ -52,16 +52,16 @@ def inputs_of(role: str, paths: Iterable[Path]) -> tuple[Input, ...]:
 def _input(role: str, path: Path) -> Input:
     if path.is_file():
         return Input(role, str(path), 1, path.stat().st_size, _digest(path))
-    found = sorted(file for file in path.rglob("*") if file.is_file())
+    files = sorted(file for file in path.rglob("*") if file.is_file())
     whole = hashlib.sha256()
-    for file in found:
+    for file in files:
         whole.update(f"{file.relative_to(path).as_posix()}\0{_digest(file)}\n".encode("utf-8", "surrogateescape"))
-    return Input(role, str(path), len(found), sum(file.stat().st_size for file in found), whole.hexdigest())
+    return Input(role, str(path), len(files), sum(file.stat().st_size for file in files), whole.hexdigest())
 
 
 def _digest(path: Path) -> str:
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
-            found.update(block)
-    return found.hexdigest()
+            hasher.update(block)
+    return hasher.hexdigest()

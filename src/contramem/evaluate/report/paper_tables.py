@@ -30,7 +30,7 @@ def paper_tables(comparison: Comparison, cards: Cards | None = None) -> tuple[Re
     if cards is not None:
         tables.append(cards_table(cards))
     if comparison.flips:
-        tables.append(_changed_tasks(comparison))
+        tables.append(_flips_table(comparison))
     return tuple(tables)
 
 
@@ -43,10 +43,14 @@ def _success_by_ability(comparison: Comparison) -> ReportTable:
     macro = comparison.macro
     gain = f"{percent(macro.success.memory)} ({points(macro.difference)})"
     rows: list[Row] = [
-        [WITHOUT, *(_best(one.base, one.memory) for one in columns), _best(macro.success.base, macro.success.memory)],
+        [
+            WITHOUT,
+            *(_best(column.base, column.memory) for column in columns),
+            _best(macro.success.base, macro.success.memory),
+        ],
         [
             WITH,
-            *(_best(one.memory, one.base) for one in columns),
+            *(_best(column.memory, column.base) for column in columns),
             Cell(gain, 100 * macro.success.memory, "strong" if macro.difference > 0 else ""),
         ],
     ]
@@ -136,9 +140,9 @@ def _completion(comparison: Comparison) -> ReportTable:
     return ReportTable("Goal completion", ("Method", "TGC", "SGC", "Δ Base"), rows, notes=notes, label="completion")
 
 
-def _changed_tasks(comparison: Comparison) -> ReportTable:
+def _flips_table(comparison: Comparison) -> ReportTable:
     lost_first = sorted(comparison.flips, key=lambda flip: flip.change != "lost")
-    rows: list[Row] = [[one.task, one.ability, one.trial, one.change] for one in lost_first]
+    rows: list[Row] = [[flip.task, flip.ability, flip.trial, flip.change] for flip in lost_first]
     return ReportTable(
         "Tasks whose outcome changed", ("Task", "Ability", "Trial", "Change"), rows, align="llll", label="tasks"
     )

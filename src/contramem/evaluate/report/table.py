@@ -71,19 +71,19 @@ class ReportTable:
     def as_markdown(self) -> str:
         """A pipe table under its title."""
         lines = [_pipes(map(in_markdown, self.header)), _pipes("---:" if s == "r" else ":---" for s in self.alignment)]
-        for row, strong in self._weighed():
-            lines.append(_pipes(_wrapped(in_markdown(cell.text), "**", "**", strong(cell)) for cell in row))
+        for row, strong in self._rows_with_weight():
+            lines.append(_pipes(_wrap(in_markdown(cell.text), "**", "**", strong(cell)) for cell in row))
         notes = (f"*{in_markdown(note)}*" for note in self.notes)
         return "\n\n".join([f"**{in_markdown(self.title)}**", "\n".join(lines), *notes]) + "\n"
 
     def as_latex(self) -> str:
         """A floating table for `booktabs`. It asks for no other package."""
-        header = (_wrapped(in_latex(title), r"\textbf{", "}") for title in self.header)
+        header = (_wrap(in_latex(title), r"\textbf{", "}") for title in self.header)
         lines = [r"\begin{table}[t]", r"\centering", rf"\begin{{tabular}}{{{self.alignment}}}", r"\toprule"]
         lines += [_ampersands(header), r"\midrule"]
-        for number, (row, strong) in enumerate(self._weighed()):
+        for number, (row, strong) in enumerate(self._rows_with_weight()):
             lines += [r"\midrule"] if number in self.sections else []
-            lines.append(_ampersands(_wrapped(in_latex(cell.text), r"\textbf{", "}", strong(cell)) for cell in row))
+            lines.append(_ampersands(_wrap(in_latex(cell.text), r"\textbf{", "}", strong(cell)) for cell in row))
         caption = in_latex(" ".join([f"{self.title.rstrip('.')}.", *self.notes]))
         lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}"]
         lines += [rf"\label{{tab:{self.label}}}"] if self.label else []
@@ -103,7 +103,7 @@ class ReportTable:
             out.writerow([entry for cell, two in zip(row, wide, strict=True) for entry in _entries(cell, two)])
         return written.getvalue()
 
-    def _weighed(self) -> Iterator[tuple[tuple[Cell, ...], Callable[[Cell], bool]]]:
+    def _rows_with_weight(self) -> Iterator[tuple[tuple[Cell, ...], Callable[[Cell], bool]]]:
         """Each row, and which of its cells are set in bold: in a row that sums up, all are."""
         for number, row in enumerate(self.cells()):
             yield row, partial(_is_strong, number in self.strong)
@@ -117,7 +117,7 @@ def _cell(cell: Cell | str) -> Cell:
     return Cell(plain(cell)) if isinstance(cell, str) else Cell(plain(cell.text), cell.value, cell.tone)
 
 
-def _wrapped(text: str, before: str, after: str, really: bool = True) -> str:
+def _wrap(text: str, before: str, after: str, really: bool = True) -> str:
     return f"{before}{text}{after}" if text and really else text
 
 

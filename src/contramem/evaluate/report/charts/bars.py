@@ -13,11 +13,11 @@ from contramem.evaluate.report.charts.svg import (
     Scale,
     across,
     drawing,
-    fitted,
+    fit_text,
     gutter,
     line,
     rect,
-    rounded_up,
+    round_up,
     text,
 )
 from contramem.evaluate.report.figure import Figure
@@ -47,38 +47,38 @@ def bar_chart(
     title: str, bars: Sequence[Bar], *, measure: str, name: str = "", digits: int = 0, caption: str = ""
 ) -> Figure:
     """Horizontal bars from zero, with intervals where they are known. `measure` says what the number is."""
-    shown = bars[:MOST_ROWS]
-    left = gutter([bar.label for bar in shown])
-    right = max((width(_written(bar, digits)) for bar in shown), default=0) + 14
-    top_value = max((max(bar.value or 0, bar.high or 0) for bar in shown), default=0)
-    scale = Scale(0, rounded_up(top_value), left, WIDTH - right)
-    bottom = TOP + ROW * len(shown)
+    drawn = bars[:MOST_ROWS]
+    left = gutter([bar.label for bar in drawn])
+    right = max((width(_label(bar, digits)) for bar in drawn), default=0) + 14
+    top_value = max((max(bar.value or 0, bar.high or 0) for bar in drawn), default=0)
+    scale = Scale(0, round_up(top_value), left, WIDTH - right)
+    bottom = TOP + ROW * len(drawn)
     rows = [
-        part for place, bar in enumerate(shown) for part in _row(bar, TOP + ROW * (place + 0.5), scale, left, digits)
+        part for place, bar in enumerate(drawn) for part in _row(bar, TOP + ROW * (place + 0.5), scale, left, digits)
     ]
     axis_title = text((left + WIDTH - right) / 2, bottom + 30, measure, anchor="middle", kind="axis-title")
     svg = drawing(f"{title}: {measure}", bottom + 42, *across(scale, TOP, bottom), *rows, axis_title)
-    return Figure(title, svg, _table(title, bars, measure, name, digits), capped(caption, len(bars)))
+    return Figure(title, svg, _table(title, bars, measure, name, digits), cap_caption(caption, len(bars)))
 
 
 def _row(bar: Bar, y: float, scale: Scale, left: float, digits: int) -> Iterator[Markup]:
-    yield fitted(left - 10, y, bar.label, left - 14, anchor="end")
+    yield fit_text(left - 10, y, bar.label, left - 14, anchor="end")
     if bar.value is None:
         yield text(left + 6, y, "n/a", kind="tick")
         return
-    yield rect(left, y - 8, scale(bar.value) - left, 16, f"fill {bar.kind}", f"{bar.label}: {_written(bar, digits)}")
+    yield rect(left, y - 8, scale(bar.value) - left, 16, f"fill {bar.kind}", f"{bar.label}: {_label(bar, digits)}")
     end = scale(bar.value)
     if bar.low is not None and bar.high is not None:
         yield line(scale(bar.low), y, scale(bar.high), y, "whisker")
         end = max(end, scale(bar.high))
-    yield text(end + 8, y, _written(bar, digits), kind="value")
+    yield text(end + 8, y, _label(bar, digits), kind="value")
 
 
-def _written(bar: Bar, digits: int) -> str:
+def _label(bar: Bar, digits: int) -> str:
     return bar.note or number(bar.value, digits).text
 
 
-def capped(caption: str, rows: int) -> str:
+def cap_caption(caption: str, rows: int) -> str:
     """`caption`, and how many rows it was too much to draw."""
     return (
         f"{caption} The first {MOST_ROWS} of {rows} rows are drawn; the table has all.".strip()
@@ -92,7 +92,7 @@ def _table(title: str, bars: Sequence[Bar], measure: str, name: str, digits: int
     header = (name, measure, *(["95 % interval"] if intervals else []))
     rows: list[Row] = []
     for bar in bars:
-        known = None if bar.low is None or bar.high is None else (bar.low, bar.high)
-        ends = between(known, scale=1, digits=digits, sign=False) if known else unknown()
+        interval = None if bar.low is None or bar.high is None else (bar.low, bar.high)
+        ends = between(interval, scale=1, digits=digits, sign=False) if interval else unknown()
         rows.append([bar.label, number(bar.value, digits), *([ends] if intervals else [])])
     return ReportTable(title, header, rows)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from contramem.evaluate.report.cells import number
-from contramem.evaluate.report.charts.bars import MOST_ROWS, capped
-from contramem.evaluate.report.charts.svg import WIDTH, drawing, fitted, gutter, line, rect, text
+from contramem.evaluate.report.charts.bars import MOST_ROWS, cap_caption
+from contramem.evaluate.report.charts.svg import WIDTH, drawing, fit_text, gutter, line, rect, text
 from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.table import ReportTable, Row
 
@@ -27,26 +27,29 @@ class FlipRow(NamedTuple):
 
 def flip_chart(title: str, rows: Sequence[FlipRow], *, name: str = "", caption: str = "") -> Figure:
     """Pointing at a square names its task. Where there are too many for squares, bars stand for them."""
-    shown = rows[:MOST_ROWS]
-    left = gutter([row.label for row in shown])
-    most_lost = max((len(row.lost) for row in shown), default=0)
-    most_gained = max((len(row.gained) for row in shown), default=0)
+    drawn = rows[:MOST_ROWS]
+    left = gutter([row.label for row in drawn])
+    most_lost = max((len(row.lost) for row in drawn), default=0)
+    most_gained = max((len(row.gained) for row in drawn), default=0)
     room = WIDTH - left - 2 * 44
     unit = min(SQUARE, room / max(1, most_lost + most_gained))
     zero = left + 44 + max(unit * most_lost, 60)
-    bottom = TOP + ROW * len(shown)
+    bottom = TOP + ROW * len(drawn)
     parts = [text(zero - 10, 10, "lost", anchor="end", kind="tick"), text(zero + 10, 10, "gained", kind="tick")]
-    for place, row in enumerate(shown):
+    for place, row in enumerate(drawn):
         parts += _row(row, TOP + ROW * (place + 0.5), left, zero, unit)
     parts.append(line(zero, TOP - 2, zero, bottom, "axis"))
     total = f"{sum(len(row.gained) for row in rows)} gained, {sum(len(row.lost) for row in rows)} lost"
     return Figure(
-        title, drawing(f"{title}: {total}", bottom + 6, *parts), _table(title, rows, name), capped(caption, len(rows))
+        title,
+        drawing(f"{title}: {total}", bottom + 6, *parts),
+        _table(title, rows, name),
+        cap_caption(caption, len(rows)),
     )
 
 
 def _row(row: FlipRow, y: float, left: float, zero: float, unit: float) -> Iterator[Markup]:
-    yield fitted(left - 10, y, row.label, left - 14, anchor="end")
+    yield fit_text(left - 10, y, row.label, left - 14, anchor="end")
     for tasks, way, kind in ((row.lost, -1, "bad"), (row.gained, 1, "good")):
         yield from _squares(tasks, y, zero, way * unit, kind)
         end = zero + way * (unit * len(tasks) + 8)

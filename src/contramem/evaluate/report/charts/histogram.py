@@ -19,7 +19,7 @@ from contramem.evaluate.report.charts.svg import (
     line,
     nice,
     rect,
-    rounded_up,
+    round_up,
     short,
     text,
     upward,
@@ -51,10 +51,10 @@ def histogram(title: str, series: Sequence[Values], *, measure: str, counted: st
     bins = _bins(series)
     top, bottom = LEGEND + 4, LEGEND + 4 + HEIGHT
     x = Scale(bins[0].low, bins[-1].high, LEFT, WIDTH - RIGHT)
-    y = Scale(0, rounded_up(max(sum(one.counts) for one in bins)), bottom, top)
+    y = Scale(0, round_up(max(sum(bin_.counts) for bin_ in bins)), bottom, top)
     parts = [*legend([s.label for s in series], [f"fill {s.kind}" for s in series], LEFT, boxes=True)]
     parts += [*upward(y, LEFT, WIDTH - RIGHT), *across(x, bottom, bottom)]
-    parts += [part for one in bins for part in _stack(one, series, x, y)]
+    parts += [part for bin_ in bins for part in _stack(bin_, series, x, y)]
     if x.low < 0 < x.high:
         parts.append(line(x(0), top, x(0), bottom, "reference"))
     parts.append(text((LEFT + WIDTH - RIGHT) / 2, bottom + 32, measure, anchor="middle", kind="axis-title"))
@@ -68,15 +68,15 @@ def histogram(title: str, series: Sequence[Values], *, measure: str, counted: st
 
 
 def _bins(series: Sequence[Values]) -> list[_Bin]:
-    every = [value for one in series for value in one.values] or [0.0]
+    every = [value for values in series for value in values.values] or [0.0]
     low, high = min(every), max(every)
     step = _step(low, high)
     first, last = math.floor(low / step + 0.5), math.floor(high / step + 0.5)
-    found = []
+    bins = []
     for place in range(first, last + 1):
-        inside = [sum(math.floor(value / step + 0.5) == place for value in one.values) for one in series]
-        found.append(_Bin((place - 0.5) * step, (place + 0.5) * step, tuple(inside)))
-    return found
+        inside = [sum(math.floor(value / step + 0.5) == place for value in values.values) for values in series]
+        bins.append(_Bin((place - 0.5) * step, (place + 0.5) * step, tuple(inside)))
+    return bins
 
 
 def _step(low: float, high: float) -> float:
@@ -85,21 +85,21 @@ def _step(low: float, high: float) -> float:
     return max(1.0, ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
 
 
-def _stack(one: _Bin, series: Sequence[Values], x: Scale, y: Scale) -> Iterator[Markup]:
+def _stack(bin_: _Bin, series: Sequence[Values], x: Scale, y: Scale) -> Iterator[Markup]:
     below = 0
-    for count, of in zip(one.counts, series, strict=True):
+    for count, of in zip(bin_.counts, series, strict=True):
         if count:
-            title = f"{_span(one)}: {count} ({of.label})"
-            left, wide = x(one.low) + 0.75, x(one.high) - x(one.low) - 1.5
+            title = f"{_span(bin_)}: {count} ({of.label})"
+            left, wide = x(bin_.low) + 0.75, x(bin_.high) - x(bin_.low) - 1.5
             yield rect(left, y(below + count), wide, y(below) - y(below + count), f"fill {of.kind}", title)
             below += count
 
 
-def _span(one: _Bin) -> str:
-    low, high = math.ceil(one.low), math.ceil(one.high) - 1
+def _span(bin_: _Bin) -> str:
+    low, high = math.ceil(bin_.low), math.ceil(bin_.high) - 1
     return short(low) if high <= low else f"{short(low)} to {short(high)}"
 
 
 def _table(title: str, bins: Sequence[_Bin], series: Sequence[Values], measure: str) -> ReportTable:
-    rows: list[Row] = [[_span(one), *(number(count) for count in one.counts)] for one in bins if any(one.counts)]
-    return ReportTable(title, (measure, *(one.label for one in series)), rows)
+    rows: list[Row] = [[_span(bin_), *(number(count) for count in bin_.counts)] for bin_ in bins if any(bin_.counts)]
+    return ReportTable(title, (measure, *(values.label for values in series)), rows)

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from contramem.evaluate.report.cells import Cell, between, number
-from contramem.evaluate.report.charts.bars import MOST_ROWS, capped
+from contramem.evaluate.report.charts.bars import MOST_ROWS, cap_caption
 from contramem.evaluate.report.charts.svg import (
     LEGEND,
     WIDTH,
     Scale,
     across,
     drawing,
-    fitted,
+    fit_text,
     gutter,
     legend,
     line,
@@ -66,29 +66,29 @@ def interval_chart(
 ) -> Figure:
     """Dots with whiskers. `span` is the axis; `reference` a line to compare with (0.5 for a coin, say); `notes` the
     header of what stands at the end of each row. `series` may be left out when there is one."""
-    shown = rows[:MOST_ROWS]
-    count = max((len(row.estimates) for row in shown), default=1)
+    drawn = rows[:MOST_ROWS]
+    count = max((len(row.estimates) for row in drawn), default=1)
     top = LEGEND if series else 8
     high = BETWEEN_SERIES * (count - 1) + BETWEEN_ROWS + 6
-    left, right = gutter([row.label for row in shown]), max((width(row.note) for row in shown), default=0) + 26
-    scale = Scale(*(span or _span(shown, reference)), left + 6, WIDTH - right)
-    bottom = top + high * len(shown)
+    left, right = gutter([row.label for row in drawn]), max((width(row.note) for row in drawn), default=0) + 26
+    scale = Scale(*(span or _span(drawn, reference)), left + 6, WIDTH - right)
+    bottom = top + high * len(drawn)
     parts = [*legend(series, kinds[: len(series)], left), *across(scale, top, bottom)]
     if reference is not None:
         parts.append(line(scale(reference), top, scale(reference), bottom, "reference"))
-    for place, row in enumerate(shown):
+    for place, row in enumerate(drawn):
         parts += _row(row, top + high * (place + 0.5), scale, left, kinds, digits, series)
     parts.append(text((left + WIDTH - right) / 2, bottom + 30, measure, anchor="middle", kind="axis-title"))
     svg = drawing(f"{title}: {measure}", bottom + 42, *parts)
     return Figure(
-        title, svg, _table(title, rows, series or (measure,), name, digits, notes), capped(caption, len(rows))
+        title, svg, _table(title, rows, series or (measure,), name, digits, notes), cap_caption(caption, len(rows))
     )
 
 
 def _span(rows: Sequence[IntervalRow], reference: float | None) -> tuple[float, float]:
-    found = [end for row in rows for one in row.estimates for end in one if end is not None]
-    found += [] if reference is None else [reference]
-    low, high = min(found, default=0.0), max(found, default=1.0)
+    ends = [end for row in rows for estimate in row.estimates for end in estimate if end is not None]
+    ends += [] if reference is None else [reference]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
     air = (high - low or abs(high) or 1.0) * 0.06
     return low - air, high + air
 
@@ -96,25 +96,27 @@ def _span(rows: Sequence[IntervalRow], reference: float | None) -> tuple[float, 
 def _row(
     row: IntervalRow, y: float, scale: Scale, left: float, kinds: Sequence[str], digits: int, series: Sequence[str]
 ) -> Iterator[Markup]:
-    yield fitted(left - 10, y, row.label, left - 14, anchor="end")
+    yield fit_text(left - 10, y, row.label, left - 14, anchor="end")
     first = y - BETWEEN_SERIES * (len(row.estimates) - 1) / 2
-    for place, one in enumerate(row.estimates):
+    for place, estimate in enumerate(row.estimates):
         at = first + BETWEEN_SERIES * place
         kind = kinds[place % len(kinds)]
-        if one.value is None:
+        if estimate.value is None:
             yield text(scale.start, at, "n/a", kind="tick")
             continue
-        if one.low is not None and one.high is not None:
-            yield line(scale(one.low), at, scale(one.high), at, f"interval {kind}")
-        said = ", ".join(filter(None, [row.label, series[place] if place < len(series) else "", _said(one, digits)]))
-        yield mark(scale(one.value), at, place if len(row.estimates) > 1 else 1, kind, said)
+        if estimate.low is not None and estimate.high is not None:
+            yield line(scale(estimate.low), at, scale(estimate.high), at, f"interval {kind}")
+        title = ", ".join(
+            filter(None, [row.label, series[place] if place < len(series) else "", _describe(estimate, digits)])
+        )
+        yield mark(scale(estimate.value), at, place if len(row.estimates) > 1 else 1, kind, title)
     if row.note:
         yield text(WIDTH, y, row.note, anchor="end", kind="value")
 
 
-def _said(one: Estimate, digits: int) -> str:
-    around = f" ({between(one.interval, scale=1, digits=digits, sign=False)})" if one.interval else ""
-    return f"{number(one.value, digits)}{around}"
+def _describe(estimate: Estimate, digits: int) -> str:
+    around = f" ({between(estimate.interval, scale=1, digits=digits, sign=False)})" if estimate.interval else ""
+    return f"{number(estimate.value, digits)}{around}"
 
 
 def _table(
@@ -126,7 +128,7 @@ def _table(
     cells: list[Row] = []
     for row in rows:
         numbers: list[Cell | str] = [row.label]
-        for one in row.estimates:
-            numbers += [number(one.value, digits), between(one.interval, scale=1, digits=digits, sign=False)]
+        for estimate in row.estimates:
+            numbers += [number(estimate.value, digits), between(estimate.interval, scale=1, digits=digits, sign=False)]
         cells.append([*numbers, *([row.note] if notes else [])])
     return ReportTable(title, (*header, *([notes] if notes else [])), cells)

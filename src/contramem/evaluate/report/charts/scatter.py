@@ -19,7 +19,7 @@ from contramem.evaluate.report.charts.svg import (
     legend,
     line,
     mark,
-    rounded_up,
+    round_up,
     tag,
     text,
     upward,
@@ -60,14 +60,14 @@ def scatter(
     """Dots by name. With `arrows`, dots of one label are joined, from the first series to the next."""
     top = LEGEND + 4 if series else 10
     bottom = top + HEIGHT
-    low, high = y_span or (0, rounded_up(max((dot.y for dot in dots), default=1.0)))
-    x = Scale(0, rounded_up(max((dot.x for dot in dots), default=1.0) * 1.02), LEFT, WIDTH - RIGHT)
+    low, high = y_span or (0, round_up(max((dot.y for dot in dots), default=1.0)))
+    x = Scale(0, round_up(max((dot.x for dot in dots), default=1.0) * 1.02), LEFT, WIDTH - RIGHT)
     y = Scale(low, high, bottom, top)
     parts = [*legend(series, kinds[: len(series)], LEFT), *across(x, top, bottom), *upward(y, LEFT, WIDTH - RIGHT)]
     if arrows:
         parts += _arrows(dots, x, y)
     parts += [
-        mark(x(dot.x), y(dot.y), dot.series if series else 1, kinds[dot.series % len(kinds)], _said(dot, digits))
+        mark(x(dot.x), y(dot.y), dot.series if series else 1, kinds[dot.series % len(kinds)], _describe(dot, digits))
         for dot in dots
     ]
     parts += _names(dots, x, y, arrows)
@@ -77,7 +77,7 @@ def scatter(
     return Figure(title, svg, _table(title, dots, series, (x_measure, y_measure), name, digits), caption)
 
 
-def _said(dot: Dot, digits: tuple[int, int]) -> str:
+def _describe(dot: Dot, digits: tuple[int, int]) -> str:
     return f"{dot.label}: {number(dot.x, digits[0])}, {number(dot.y, digits[1])}"
 
 
@@ -120,8 +120,8 @@ def _names(dots: Sequence[Dot], x: Scale, y: Scale, arrows: bool) -> Iterator[Ma
 _Box = tuple[float, float, float, float]
 
 
-def _overlap(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(box: _Box, other: _Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _table(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from contramem.evaluate.report.cells import number
-from contramem.evaluate.report.charts.svg import WIDTH, Scale, across, drawing, rounded_up, tag, text, upward, y_title
+from contramem.evaluate.report.charts.svg import WIDTH, Scale, across, drawing, round_up, tag, text, upward, y_title
 from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.report.text import width
@@ -34,13 +34,13 @@ def step_chart(
     title: str, lines: Sequence[Steps], *, x_measure: str, y_measure: str, name: str = "", caption: str = ""
 ) -> Figure:
     """Lines that rise and fall in steps, each named at its end."""
-    end = max((x for one in lines for x, _ in one.points), default=1.0)
-    top_value = max((y for one in lines for _, y in one.points), default=1.0)
-    right = WIDTH - max((width(_ending(one)) for one in lines), default=0) - 14
+    end = max((x for steps in lines for x, _ in steps.points), default=1.0)
+    top_value = max((y for steps in lines for _, y in steps.points), default=1.0)
+    right = WIDTH - max((width(_ending(steps)) for steps in lines), default=0) - 14
     bottom = TOP + HEIGHT
-    x, y = Scale(0, end, LEFT, right), Scale(0, rounded_up(top_value), bottom, TOP)
+    x, y = Scale(0, end, LEFT, right), Scale(0, round_up(top_value), bottom, TOP)
     parts = [*across(x, TOP, bottom), *upward(y, LEFT, right)]
-    parts += [_path(one, x, y, f"step series-{place % 6}") for place, one in enumerate(lines)]
+    parts += [_path(steps, x, y, f"step series-{place % 6}") for place, steps in enumerate(lines)]
     parts += _endings(lines, right + 8, y)
     parts.append(text((LEFT + right) / 2, bottom + 32, x_measure, anchor="middle", kind="axis-title"))
     parts.append(y_title(y_measure, TOP, bottom))
@@ -48,28 +48,28 @@ def step_chart(
     return Figure(title, svg, _table(title, lines, end, name or x_measure), caption)
 
 
-def _path(one: Steps, x: Scale, y: Scale, kind: str) -> Markup:
-    if not one.points:
+def _path(steps: Steps, x: Scale, y: Scale, kind: str) -> Markup:
+    if not steps.points:
         return Markup("")
-    (first_x, first_y), *rest = one.points
+    (first_x, first_y), *rest = steps.points
     moves = "".join(f"H{x(place):.1f}V{y(value):.1f}" for place, value in rest)
     return tag("path", d=f"M{x(first_x):.1f},{y(first_y):.1f}{moves}H{x.end:.1f}", class_=kind)
 
 
-def _ending(one: Steps) -> str:
-    return f"{one.label} {one.points[-1][1]:,.0f}" if one.points else one.label
+def _ending(steps: Steps) -> str:
+    return f"{steps.label} {steps.points[-1][1]:,.0f}" if steps.points else steps.label
 
 
 def _endings(lines: Sequence[Steps], left: float, y: Scale) -> Iterator[Markup]:
     """Names at the ends of the lines, moved apart where lines end close together."""
     lowest = -float("inf")
-    ends = [(y(one.points[-1][1]), place, one) for place, one in enumerate(lines) if one.points]
-    for height, place, one in sorted(ends, key=lambda end: end[:2]):
+    ends = [(y(steps.points[-1][1]), place, steps) for place, steps in enumerate(lines) if steps.points]
+    for height, place, steps in sorted(ends, key=lambda end: end[:2]):
         lowest = max(height, lowest + 15)
-        yield text(left, lowest, _ending(one), kind=f"value series-{place % 6}")
+        yield text(left, lowest, _ending(steps), kind=f"value series-{place % 6}")
 
 
 def _table(title: str, lines: Sequence[Steps], end: float, name: str) -> ReportTable:
     places = sorted({round(end * part / TABLE_ROWS) for part in range(1, TABLE_ROWS + 1)})
-    rows: list[Row] = [[number(place), *(number(one.at(place)) for one in lines)] for place in places]
-    return ReportTable(title, (name, *(one.label for one in lines)), rows, align="r" * (len(lines) + 1))
+    rows: list[Row] = [[number(place), *(number(steps.at(place)) for steps in lines)] for place in places]
+    return ReportTable(title, (name, *(steps.label for steps in lines)), rows, align="r" * (len(lines) + 1))

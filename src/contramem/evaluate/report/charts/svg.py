@@ -47,7 +47,7 @@ def text(x: float, y: float, content: str, *, anchor: str = "start", kind: str =
     return tag("text", content, class_=kind, x=x, y=y, dy="0.35em", text_anchor=None if anchor == "start" else anchor)
 
 
-def fitted(x: float, y: float, content: str, pixels: float, *, anchor: str = "start", kind: str = "label") -> Markup:
+def fit_text(x: float, y: float, content: str, pixels: float, *, anchor: str = "start", kind: str = "label") -> Markup:
     """A text that keeps within `pixels`; the whole of it shows when one points at it."""
     short = fit(content, pixels)
     if short == plain(content):
@@ -110,7 +110,7 @@ def nice(low: float, high: float, about: int = 5) -> list[float]:
     return [float(f"{(first + number) * step:.10g}") for number in range(count)]
 
 
-def rounded_up(value: float) -> float:
+def round_up(value: float) -> float:
     """The end of an axis from 0 that holds `value`."""
     if value <= 0:
         return 1.0
