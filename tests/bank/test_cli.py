@@ -111,7 +111,7 @@ def test_diff_shows_what_an_edit_changed_and_import_takes_it_in(store, tmp_path)
     (entry,) = in_json("import", store, str(edited), "--by", "anna")
     assert (entry["operation"], entry["by"]["name"]) == ("IMPORT", "anna")
     assert run("diff", store, str(edited)).stdout == "The two banks serve the same cards.\n"
-    assert "nothing in it differs" in run("import", store, str(edited)).stdout
+    assert "no differences from the store" in run("import", store, str(edited)).stdout
 
 
 def test_an_edited_file_is_read_with_a_word_of_warning(store, tmp_path):
@@ -154,7 +154,7 @@ def test_personal_data_in_an_edit_is_taken_and_said(store, tmp_path):
     frozen = tmp_path / "bank.jsonl"
     run("freeze", store, "--out", str(frozen))
     frozen.write_text(frozen.read_text().replace("Partition before", "Ask ada@example.org before"))
-    assert "core_rule holds an e-mail address. Taken as you wrote it;" in run("import", store, str(frozen)).stderr
+    assert "core_rule holds an e-mail address. Saved as you wrote it;" in run("import", store, str(frozen)).stderr
 
 
 def test_review_puts_every_act_in_the_ledger(store):
@@ -185,7 +185,7 @@ def test_review_opens_the_same_text_again_when_it_was_no_card(store, tmp_path, m
     drop_the_last_line, put_it_back = "sed -i -e 's/Deletes one/Erases one/' -e '$ d' \"$1\"", 'echo } >> "$1"'
     Path(path).write_text(f'#!/bin/sh\nif grep -q Erases "$1"; then {put_it_back}; else {drop_the_last_line}; fi\n')
     reviewed = run("review", store, input="e\ne\nq\n")
-    assert "Not taken: Invalid JSON" in reviewed.stderr and reviewed.stdout.startswith("1 edit;")
+    assert "Not saved: Invalid JSON" in reviewed.stderr and reviewed.stdout.startswith("1 edit;")
     assert "Erases one" in run("card", store, "function::").stdout
 
 

@@ -95,7 +95,7 @@ def test_a_source_that_no_run_has_is_named_with_those_that_exist(
     sources: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = complaint(capsys, "build", RUNS, "--bank", tmp_path / "bank.db", "--sources", sources)
-    assert f"there are no runs of {sources.rpartition(',')[2]!r}" in said
+    assert f"there are no runs by {sources.rpartition(',')[2]!r}" in said
     assert "scripted-careful, " in said
     assert not (tmp_path / "bank.db").exists()
 

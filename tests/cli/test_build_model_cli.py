@@ -293,7 +293,7 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
     with loopback(behave) as server:
         how = ("--model", "openai:some", "--base-url", server.url, "--parallel", "1")
         first = contramem("build", traces, "--bank", store, *how)
-        assert "run the same command again to go on from here" in str(first.exception)
+        assert "run the same command again to continue" in str(first.exception)
         assert "Ctrl-C again leaves at once" in " ".join(first.output.split())
         with open_store(store) as opened:
             assert len(opened.calls()) == len(server.bodies) == 1

@@ -72,7 +72,7 @@ def test_runs_without_any_verdict_say_how_to_give_one(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("traces", EXAMPLES / "runs", "--format", "openai"), "did you mean 'openai-chat'?"),
-        (("contrast", EXAMPLES / "runs", "--task", "drive"), "Of this name are bfcl/drive/drive_all_doors_open"),
+        (("contrast", EXAMPLES / "runs", "--task", "drive"), "Similar: bfcl/drive/drive_all_doors_open"),
         (("traces", EXAMPLES / "runs", "--outcomes", "nowhere.csv"), "nowhere.csv: cannot be read (No such file"),
         (("traces", "{tmp_path}/empty.jsonl"), "is empty"),
         (("traces", "{tmp_path}"), "name it with --format (contramem, "),
@@ -93,7 +93,7 @@ def test_a_mistyped_command_names_the_one_that_is_like_it(wrong: tuple[str, ...]
 
 def test_groups_say_in_full_what_their_commands_do() -> None:
     shown = " ".join(contramem("bank", "-h").output.split())
-    assert "its rule, the runs that taught it, the decisions that shaped it." in shown
+    assert "its rule, the runs that taught it, and the decisions that shaped it." in shown
 
 
 @pytest.mark.parametrize(

@@ -230,5 +230,5 @@ def test_sources_of_one_folder_can_be_the_two_sides(command):
     code, _, err = command(runs, "--with", runs, "--sources", "scripted-hasty", "--with-sources", "nobody")
     assert code == 1
     assert err.startswith(
-        "contramem: --with-sources: there are no runs of 'nobody'. These runs are of scripted-careful,"
+        "contramem: --with-sources: there are no runs by 'nobody'. The sources here are scripted-careful,"
     )

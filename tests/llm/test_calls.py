@@ -91,7 +91,7 @@ def test_a_file_that_holds_no_exchanges_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no recorded exchanges"):
         RecordedModel(tmp_path / "nothing.jsonl")
     (tmp_path / "other.jsonl").write_text('{"format": "something"}\n')
-    with pytest.raises(UsageError, match="is no file of recorded exchanges"):
+    with pytest.raises(UsageError, match="not a file of recorded exchanges"):
         RecordedModel(tmp_path / "other.jsonl")
 
 
@@ -139,7 +139,7 @@ def test_replies_come_from_a_batch_or_from_a_person(tmp_path: Path) -> None:
         "e": ModelReply('{"card": null}'),
     }
     path.write_text('{"custom_id": "a"}\n')
-    with pytest.raises(UsageError, match=r"a.jsonl:1: is no reply"):
+    with pytest.raises(UsageError, match=r"a.jsonl:1: not a reply"):
         read_replies(path)
 
 
@@ -161,7 +161,7 @@ def test_whoever_wants_to_stop_gets_what_is_under_way_and_no_further_call_is_beg
     model = Slow()
     caller = ModelCaller(model, parallel=2, stop=stop)
     got = []
-    with pytest.raises(ModelError, match=r"stopped as you wished\. Everything paid for is kept"):
+    with pytest.raises(ModelError, match=r"stopped at your request. Every paid reply is saved"):
         for _, reply in caller.ask_all([request(str(number)) for number in range(6)]):
             got.append(reply.text)
     assert sorted(got) == sorted(model.asked) == ["0", "1"]

@@ -134,7 +134,7 @@ def test_a_provider_that_is_down_ends_the_round_with_what_had_come_and_what_to_d
     assert asked.replies["first"].text == '{"card": null}'
     assert asked.error is not None
     assert "does not answer" in str(asked.error)
-    assert "Everything paid for is kept" in str(asked.error)
+    assert "Every paid reply is saved" in str(asked.error)
     tries = Counter(body["messages"][1]["content"] for body in server.bodies)
     assert tries["About first"] == 1
     assert max(tries.values()) == MAX_TRIES
@@ -181,10 +181,10 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(kept))
 trace.set_tracer_provider(provider)
 from contramem.llm.client import ProviderModel
-from contramem.llm.request import Message, Request, Settings
+from contramem.llm.request import ModelSettings, PromptMessage, Request
 model = ProviderModel("openai:loopback", base_url=sys.argv[1])
-messages = (Message("system", "Be a builder."), Message("user", "About Mail.search"))
-model.ask(Request("openai:loopback", Settings(), messages, {"type": "object", "properties": {}}))
+messages = (PromptMessage("system", "Be a builder."), PromptMessage("user", "About Mail.search"))
+model.ask(Request("openai:loopback", ModelSettings(), messages, {"type": "object", "properties": {}}))
 model.close()
 print(json.dumps([json.loads(span.to_json()) for span in kept.get_finished_spans()]))
 """

@@ -159,7 +159,7 @@ def test_the_command_shows_what_was_open_when_a_run_stopped(watched: tuple[str, 
     assert shown.exit_code == 0, shown.output
     assert "still owed" in shown.output and "`delete` is still to come" in shown.output
     assert (
-        "Nothing was owed" in CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "thorough"]).output
+        "No obligation was open" in CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "thorough"]).output
     )
 
 
@@ -168,7 +168,7 @@ def test_of_several_runs_the_rules_that_were_not_kept_come_first_and_then_who_di
 ) -> None:
     runs, bank = watched
     listed = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank]).output
-    assert "2 runs: 1 left something open or broke something." in listed
+    assert "2 runs: 1 left an obligation open or broke a guard." in listed
     (rule,) = (line for line in listed.splitlines() if "is followed by" in line)
     assert rule.split()[-6:] == ["1", "of", "1", "0", "of", "1"]
     assert "· hasty · run 0" in listed
@@ -188,13 +188,13 @@ def test_a_guard_can_be_tried_on_runs_without_a_bank(watched: tuple[str, str]) -
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ((), "nothing to watch for. Give --bank BANK"),
+        ((), "nothing to check. Give --bank BANK"),
         (("--guard", "exists(Mail.delete)"), "there is no template 'exists'. Perhaps existence?"),
         (("--guard", "existence(Mail.delet)"), "no run calls Mail.delet. Perhaps Mail.delete?"),
         (("--guard", "existence(Post.delete)"), "no run calls Post.delete. Perhaps Mail.delete?"),
         (("--guard", "existence(delete)"), "Write Mail.delete."),
         (("--guard", "known_value(Mail.delete.ids)"), "no call of Mail.delete has an argument ids. Perhaps id?"),
-        (("--guard", "existence(Mail.delete)", "--run", "7"), "no run is left"),
+        (("--guard", "existence(Mail.delete)", "--run", "7"), "no run matches"),
     ],
 )
 def test_what_cannot_be_watched_is_told_with_what_was_perhaps_meant(

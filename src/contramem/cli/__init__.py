@@ -30,19 +30,19 @@ COMMANDS = {
 
 # Said here as well, so that `contramem --help` need not import them all.
 SUMMARIES = {
-    "traces": "Read runs of any format and say what is in them.",
+    "traces": "Read runs in any supported format and summarize them.",
     "convert": "Write runs in contramem's own format.",
     "contrast": "Put runs of one task side by side and show what separates them.",
-    "build": "Learn cards from runs and fold them into a bank.",
+    "build": "Learn cards from runs and add them to a bank.",
     "bank": "Look at a bank, review it, freeze it, export it.",
     "guide": "Show what an agent would be told for a task.",
-    "monitor": "Replay a run and show what its cards still asked for.",
-    "injections": "Sum up which cards were shown, and how those runs ended.",
+    "monitor": "Replay a run and show which obligations it left open.",
+    "injections": "Summarize which cards were shown and how those runs ended.",
     "hook": "Guide Claude Code and Codex through their hooks.",
     "mcp": "Serve a bank over the Model Context Protocol.",
     "foresight": "Do guards tell failing runs from passing ones on unseen tasks?",
     "evaluate": "Compare runs with and without memory, paired by task.",
-    "experiment": "Run a whole experiment from one file, resumable.",
+    "experiment": "Run a whole experiment from one file; resumable.",
 }
 
 
@@ -60,7 +60,7 @@ class Group(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, one.get_short_help_str(limit=200)) for name, one in commands if one])
+            formatter.write_dl([(name, command.get_short_help_str(limit=200)) for name, command in commands if command])
 
 
 class Commands(Group):

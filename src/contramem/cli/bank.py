@@ -30,7 +30,7 @@ from contramem.retrieve.profiles import PROFILES
 PIPED_WIDTH = 140
 """Columns of a table that goes to a file or another program."""
 
-as_json = click.option("--json", "as_json", is_flag=True, help="For machines.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 bank_argument = click.argument("where", metavar="BANK")
 store_argument = click.argument("where", metavar="STORE")
 
@@ -47,7 +47,7 @@ def bank() -> None:
 @bank_argument
 @as_json
 def show(where: str, as_json: bool) -> None:
-    """Say what is in BANK: cards by ability, decisions by operation, refusals by reason."""
+    """Summarize BANK: cards by ability, decisions by operation, refusals by reason."""
     bank_now, _ = _load(where)
     summary = summarize(bank_now, _ledger(where))
     _print(summary.as_json() if as_json else _summary_text(where, summary))
@@ -55,8 +55,8 @@ def show(where: str, as_json: bool) -> None:
 
 @bank.command()
 @bank_argument
-@click.option("--ability", help="Only skill cards of this ability.")
-@click.option("--all", "everything", is_flag=True, help="Muted and retired cards too.")
+@click.option("--ability", help="Only Skill Cards of this ability.")
+@click.option("--all", "everything", is_flag=True, help="Include muted and retired cards.")
 @as_json
 def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> None:
     """List the cards of BANK."""
@@ -68,18 +68,18 @@ def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> N
     ]
     abilities = sorted({entry.card.ability for entry in bank_now.entries.values() if isinstance(entry.card, SkillCard)})
     if ability is not None and ability not in abilities:
-        listed = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
-        raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {listed}")
+        choices = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
+        raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {choices}")
     _print([entry.model_dump(mode="json") for entry in entries] if as_json else story.cards_table(entries))
 
 
 @bank.command()
 @bank_argument
 @click.argument("card_id", metavar="ID")
-@click.option("--markdown", is_flag=True, help="The card alone, as Markdown.")
+@click.option("--markdown", is_flag=True, help="Print only the card, as Markdown.")
 @as_json
 def card(where: str, card_id: str, markdown: bool, as_json: bool) -> None:
-    """Tell the whole story of card ID: its rule, the runs that taught it, the decisions that shaped it."""
+    """Show card ID in full: its rule, the runs that taught it, and the decisions that shaped it."""
     entry = _load(where)[0].find(card_id)
     entries = _ledger(where, entry.card.card_id)
     if as_json:
@@ -108,7 +108,7 @@ def history(where: str, card_id: str | None, as_json: bool) -> None:
 @click.argument("right", metavar="BANK")
 @as_json
 def diff(left: str, right: str, as_json: bool) -> None:
-    """Show how the cards in service differ between two banks."""
+    """Show how the active cards of two banks differ."""
     difference = bank_difference(_load(left)[0], _load(right)[0])
     if as_json:
         _print(difference.as_json())
@@ -120,32 +120,36 @@ def diff(left: str, right: str, as_json: bool) -> None:
 @store_argument
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write.")
 @click.option(
-    "--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True, help="For which use."
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="default",
+    show_default=True,
+    help="Retrieval profile to store in the file.",
 )
 @as_json
 def freeze(where: str, out: Path, profile: str, as_json: bool) -> None:
-    """Write the cards in service to one file that agents load and pull requests show."""
+    """Write the active cards to one file that agents load and pull requests can show."""
     header = write_frozen(out, _load(store_only(where))[0], profile)
     skills = sum(header.skills.values())
-    message = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
-    _print({"out": str(out), **header.model_dump()} if as_json else message)
+    line = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
+    _print({"out": str(out), **header.model_dump()} if as_json else line)
 
 
 @bank.command()
 @store_argument
 @click.argument("decision", type=int)
-@click.option("--reason", default="", help="Why.")
+@click.option("--reason", default="", help="Reason, for the ledger.")
 @by_option
 @as_json
 def revert(where: str, decision: int, reason: str, name: str, as_json: bool) -> None:
-    """Undo DECISION (its number in `history`), as a new decision."""
+    """Undo DECISION (its number in `history`) by recording a new decision."""
     from contramem.bank.store import open_store
 
     with open_store(store_only(where)) as store, store.writing("bank revert"):
         undoing = acts.revert(store.ledger(), store.bank(), decision, acts.person(name), reason)
         (entry,) = store.record(undoing)
-    message = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
-    _print(story.entry_json(entry) if as_json else message)
+    line = f"decision {entry.number} reverts {decision}: {', '.join(undoing.card_ids)}"
+    _print(story.entry_json(entry) if as_json else line)
 
 
 @bank.command(name="import")
@@ -154,7 +158,7 @@ def revert(where: str, decision: int, reason: str, name: str, as_json: bool) -> 
 @by_option
 @as_json
 def import_(where: str, file: Path, name: str, as_json: bool) -> None:
-    """Take the edits of a frozen FILE, say from a pull request, into STORE; each edited card is one decision."""
+    """Bring the edits made to a frozen FILE (in a pull request, say) into STORE, one decision for each card."""
     from contramem.bank.store import open_store
 
     frozen = load_frozen(file, allow_edited=True)
@@ -171,15 +175,15 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
     if as_json:
         _print([story.entry_json(entry) for entry in entries])
     else:
-        _print("\n".join(lines) or f"{file}: nothing in it differs from the store.")
+        _print("\n".join(lines) or f"{file}: no differences from the store.")
 
 
 @bank.command()
 @store_argument
-@click.option("--call", "call_id", metavar="ID", help="Show one exchange: the prompt and the reply, as kept.")
+@click.option("--call", "call_id", metavar="ID", help="Show one exchange: the stored prompt and reply.")
 @as_json
 def cost(where: str, call_id: str | None, as_json: bool) -> None:
-    """Say what the model calls behind STORE have cost, beside the paper's figures."""
+    """Show what the model calls behind STORE cost, next to the paper's figures."""
     from contramem.bank.store import open_store
     from contramem.cli.build_cost import cost_json, cost_table, exchange_json, exchange_text
 
@@ -199,7 +203,9 @@ for command in (review, validate, preview):
 def _load(where: str) -> tuple[Bank, FrozenBank | None]:
     bank_now, frozen = load_bank(where)
     if frozen and frozen.edited:
-        click.echo(f"contramem: {where} was edited after it was frozen; the hash in line 1 no longer fits.", err=True)
+        click.echo(
+            f"contramem: {where} was edited after it was frozen; the hash in line 1 no longer matches.", err=True
+        )
     return bank_now, frozen
 
 

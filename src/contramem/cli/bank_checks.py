@@ -32,9 +32,9 @@ LISTED = 10
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @how_to_read
 @click.option("--sources", metavar="A,B", help="Only the runs of these sources, as in the build.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources: str | None, as_json: bool) -> None:
-    """Check every card in service again: its text, and what it says about the runs under PATH... that taught it.
+    """Check every active card again: its text, and its claims about the runs under PATH... that taught it.
 
     Give the runs that the bank was built from. A card whose runs are not among them is checked as far as its text
     goes, and counted as unchecked. Ends with exit code 1 if a card is refused.
@@ -102,10 +102,12 @@ def _summarize(findings: Sequence[Finding]) -> str:
     help="Runs of the tasks to retrieve for; may be given several times.",
 )
 @how_to_read
-@click.option("--profile", type=click.Choice(list(PROFILES)), help="Settings to use; by default the bank's own.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), help="Retrieval profile; by default the one stored in the bank."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def preview(where: str, paths: tuple[Path, ...], options: ReadOptions, profile: str | None, as_json: bool) -> None:
-    """Show which cards of BANK tasks would get, and how plausible they are.
+    """Show which cards of BANK the tasks would get, and how plausible they are.
 
     Cards learned from a task or from its scenario are left out for it. A card is plausible for a task if it names a
     function that runs of the task call. Ends with exit code 1 if a card was given to a task that taught it.

@@ -36,15 +36,19 @@ from contramem.validate.validator import Validator
 
 @click.command()
 @reading_options
-@click.option("--bank", "where", required=True, metavar="STORE", help="SQLite path or PostgreSQL URL; made if absent.")
+@click.option(
+    "--bank", "where", required=True, metavar="STORE", help="SQLite path or PostgreSQL URL; created if missing."
+)
 @click.option("--sources", metavar="A,B", help="Learn only from runs of these sources.")
 @click.option("--only", type=click.Choice(["functions", "skills"]), help="Build only these cards.")
 @click.option("--rollouts", type=click.IntRange(1), metavar="N", help="At most N runs of a task by each source.")
-@click.option("--append-only", is_flag=True, help="Keep every delta as a card of its own, for comparison.")
-@click.option("--deltas-from", metavar="STORE", help="Take the deltas that STORE's ledger holds; reflect on nothing.")
-@click.option("--author", type=click.Choice(["rules"]), help="Who writes the cards, where --model does not.")
+@click.option("--append-only", is_flag=True, help="Add every delta as its own card, with no curation (a baseline).")
+@click.option(
+    "--deltas-from", metavar="STORE", help="Reuse the deltas recorded in STORE's ledger instead of reflecting again."
+)
+@click.option("--author", type=click.Choice(["rules"]), help="Who writes the cards when there is no --model.")
 @model_options
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def build(
     paths: tuple[Path, ...],
     options: ReadOptions,
@@ -58,7 +62,10 @@ def build(
     by_model: ModelOptions | None,
     as_json: bool,
 ) -> None:
-    """Learn cards from the runs under PATH... and fold them into a bank. Without --model: no key, no network."""
+    """Learn cards from the runs under PATH... and add them to a bank.
+
+    Without --model this needs no key and no network.
+    """
     choice = Choice(sources, only, rollouts, append_only)
     _check(choice, where, deltas_from)
     if by_model is not None:
@@ -68,7 +75,11 @@ def build(
         return
     check_free(where)
     tools: dict[str, Tool] = {}
-    with read_pool(paths, options, sources, tools) as every, rolled_out(every, rollouts) as pool, progress() as tell:
+    with (
+        read_pool(paths, options, sources, tools) as every,
+        limit_rollouts(every, rollouts) as pool,
+        progress() as tell,
+    ):
         vocabulary = Vocabulary(pool)
         packets = contrast_all(pool, vocabulary, tell)
         writer = _author(vocabulary, deltas_from, packets)
@@ -102,22 +113,22 @@ class Choice(NamedTuple):
 def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
     """Complain about what cannot be obeyed before anything is read or made."""
     if choice.only == "functions" and (choice.append_only or deltas_from is not None):
-        raise UsageError("--append-only and --deltas-from are about skills: leave them away, or --only functions.")
+        raise UsageError("--append-only and --deltas-from are about skills: drop them, or drop --only functions.")
     if deltas_from is None:
         return
     open_store(deltas_from).close()
     if deltas_from == where or (not is_url(where) and Path(where).resolve() == Path(deltas_from).resolve()):
-        raise UsageError(f"--deltas-from {deltas_from}: is the bank itself. Give --bank another store.")
+        raise UsageError(f"--deltas-from {deltas_from} is the bank itself. Give --bank a different store.")
 
 
 def _build_by_model(
     paths: tuple[Path, ...], options: ReadOptions, where: str, choice: Choice, by_model: ModelOptions, as_json: bool
 ) -> None:
-    with build_model.opened(by_model) as model:
+    with build_model.open_chosen_model(by_model) as model:
         if not by_model.dry_run:
             check_free(where)
         tools: dict[str, Tool] = {}
-        with read_pool(paths, options, choice.sources, tools) as every, rolled_out(every, choice.rollouts) as pool:
+        with read_pool(paths, options, choice.sources, tools) as every, limit_rollouts(every, choice.rollouts) as pool:
             vocabulary = Vocabulary(pool)
             with progress() as tell:
                 packets = contrast_all(pool, vocabulary, tell)
@@ -139,11 +150,11 @@ def _build_by_model(
 
 
 def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
-    found = build_model.foresee(plan, where, by_model, checks)
+    estimates = build_model.foresee(plan, where, by_model, checks)
     if as_json:
-        print_json(build_cost.estimate_json(found))
+        print_json(build_cost.estimate_json(estimates))
     else:
-        build_cost.show_estimate(found, by_model.choice.name, by_model.batch)
+        build_cost.show_estimate(estimates, by_model.choice.name, by_model.batch)
 
 
 def check_free(where: str) -> None:
@@ -154,7 +165,7 @@ def check_free(where: str) -> None:
 
 
 @contextmanager
-def rolled_out(pool: Pool, rollouts: int | None) -> Iterator[Pool]:
+def limit_rollouts(pool: Pool, rollouts: int | None) -> Iterator[Pool]:
     """The first `rollouts` runs of each source at each task, by the number of the trial."""
     if rollouts is None:
         yield pool
@@ -204,8 +215,10 @@ def _show(report: BuildReport, bank: Bank, packets: list[Packet], where: str) ->
     else:
         console.print(_decisions(report))
     if retired := report.decisions["RETIRE"]:
-        console.print(f"{plural(retired, 'lesson')} retired: over all runs, keeping the rule did not go with passing "
-                      f"clearly enough. `contramem bank history {where}` says why.")  # fmt: skip
+        console.print(
+            f"{plural(retired, 'lesson')} retired: across all runs, following the rule didn't go with passing "
+            f"clearly enough. `contramem bank history {where}` says why."
+        )
     for check, count in sorted(report.refused.items()):
         what = f"{count:,} refused[/] by {check}"
         if check == "guard":
@@ -220,10 +233,10 @@ def _show(report: BuildReport, bank: Bank, packets: list[Packet], where: str) ->
 
 def _nothing_changed(report: BuildReport, contrastive: int) -> str:
     if report.unchanged:
-        return "Nothing new: these runs had been learned from already. The bank is as it was."
+        return "Nothing new: these runs were already learned from. The bank is unchanged."
     if not contrastive:
-        return "Nothing learned: no task has runs that passed and others that failed (`contramem traces` counts them)."
-    return "Nothing learned: what separates the runs cannot be stated as a rule (`contramem contrast` shows it)."
+        return "Nothing learned: no task has both passing and failing runs (`contramem traces` counts them)."
+    return "Nothing learned: what separates the runs can't be stated as a rule (`contramem contrast` shows it)."
 
 
 def _decisions(report: BuildReport) -> Table:

@@ -44,40 +44,44 @@ class ModelBuildCost:
 # What it will cost
 
 
-def estimate_json(found: list[StageEstimate]) -> dict[str, Any]:
+def estimate_json(estimates: list[StageEstimate]) -> dict[str, Any]:
     """`stages` is what is still to be paid for; `in_batches` has been handed over and is not asked again."""
     return {
         "dry_run": True,
-        "stages": [_stage_json(one) for one in found if one.part != "held"],
-        "in_batches": [_stage_json(one) for one in found if one.part == "held"],
+        "stages": [_stage_json(estimate) for estimate in estimates if estimate.part != "held"],
+        "in_batches": [_stage_json(estimate) for estimate in estimates if estimate.part == "held"],
     }
 
 
-def _stage_json(one: StageEstimate) -> dict[str, Any]:
+def _stage_json(estimate: StageEstimate) -> dict[str, Any]:
     return {
-        "stage": one.stage,
-        "part": one.part,
-        "calls": [int(bound) for bound in one.calls],
-        "tokens_in": [int(bound) for bound in one.tokens_in],
-        "tokens_out": [int(bound) for bound in one.tokens_out],
-        "cost_usd": [round(bound, 6) for bound in one.cost_usd] if one.cost_usd else None,
+        "stage": estimate.stage,
+        "part": estimate.part,
+        "calls": [int(bound) for bound in estimate.calls],
+        "tokens_in": [int(bound) for bound in estimate.tokens_in],
+        "tokens_out": [int(bound) for bound in estimate.tokens_out],
+        "cost_usd": [round(bound, 6) for bound in estimate.cost_usd] if estimate.cost_usd else None,
     }
 
 
 PARTS = {"ready": "known now", "held": "in a batch already", "later": "later"}
 
 
-def show_estimate(found: list[StageEstimate], model: str, in_batches: bool) -> None:
+def show_estimate(estimates: list[StageEstimate], model: str, in_batches: bool) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("stage", "calls", "tokens in", "tokens out", "price"):
         table.add_column(name, justify="left" if name == "stage" else "right")
-    for one in found:
-        table.add_row(f"{one.stage} ({PARTS[one.part]})", *_cells(one), style="dim" if one.part == "held" else None)
-    if ahead := [one for one in found if one.part != "held"]:
+    for estimate in estimates:
+        table.add_row(
+            f"{estimate.stage} ({PARTS[estimate.part]})",
+            *_cells(estimate),
+            style="dim" if estimate.part == "held" else None,
+        )
+    if ahead := [estimate for estimate in estimates if estimate.part != "held"]:
         table.add_row("all that is still to be asked", *_cells(_sum(ahead)), style="bold")
     console = Console()
     prices = ", at batch prices" if in_batches else ""
-    console.print(table if found else "Nothing to ask: every reply is there already.")
+    console.print(table if estimates else "Nothing to ask: every reply is there already.")
     console.print(
         f"[dim]{model}{prices}; tokens as counted with {ENCODING}. Asking again after an unusable reply, and "
         "reasoning that is billed as output, come on top. Nothing was called, nothing changed.[/]"
@@ -93,19 +97,19 @@ class _Cells(NamedTuple):
     cost_usd: Range | None
 
 
-def _sum(found: list[StageEstimate]) -> _Cells:
-    costs = [one.cost_usd for one in found if one.cost_usd]
+def _sum(estimates: list[StageEstimate]) -> _Cells:
+    costs = [estimate.cost_usd for estimate in estimates if estimate.cost_usd]
     return _Cells(
-        sum((one.calls for one in found), Range(0, 0)),
-        sum((one.tokens_in for one in found), Range(0, 0)),
-        sum((one.tokens_out for one in found), Range(0, 0)),
+        sum((estimate.calls for estimate in estimates), Range(0, 0)),
+        sum((estimate.tokens_in for estimate in estimates), Range(0, 0)),
+        sum((estimate.tokens_out for estimate in estimates), Range(0, 0)),
         sum(costs, Range(0, 0)) if costs else None,
     )
 
 
-def _cells(one: StageEstimate | _Cells) -> tuple[str, ...]:
-    cost = _dollars(one.cost_usd) if one.cost_usd else "?"
-    return _range(one.calls), _range(one.tokens_in), _range(one.tokens_out), cost
+def _cells(estimate: StageEstimate | _Cells) -> tuple[str, ...]:
+    cost = _dollars(estimate.cost_usd) if estimate.cost_usd else "?"
+    return _range(estimate.calls), _range(estimate.tokens_in), _range(estimate.tokens_out), cost
 
 
 def _range(bounds: Range) -> str:
@@ -186,9 +190,9 @@ def cost_json(calls: Iterable[StoredExchange]) -> dict[str, Any]:
 
 def cost_table(calls: Iterable[StoredExchange]) -> Table:
     """The same for people."""
-    found = cost_json(calls)
+    costs = cost_json(calls)
     table = _cost_table()
-    for stage, cost in found["stages"].items():
+    for stage, cost in costs["stages"].items():
         price = f"${cost['cost_usd']:,.2f}{' + ?' if cost['unpriced'] else ''}"
         table.add_row(stage, f"{cost['calls']:,}", "", f"{cost['tokens_in']:,}", f"{cost['tokens_out']:,}", price)
     _add_paper(table)
@@ -197,16 +201,16 @@ def cost_table(calls: Iterable[StoredExchange]) -> Table:
 
 def exchange_json(calls: Iterable[StoredExchange], call_id: str) -> dict[str, Any]:
     """One call, whole. `call_id` may be the beginning of its digest, as the ledger gives it."""
-    found = [call for call in calls if call.digest.startswith(call_id)]
-    if not found:
+    matches = [call for call in calls if call.digest.startswith(call_id)]
+    if not matches:
         raise UsageError(f"there is no call {call_id!r} in this store.")
-    call = found[-1]
+    call = matches[-1]
     return {**call._asdict(), "request": json.loads(call.request) if call.request else None}
 
 
 def exchange_text(calls: Iterable[StoredExchange], call_id: str) -> str:
     """The same for people."""
     call = exchange_json(calls, call_id)
-    said = [f"[{role}]\n{text}" for role, text in call["request"] or [("prompt", "not kept")]]
-    said.append(f"[reply, {call['finish']}]\n{call['reply'] if call['reply'] is not None else 'not kept'}")
-    return "\n\n".join([f"{call['stage']} about {call['subject']}, {call['model']}, {call['recorded_at']}", *said])
+    parts = [f"[{role}]\n{text}" for role, text in call["request"] or [("prompt", "not kept")]]
+    parts.append(f"[reply, {call['finish']}]\n{call['reply'] if call['reply'] is not None else 'not kept'}")
+    return "\n\n".join([f"{call['stage']} about {call['subject']}, {call['model']}, {call['recorded_at']}", *parts])

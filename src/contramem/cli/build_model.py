@@ -62,9 +62,9 @@ def _by_file(
 
 
 @contextmanager
-def calling(options: ModelOptions) -> Iterator[ModelCaller]:
+def open_caller(options: ModelOptions) -> Iterator[ModelCaller]:
     """The model that the options name, asked within their budget."""
-    with opened(options) as model:
+    with open_chosen_model(options) as model:
         assert model is not None, "neither a dry run nor a build by file"
         yield ModelCaller(model, options.parallel, _budget(options))
 
@@ -74,7 +74,7 @@ def _budget(options: ModelOptions) -> Budget | None:
 
 
 @contextmanager
-def opened(options: ModelOptions) -> Iterator[Model | None]:
+def open_chosen_model(options: ModelOptions) -> Iterator[Model | None]:
     """The model that the options name; None where nobody is to be asked. What keeps it from working is said at once."""
     if options.dry_run or options.by_file:
         yield None

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from contramem.cli.build_model import calling
+from contramem.cli.build_model import open_caller
 from contramem.cli.model_options import ModelOptions, few_model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import read_pool, reading_options
@@ -30,11 +30,24 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("conditions")
 @reading_options
 @click.option("--sources", metavar="A,B", help="Use only runs of these sources.")
-@click.option("--target", metavar="SOURCE", help="Whose own runs self and multi-rollout learn from; else the median.")
+@click.option(
+    "--target",
+    metavar="SOURCE",
+    help="Source whose own runs `self` and `multi-rollout` learn from; by default the median source.",
+)
 @click.option("--conditions", "names", metavar="A,B", help=f"Only these: {', '.join(CONDITIONS)}.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the first split.")
-@click.option("--splits", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Random halves.")
-@click.option("--work", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Keep stores here.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Random seed of the first split.")
+@click.option(
+    "--splits",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many random splits to average over.",
+)
+@click.option(
+    "--work", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Folder to keep the stores in."
+)
 @few_model_options
 @click.option("--html", type=_FILE, metavar="FILE", help="Write a report as a web page.")
 @click.option("--markdown", type=_FILE, metavar="FILE", help="Write the tables as Markdown.")
@@ -55,9 +68,9 @@ def conditions(
     latex: Path | None,
     as_json_: bool,
 ) -> None:
-    """Make memories of the runs under PATH... in every way there is, and measure each on tasks it has not seen.
+    """Build every kind of memory from the runs under PATH... and measure each on tasks it has not seen.
 
-    Tasks are split in two, strictly: a template, an id or a wording is on one side only.
+    Tasks are split into two halves; no template, id or wording appears in both.
     """
     chosen = pick_conditions(names) if names else list(CONDITIONS.values())
     if by_model is not None and work is None:
@@ -70,17 +83,20 @@ def conditions(
     if html is not None:
         command = shlex.join(["contramem", *sys.argv[1:]])
         write_html(page(table, Manifest(command, inputs_of("runs", paths), seed)), html)
-    for file, texts in ((markdown, (one.as_markdown() for one in tables)), (latex, (one.as_latex() for one in tables))):
+    for file, texts in (
+        (markdown, (written_table.as_markdown() for written_table in tables)),
+        (latex, (written_table.as_latex() for written_table in tables)),
+    ):
         if file is not None:
             write_text("\n".join(texts), file)
     if as_json_:
         print_json(as_json(table))
         return
     console = Console(highlight=False)
-    for one in tables:
-        console.print(one.title, style="bold")
-        console.print(one.as_rich())
-        for note in one.notes:
+    for written_table in tables:
+        console.print(written_table.title, style="bold")
+        console.print(written_table.as_rich())
+        for note in written_table.notes:
             console.print(note, style="dim", markup=False)
         console.print()
 
@@ -104,5 +120,5 @@ def _model(options: ModelOptions | None) -> Iterator[ByModel | None]:
     if options is None:
         yield None
         return
-    with calling(options) as caller:
+    with open_caller(options) as caller:
         yield ByModel(options.choice, caller)

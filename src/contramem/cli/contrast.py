@@ -23,7 +23,7 @@ from contramem.traces.reader import ReadOptions
 @reading_options
 @click.option("--task", "task_id", metavar="ID", help="The task to look at: its id, or the end of its key.")
 @click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many tasks to list.")
-@click.option("--json", "as_json", is_flag=True, help="All packets (or the one of --task), for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print every packet (or the one of --task) as JSON.")
 def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None, limit: int, as_json: bool) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
     with read_pool(paths, options) as pool:
@@ -46,10 +46,10 @@ def _matching(pool: Pool, task_id: str) -> list[str]:
     matches = matches or [key for key in keys if f"/{key}".endswith(f"/{task_id}")]
     if not matches:
         like = [key for key in keys if task_id.lower() in key.lower()]
-        some = f"Of this name are {', '.join(like[:8])}" if like else f"Tasks are, for example: {', '.join(keys[:5])}"
+        some = f"Similar: {', '.join(like[:8])}" if like else f"Examples: {', '.join(keys[:5])}"
         raise UsageError(f"there is no task {task_id!r} here. {some}.")
     if len(matches) > 1:
-        raise UsageError(f"{task_id!r} could be {', '.join(matches[:8])}. Give the whole key.")
+        raise UsageError(f"{task_id!r} matches {', '.join(matches[:8])}. Give the full key.")
     return matches
 
 

@@ -32,8 +32,8 @@ def list_packets(packets: Iterable[Packet], limit: int, console: Console) -> Non
     table.add_column("runs", no_wrap=True, min_width=8)
     table.add_column("what separates them", ratio=6)
     for packet in ranked[:limit]:
-        statement = packet.signals[0].statement if packet.signals else "[dim]nothing[/]"
-        table.add_row(escape(packet.task_key), _outcomes(packet), escape(statement))
+        difference = packet.signals[0].statement if packet.signals else "[dim]nothing[/]"
+        table.add_row(escape(packet.task_key), _outcomes(packet), escape(difference))
     console.print(table)
     if len(ranked) > limit:
         console.print(f"[dim]... and {len(ranked) - limit:,} more tasks; --limit shows more.[/]")
@@ -60,18 +60,19 @@ def show_packet(packet: Packet, console: Console) -> None:
     if len(rows) > MAX_ROWS:
         console.print(f"[dim]... and {len(rows) - MAX_ROWS} more rows.[/]")
     console.print(
-        "[dim]● done   ◐ done with other arguments   ✗ done, and failed   · not done   ◀ part from passing runs[/]\n"
+        "[dim]● called   ◐ called with other arguments   ✗ called, failed   · not called   "
+        "◀ diverges from the passing runs[/]\n"
     )
-    telling = _telling(packet.signals)
-    for signal in telling:
+    clearest = _clearest_signals(packet.signals)
+    for signal in clearest:
         console.print(_signal(signal))
-    if len(packet.signals) > len(telling):
-        console.print(f"[dim]... and {len(packet.signals) - len(telling)} more signals in --json.[/]")
+    if len(packet.signals) > len(clearest):
+        console.print(f"[dim]... and {len(packet.signals) - len(clearest)} more signals in --json.[/]")
     if not packet.signals:
         console.print("Nothing separates these runs.")
 
 
-def _telling(signals: Sequence[Signal]) -> list[Signal]:
+def _clearest_signals(signals: Sequence[Signal]) -> list[Signal]:
     """The clearest ones, one for each thing that was done, and at least one of each axis."""
     by_matter: dict[tuple[str, ...], Signal] = {}
     for signal in signals:
@@ -107,12 +108,12 @@ def _picture(packet: Packet, rows: list[AlignedStep], width: int) -> Table:
     for runs in sides:
         table.add_column(_header(runs), no_wrap=True)
     table.add_column("", no_wrap=True)
-    partings, app = _partings(packet), _common_app(rows)
-    notes = [_parting_note(row, partings) for row in rows]
+    partings, app = _divergences(packet), _common_app(rows)
+    notes = [_divergence_note(row, partings) for row in rows]
     # The runs are the picture; what was done takes the room they leave.
     taken = sum(min(len(runs), MAX_COLUMNS) + 2 for runs in sides) + max((len(note) for note in notes), default=0) + 2
     for row, note in list(zip(rows, notes, strict=True))[:MAX_ROWS]:
-        done = _done(row, app)
+        done = _row_label(row, app)
         done.truncate(max(24, width - taken), overflow="ellipsis")
         table.add_row(done, *(_cells(row, runs, partings) for runs in sides), note)
     return table
@@ -131,13 +132,13 @@ def _cells(row: AlignedStep, runs: list[PacketRun], partings: set[tuple[str, int
     return Text.assemble(*(_cell(row, run, partings) for run in runs))
 
 
-def _partings(packet: Packet) -> set[tuple[str, int]]:
+def _divergences(packet: Packet) -> set[tuple[str, int]]:
     failing = {run.letter for run in packet.failing}
     divergences = (signal for signal in packet.signals if signal.kind == "first divergence")
     return {(cite.run, cite.position) for signal in divergences for cite in signal.cites if cite.run in failing}
 
 
-def _done(row: AlignedStep, app: str) -> Text:
+def _row_label(row: AlignedStep, app: str) -> Text:
     step = next(iter(row.steps.values()))
     text = Text(row.label.removeprefix(app), style="bold" if step.effect in ("write", "finalize") else "")
     if step.arguments:
@@ -173,7 +174,7 @@ def _symbol(row: AlignedStep, step: Step) -> str:
     return "◐" if differing_arguments(reference, step) else "●"
 
 
-def _parting_note(row: AlignedStep, partings: set[tuple[str, int]]) -> Text:
+def _divergence_note(row: AlignedStep, partings: set[tuple[str, int]]) -> Text:
     here = [letter for letter, step in row.steps.items() if (letter, step.position) in partings]
     return Text(f"◀ {','.join(here)}" if here else "", style="red")
 

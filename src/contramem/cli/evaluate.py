@@ -16,7 +16,7 @@ import msgspec
 
 from contramem.cli import Group
 from contramem.cli.output import print_json
-from contramem.cli.reading import complain, how_to_read, of_sources, reading
+from contramem.cli.reading import complain, how_to_read, reading, select_sources
 from contramem.errors import HarmError, UsageError
 from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.cards import Cards, card_effects
@@ -176,13 +176,13 @@ def _read_both(
     base: _ChosenRuns, memory: _ChosenRuns, options: ReadOptions
 ) -> tuple[list[list[Attempt]], tuple[TraceReading, TraceReading]]:
     with reading(base.paths, options) as without:
-        attempts = [[Attempt.of(run) for run in of_sources(without, base.sources, base.option)]]
+        attempts = [[Attempt.of(run) for run in select_sources(without, base.sources, base.option)]]
     if options.outcomes is not None:  # rows for the other side are not unused, they are still to come
         early = set(options.outcomes.unused())
         without.problems = [problem for problem in without.problems if tuple(problem) not in early]
         without.problem_count -= len(early)
     with reading(memory.paths, options) as with_memory:
-        attempts.append([Attempt.of(run) for run in of_sources(with_memory, memory.sources, memory.option)])
+        attempts.append([Attempt.of(run) for run in select_sources(with_memory, memory.sources, memory.option)])
     return attempts, (without, with_memory)
 
 

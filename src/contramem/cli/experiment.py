@@ -22,7 +22,7 @@ from contramem.experiment.results import Results
 from contramem.experiment.state import State, state_of
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Results; default results/NAME.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group(cls=Group)

@@ -17,7 +17,7 @@ FORMS = ("skills", "agents-md", "json", "markdown")
 @click.argument("form", type=click.Choice(FORMS))
 @click.argument("dest", type=click.Path(path_type=Path, allow_dash=True))
 def export(where: str, form: str, dest: Path) -> None:
-    """Write the cards in service to DEST, without what only retrieval needs.
+    """Write the active cards to DEST, without the fields that only retrieval uses.
 
     skills: a folder of Agent Skills; agents-md: a section of an AGENTS.md, which keeps what else is in it; json and
     markdown: one file (`-`: standard output). A card that seems to hold something personal is left out, with a line on
@@ -25,10 +25,10 @@ def export(where: str, form: str, dest: Path) -> None:
     """
     from contramem.inject import export as exports
 
-    held = load_bank(where)[0]
-    cards, left_out = exports.exportable(held.cards)
+    bank = load_bank(where)[0]
+    cards, left_out = exports.exportable(bank.cards)
     for card in left_out:
-        click.echo(f"contramem: {card.card_id} is left out: {card.reason}", err=True)
+        click.echo(f"contramem: {card.card_id} left out: {card.reason}", err=True)
     if form == "skills":
         if dest.is_file() or str(dest) == "-":
             raise UsageError(f"{dest}: skills are written to a folder.")
@@ -55,4 +55,4 @@ def export(where: str, form: str, dest: Path) -> None:
 def _tell(dest: Path, cards: int, text: str) -> None:
     from contramem.counting import ENCODING, count_tokens
 
-    click.echo(f"{dest}: {cards} cards, {count_tokens(text)} tokens ({ENCODING}) that every session reads")
+    click.echo(f"{dest}: {cards} cards, {count_tokens(text)} tokens ({ENCODING}) in every session")

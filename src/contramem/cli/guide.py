@@ -27,10 +27,12 @@ WORDS = 8
 
 @click.command()
 @click.argument("task")
-@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store as it would be frozen now.")
+@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store (used as if frozen now).")
 @click.option("--ability", metavar="A", help="Search the skills of this ability only.")
 @click.option("--apps", metavar="A,B", help="Apps the task is about; by default its words tell.")
-@click.option("--profile", type=click.Choice(list(PROFILES)), help="Settings to use; by default the bank's own.")
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), help="Retrieval profile; by default the one stored in the bank."
+)
 @click.option(
     "--exclude-task", metavar="ID", help="Leave out cards learned from this task or from a task of this text."
 )

@@ -12,8 +12,8 @@ import click
 if TYPE_CHECKING:
     from contramem.inject.hook_install import Client, InstalledHook
 
-PROFILE = "Settings to use; by default the bank's own."
-LOG = "Write what was shown to this inject log."
+PROFILE = "Retrieval profile; by default the one stored in the bank."
+LOG = "Append what is shown to this inject log."
 
 
 class NeverInTheWay(click.Group):
@@ -29,10 +29,10 @@ class NeverInTheWay(click.Group):
 
 @click.group(cls=NeverInTheWay, invoke_without_command=True)
 @click.option("--bank", metavar="BANK", help="Frozen bank, or a SQLite store.")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="Where sessions are kept.")
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="Folder for session state.")
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
-@click.option("--batches", is_flag=True, help="The client tells when the calls of a reply are over (PostToolBatch).")
+@click.option("--batches", is_flag=True, help="The client reports the end of each batch of calls (PostToolBatch).")
 @click.pass_context
 def hook(
     ctx: click.Context, bank: str | None, state: Path | None, profile: str | None, log: Path | None, batches: bool
@@ -64,13 +64,13 @@ def hook(
     "--project",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     default=Path(),
-    help="Project whose settings to write, by default the current folder. Your home folder is for all projects.",
+    help="Project whose settings to change (default: the current folder). Use your home folder for all projects.",
 )
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def install(client: Client, bank: Path, project: Path, profile: str | None, log: Path | None, as_json: bool) -> None:
-    """Have Claude Code or Codex run the hook; other hooks and settings stay as they are."""
+    """Register the hook with Claude Code or Codex, leaving other hooks and settings alone."""
     from contramem.inject import hook_install
     from contramem.inject.loaded_bank import bank_at
     from contramem.retrieve.profiles import profile_named
@@ -93,6 +93,10 @@ def _tell(client: Client, done: InstalledHook, functions: int) -> None:
     for event, change in done.changes.items():
         click.echo(f"  {event}: {change}")
     click.echo(f"  runs {done.command}")
-    click.echo(f"The bank knows {functions} function(s); tools are matched by name (mcp__App__function, function).")
+    click.echo(
+        f"The bank has cards for {functions} function(s); tools are matched by name (mcp__App__function or function)."
+    )
     if client == "codex":
-        click.echo("Codex skips a hook until you trust it: open /hooks there, and again after this changed it.")
+        click.echo(
+            "Codex skips a hook until you trust it: open /hooks there now, and again whenever this command changes it."
+        )

@@ -18,64 +18,68 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def injections(logs: tuple[Path, ...], as_json: bool) -> None:
-    """Count what the inject LOG says: cards shown, runs that passed and failed with them, tokens and turns."""
+    """Summarize an inject LOG: which cards were shown, how those runs ended, and what it cost in tokens and turns."""
     read = [read_log(path) for path in logs]
-    found = summarize([line for lines, _ in read for line in lines], sum(unreadable for _, unreadable in read))
+    summary = summarize([line for lines, _ in read for line in lines], sum(unreadable for _, unreadable in read))
     if as_json:
-        print_json(found.as_json())
+        print_json(summary.as_json())
         return
-    if found.unreadable:
-        click.echo(f"{found.unreadable} line(s) could not be read.", err=True)
-    _print(found)
+    if summary.unreadable:
+        click.echo(f"{summary.unreadable} line(s) could not be read.", err=True)
+    _print(summary)
 
 
-def _print(found: Injections) -> None:
+def _print(summary: Injections) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
-    console.print(_groups(found))
-    for line in _sentences(found):
+    console.print(_groups(summary))
+    for line in _sentences(summary):
         console.print(line, markup=False)
-    if found.cards:
+    if summary.cards:
         console.print()
-        console.print(_cards(found))
+        console.print(_cards(summary))
 
 
-def _groups(found: Injections) -> Table:
+def _groups(summary: Injections) -> Table:
     table = _table("", "runs", "passed", "failed", "unknown", "pass rate (95 %)")
-    groups = {"with memory": found.with_memory, "held out": found.held_out, "switched off": found.switched_off}
+    groups = {"with memory": summary.with_memory, "held out": summary.held_out, "switched off": summary.switched_off}
     for name, tally in groups.items():
         if tally.runs or name == "with memory":
             table.add_row(name, *_counts(tally), _rate(tally))
     return table
 
 
-def _sentences(found: Injections) -> list[str]:
-    runs = found.with_memory.runs
-    said = [f"At task start: {_cost(found.start, runs)}."]
-    if found.before_call.times:
-        held = f"Before calls: {_cost(found.before_call, runs)}; an integration that holds the call spent one turn each"
-        said.append(f"{held}, {found.before_call.times / runs:.1f} a run." if runs else f"{held}.")
-    if found.final.times:
-        said.append(f"Before finishing: {_cost(found.final, runs)}.")
-    unknown = found.with_memory.unknown + found.held_out.unknown
+def _sentences(summary: Injections) -> list[str]:
+    runs = summary.with_memory.runs
+    sentences = [f"At task start: {_cost(summary.start, runs)}."]
+    if summary.before_call.times:
+        line = f"Before calls: {_cost(summary.before_call, runs)}; holding a call costs one extra turn each time"
+        sentences.append(f"{line}, {summary.before_call.times / runs:.1f} a run." if runs else f"{line}.")
+    if summary.final.times:
+        sentences.append(f"Before finishing: {_cost(summary.final, runs)}.")
+    unknown = summary.with_memory.unknown + summary.held_out.unknown
     if unknown:
-        said.append(f"{unknown} run(s) have no known outcome and count neither way; run.finish(passed) tells it.")
-    if found.difference:
-        change, (low, high) = found.difference
-        said.append(f"With memory minus held out: {change:+.2f} ({low:+.2f} to {high:+.2f}).")
+        sentences.append(
+            f"{unknown} run(s) have no known outcome and are not counted; report it with run.finish(passed)."
+        )
+    if summary.difference:
+        change, (low, high) = summary.difference
+        sentences.append(f"With memory minus held out: {change:+.2f} ({low:+.2f} to {high:+.2f}).")
     else:
-        said.append("What memory changed cannot be told: that takes ten known outcomes with memory and ten held out.")
-    return said
+        sentences.append(
+            "Too few runs to measure the effect: it takes ten known outcomes with memory and ten held out."
+        )
+    return sentences
 
 
-def _cards(found: Injections) -> Table:
+def _cards(summary: Injections) -> Table:
     from rich.text import Text
 
     table = _table("card", "shown", "in runs", "passed", "failed", "unknown", "tokens")
-    for use in found.cards:
+    for use in summary.cards:
         runs, *ends = _counts(use.runs)
         table.add_row(Text(visible(use.card_id)), str(use.times), runs, *ends, str(use.tokens))
     return table

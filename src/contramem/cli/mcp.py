@@ -8,9 +8,9 @@ from contramem.errors import UsageError
 
 
 @click.command()
-@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store as it would be frozen now.")
-@click.option("--profile", metavar="P", help="Settings to use; by default the bank's own.")
-@click.option("--log", metavar="FILE", help="Write what was shown to this inject log.")
+@click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store (used as if frozen now).")
+@click.option("--profile", metavar="P", help="Retrieval profile; by default the one stored in the bank.")
+@click.option("--log", metavar="FILE", help="Append what is shown to this inject log.")
 def mcp(bank: str, profile: str | None, log: str | None) -> None:
     """Serve BANK to an MCP client over standard input and output: guidance for a task, cards of functions."""
     try:

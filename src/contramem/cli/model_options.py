@@ -29,49 +29,69 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _OPTIONS = {
     "model": click.option(
-        "--model", metavar="M", help="Author by a model: openai:gpt-5.5, anthropic:..., recorded:FILE."
+        "--model", metavar="M", help="Model that writes the cards: openai:gpt-5.5, anthropic:..., recorded:FILE."
     ),
-    "base_url": click.option("--base-url", metavar="URL", help="Any OpenAI-compatible server."),
+    "base_url": click.option("--base-url", metavar="URL", help="URL of an OpenAI-compatible server."),
     "suite": click.option(
         "--suite", type=click.Choice(list(SUITES)), help="Prompts for app tools (default) or code agents."
     ),
-    "focus": click.option("--focus", type=_FILE, metavar="FILE", help="TOML with focus blocks of your own."),
+    "focus": click.option("--focus", type=_FILE, metavar="FILE", help="TOML file with your own focus blocks."),
     "prompts": click.option(
-        "--prompts", type=click.Path(path_type=Path), metavar="DIR", help="Templates in place of ours."
+        "--prompts",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Folder with templates that replace the built-in ones.",
     ),
     "prompt_tokens": click.option(
         "--prompt-tokens",
         type=click.IntRange(200),
         metavar="N",
-        help=f"Of the runs in a prompt ({PACKET_BUDGET_TOKENS}); fewer for small models.",
+        help=f"Most tokens that runs take up in a prompt ({PACKET_BUDGET_TOKENS}); use fewer for small models.",
     ),
-    "reasoning_effort": click.option("--reasoning-effort", type=click.Choice(EFFORTS), help="Where the model has it."),
-    "temperature": click.option("--temperature", type=float, metavar="T", help="Where the model takes one."),
-    "seed": click.option("--seed", type=int, metavar="N", help="Where the provider has one."),
+    "reasoning_effort": click.option(
+        "--reasoning-effort", type=click.Choice(EFFORTS), help="Reasoning effort, for models that support it."
+    ),
+    "temperature": click.option(
+        "--temperature", type=float, metavar="T", help="Sampling temperature, for models that support it."
+    ),
+    "seed": click.option("--seed", type=int, metavar="N", help="Random seed, for providers that support it."),
     "max_reply_tokens": click.option(
-        "--max-reply-tokens", type=click.IntRange(256), metavar="N", help="Of one reply, reasoning included."
+        "--max-reply-tokens", type=click.IntRange(256), metavar="N", help="Longest reply in tokens, reasoning included."
     ),
     "window": click.option(
-        "--window", type=click.IntRange(1), metavar="N", help="Tasks reflected on against the same bank."
+        "--window",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How many tasks are reflected on before the bank is updated.",
     ),
-    "parallel": click.option("--parallel", type=click.IntRange(1), metavar="N", help="Calls at a time, at most."),
+    "parallel": click.option("--parallel", type=click.IntRange(1), metavar="N", help="Most calls in flight at once."),
     "timeout": click.option(
-        "--timeout", type=click.FloatRange(1), metavar="S", help=f"Seconds that one call may take ({TIMEOUT_S:g})."
+        "--timeout", type=click.FloatRange(1), metavar="S", help=f"Seconds before a call times out ({TIMEOUT_S:g})."
     ),
-    "price": click.option("--price", metavar="IN,OUT", help="Dollars per million tokens, where the list has none."),
-    "batch": click.option(
-        "--batch", is_flag=True, help="Ask through the provider's batch service: slow, at half the price."
+    "price": click.option(
+        "--price", metavar="IN,OUT", help="Dollars per million tokens, for models without a list price."
     ),
-    "dry_run": click.option("--dry-run", is_flag=True, help="Say what it will cost; call nobody, change nothing."),
-    "budget": click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Spend no more than this, now."),
+    "batch": click.option("--batch", is_flag=True, help="Use the provider's batch service: slow, but half the price."),
+    "dry_run": click.option(
+        "--dry-run", is_flag=True, help="Estimate the cost without calling the model or changing anything."
+    ),
+    "budget": click.option(
+        "--budget", type=click.FloatRange(0), metavar="USD", help="Stop before this command spends more than this."
+    ),
     "no_keep_replies": click.option(
-        "--no-keep-replies", is_flag=True, help="Keep no prompts and replies; going on then pays again."
+        "--no-keep-replies", is_flag=True, help="Don't store prompts and replies; a resumed build then pays again."
     ),
     "export_requests": click.option(
-        "--export-requests", type=_FILE, metavar="FILE", help="Write what is ready to be asked; no key."
+        "--export-requests",
+        type=_FILE,
+        metavar="FILE",
+        help="Write the requests that are ready to a file; needs no key.",
     ),
     "import_replies": click.option(
-        "--import-replies", type=_FILE, metavar="FILE", help="Take replies, and go on as far as they reach."
+        "--import-replies",
+        type=_FILE,
+        metavar="FILE",
+        help="Read replies from a file and continue as far as they allow.",
     ),
 }
 _FEW = ("model", "base_url", "reasoning_effort", "temperature", "parallel", "timeout", "price", "budget")

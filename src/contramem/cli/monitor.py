@@ -13,7 +13,7 @@ from rich.console import Console
 from contramem.bank.card import SkillCard
 from contramem.bank.locate import load_bank
 from contramem.cli.monitor_view import list_runs, show_run
-from contramem.cli.reading import complain, nothing_read, reading, reading_options
+from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
 from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.guard_monitor import Obligation, WatchedGuard, guards_of_card
@@ -47,15 +47,17 @@ class RunFilter(NamedTuple):
 
 @click.command()
 @reading_options
-@click.option("--bank", metavar="BANK", help="Frozen bank, or a store: watch under the guards of its cards.")
-@click.option("--guard", "written", multiple=True, metavar="GUARD", help="Watch under this guard. May be repeated.")
+@click.option("--bank", metavar="BANK", help="Frozen bank or store whose guards to check.")
+@click.option("--guard", "written", multiple=True, metavar="GUARD", help="Check this guard too. May be repeated.")
 @click.option("--task", metavar="ID", help="Only runs of this task: its id, or the end of its key.")
 @click.option("--source", metavar="S", help="Only runs of this model or agent.")
 @click.option("--run", metavar="N", help="Only this trial.")
 @click.option("--failed", is_flag=True, help="Only runs that failed.")
-@click.option("--all-cards", is_flag=True, help="Watch under every card of the ability, not only those that fit best.")
+@click.option(
+    "--all-cards", is_flag=True, help="Check the guards of every card of the ability, not only of the best matches."
+)
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs to list.")
-@click.option("--json", "as_json", is_flag=True, help="Every run with what it owed and broke, for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print every run, with its open and broken guards, as JSON.")
 def monitor(
     paths: tuple[Path, ...],
     options: ReadOptions,
@@ -69,9 +71,9 @@ def monitor(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Replay the runs under PATH... and show which obligations were open when each stopped.
+    """Replay the runs under PATH... and show the obligations that were still open when each run stopped.
 
-    One run is shown action by action; of several, which guards were not kept and by which runs.
+    A single run is shown step by step; for several runs, you see which guards were violated and by which runs.
     """
     cards = _cards(bank, written)
     wanted = RunFilter(task, source, run, failed)
@@ -79,10 +81,10 @@ def monitor(
         read = [(run, wanted.takes(run)) for run in runs]
     complain(runs.problems, runs.problem_count)
     if not read:
-        raise nothing_read(runs.problems, runs.ignored)
+        raise nothing_read_error(runs.problems, runs.ignored)
     chosen = [run for run, is_wanted in read if is_wanted]
     if not chosen:
-        raise UsageError("no run is left; look at the ids and sources with `contramem traces`.")
+        raise UsageError("no run matches; `contramem traces` lists the ids and sources.")
     find = _Finder(cards, _guards(written, [run for run, _ in read]), all_cards)
     replayed = [replay_run(run, find(run)) for run in chosen]
     if as_json:
@@ -96,11 +98,11 @@ def monitor(
 def _cards(bank: str | None, written: Sequence[str]) -> list[SkillCard]:
     if bank is None:
         if not written:
-            raise UsageError("nothing to watch for. Give --bank BANK, or --guard 'precedence(App.search, App.delete)'.")
+            raise UsageError("nothing to check. Give --bank BANK, or --guard 'precedence(App.search, App.delete)'.")
         return []
     cards = [card for card in load_bank(bank)[0].skills if card.guards]
     if not cards and not written:
-        raise UsageError(f"{bank}: no card of this bank has a guard, so there is nothing to watch.")
+        raise UsageError(f"{bank}: no card of this bank has a guard, so there is nothing to check.")
     return cards
 
 
@@ -134,7 +136,7 @@ class _Finder:
         self._retriever = Retriever(cards, ())
 
     def __call__(self, run: Trajectory) -> list[WatchedGuard]:
-        return [*self._written, *(guard for card in self._fitting(run) for guard in guards_of_card(card))]
+        return [*self._written, *(watched for card in self._fitting(run) for watched in guards_of_card(card))]
 
     def _fitting(self, run: Trajectory) -> list[SkillCard]:
         same = [card for card in self._cards if card.ability == run.ability]
@@ -152,7 +154,7 @@ def _as_json(monitored: MonitoredRun) -> dict[str, Any]:
         "run": monitored.run.run,
         "passed": monitored.run.outcome.passed,
         "guards": len(monitored.guards),
-        "pending": [_obligation(obligation, monitored) for obligation in monitored.pending],
+        "pending": [_obligation(owed, monitored) for owed in monitored.pending],
         "broken": [_obligation(broken, monitored) for broken in monitored.broken],
     }
 

@@ -26,7 +26,7 @@ _MARKS: dict[State, tuple[str, str]] = {
     "pending": ("○", "yellow"),
     "broken": ("✗", "red"),
 }
-_LEGEND = "✓ kept for good   · kept so far   ○ something is owed   ✗ broken for good"
+_LEGEND = "✓ satisfied   · holds so far   ○ pending   ✗ broken"
 _OUTCOMES = {True: ("passed", "green"), False: ("failed", "red"), None: ("outcome unknown", "yellow")}
 
 
@@ -35,7 +35,7 @@ _OUTCOMES = {True: ("passed", "green"), False: ("failed", "red"), None: ("outcom
 
 @dataclass
 class _Rule:
-    """How the runs fared that were watched under one guard."""
+    """How the runs under one guard ended."""
 
     title: str
     unkept: dict[bool | None, int] = field(default_factory=lambda: defaultdict(int))
@@ -49,8 +49,8 @@ def list_runs(runs: Sequence[MonitoredRun], limit: int, console: Console) -> Non
         key=lambda monitored: (-len(monitored.unkept), monitored.run.task_key, monitored.run.source, monitored.run.run)
     )
     unwatched = sum(not monitored.guards for monitored in runs)
-    console.print(f"[bold]{len(runs):,} runs[/]: {len(undone):,} left something open or broke something.", end="")
-    console.print(f" [dim]No guard fits the task of {unwatched:,} of them.[/]" if unwatched else "")
+    console.print(f"[bold]{len(runs):,} runs[/]: {len(undone):,} left an obligation open or broke a guard.", end="")
+    console.print(f" [dim]No guard applies to {unwatched:,} of them.[/]" if unwatched else "")
     if not undone:
         return
     console.print()
@@ -59,13 +59,13 @@ def list_runs(runs: Sequence[MonitoredRun], limit: int, console: Console) -> Non
         console.print()
         console.print(_heading(monitored))
         for owed in monitored.unkept:
-            console.print(_indented(_line(owed, monitored)))
+            console.print(_indent(_line(owed, monitored)))
     console.print()
     if len(undone) > limit:
         console.print(f"[dim]... and {len(undone) - limit:,} more of these; --limit shows more.[/]")
     first = undone[0].run
     chosen = shlex.join(["--task", first.task_key, "--source", first.source, "--run", first.run])
-    console.print("[dim]One run action by action, the first of these for example:[/]")
+    console.print("[dim]To see one run step by step, for example the first:[/]")
     console.print(f"  {chosen}", style="dim", highlight=False, soft_wrap=True, markup=False)
 
 
@@ -77,10 +77,10 @@ def _rules(runs: Sequence[MonitoredRun]) -> Table:
             rule.watched[monitored.run.outcome.passed] += 1
             rule.unkept[monitored.run.outcome.passed] += watched.state in ("pending", "broken")
     unkept = [(guard, rule) for guard, rule in rules.items() if any(rule.unkept.values())]
-    unkept.sort(key=lambda found: (-found[1].unkept[False], -sum(found[1].unkept.values()), str(found[0])))
+    unkept.sort(key=lambda item: (-item[1].unkept[False], -sum(item[1].unkept.values()), str(item[0])))
     outcomes = [outcome for outcome in (False, True, None) if any(rule.watched[outcome] for _, rule in unkept)]
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("rules that were not kept")
+    table.add_column("violated rules")
     for outcome in outcomes:
         table.add_column(f"by {_OUTCOMES[outcome][0].removeprefix('outcome ')}", justify="right", no_wrap=True)
     for guard, rule in unkept[:MAX_RULES]:
@@ -106,7 +106,7 @@ def show_run(monitored: MonitoredRun, console: Console) -> None:
     title = f"{escape(monitored.run.task_key)} · {escape(monitored.run.source)} · [{style}]{word}[/]"
     console.print(Panel(escape(monitored.run.task) or "[dim]no task text[/]", title=title, title_align="left"))
     if not monitored.guards:
-        console.print("[dim]No guard of the bank fits this task. --all-cards watches under every card.[/]")
+        console.print("[dim]No guard of the bank applies to this task. --all-cards checks every card.[/]")
         return
     console.print(_picture(monitored, console.width))
     console.print(_LEGEND, style="dim", highlight=False)
@@ -123,13 +123,13 @@ def _picture(monitored: MonitoredRun, width: int) -> Table:
     table.add_column("the agent did", overflow="ellipsis", no_wrap=True, max_width=room)
     for number, _ in enumerate(monitored.guards, 1):
         table.add_column(str(number), justify="center", no_wrap=True)
-    shown = monitored.moments[:MAX_ROWS]
+    visible = monitored.moments[:MAX_ROWS]
     before: Sequence[State] = ()
-    for moment in shown:
+    for moment in visible:
         table.add_row(str(moment.event.position), _describe_action(moment), *_cells(moment.states, before))
         before = moment.states
-    if len(monitored.moments) > len(shown):
-        table.add_row("", f"… {len(monitored.moments) - len(shown)} more")
+    if len(monitored.moments) > len(visible):
+        table.add_row("", f"… {len(monitored.moments) - len(visible)} more")
     return table
 
 
@@ -168,7 +168,7 @@ def _guards(monitored: MonitoredRun) -> Table:
 
 def _ending(monitored: MonitoredRun) -> Panel:
     if not monitored.unkept:
-        kept = Text("Nothing was owed, and nothing broken.", "green")
+        kept = Text("No obligation was open and no guard was broken.", "green")
         return Panel(kept, title="when the run stopped", title_align="left")
     lines = Group(*(_line(owed, monitored) for owed in monitored.unkept))
     return Panel(lines, title="when the run stopped", title_align="left", border_style="yellow")
@@ -181,11 +181,11 @@ def _line(owed: Obligation, monitored: MonitoredRun) -> Table:
     word = "still owed" if owed.state == "pending" else "broken"
     place = f" {'since' if owed.state == 'pending' else 'at'} {since.event.position}" if since else ""
     table = Table.grid(padding=(0, 1))
-    table.add_row(Text(mark, style), Text(f"{word}{place}:", style), Text(f"{owed.text}{_given(owed, since)}"))
+    table.add_row(Text(mark, style), Text(f"{word}{place}:", style), Text(f"{owed.text}{_broken_value(owed, since)}"))
     return table
 
 
-def _given(owed: Obligation, since: MonitoredEvent | None) -> str:
+def _broken_value(owed: Obligation, since: MonitoredEvent | None) -> str:
     """The value that a guard about values is broken by: its call is often too long for the picture."""
     argument = owed.guard.argument
     if since is None or owed.guard.template != "known_value" or argument not in since.event.arguments:
@@ -193,7 +193,7 @@ def _given(owed: Obligation, since: MonitoredEvent | None) -> str:
     return f" It was {str(since.event.arguments[argument])[:60]!r}."
 
 
-def _indented(line: Table) -> Table:
+def _indent(line: Table) -> Table:
     table = Table.grid()
     table.add_row("   ", line)
     return table

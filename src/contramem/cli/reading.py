@@ -26,14 +26,25 @@ SHOWN_PROBLEMS = 10
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--format", "format_", metavar="F", help="Read as this format instead of finding out."),
+    click.option("--format", "format_", metavar="F", help="Read the files as this format instead of detecting it."),
     click.option(
-        "--map", "fields", metavar="FIELD=PATH", multiple=True, help="Where a field is kept: outcome=scores.final."
+        "--map",
+        "fields",
+        metavar="FIELD=PATH",
+        multiple=True,
+        help="Where to find a field, such as outcome=scores.final.",
     ),
-    click.option("--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV with verdicts: run, passed."),
-    click.option("--app", metavar="A", help="App of all functions, as in A.function."),
-    click.option("--ability", metavar="A", help="Ability (kind of task) of all tasks."),
-    click.option("--effects", type=click.Path(path_type=Path), metavar="FILE", help="TOML: what reads, what writes."),
+    click.option(
+        "--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV file with the outcomes: run, passed."
+    ),
+    click.option("--app", metavar="A", help="App that every function belongs to, as in A.function."),
+    click.option("--ability", metavar="A", help="Ability (kind of task) of every task."),
+    click.option(
+        "--effects",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="TOML file: which functions read, which write.",
+    ),
 )
 
 
@@ -89,7 +100,7 @@ def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[TraceRead
         console=console, transient=True, disable=not console.is_terminal,
     ) as progress:  # fmt: skip
         bar = progress.add_task("reading", total=None)
-        yield read_traces(paths, options, lambda done, found: progress.update(bar, completed=done, total=found))
+        yield read_traces(paths, options, lambda done, total: progress.update(bar, completed=done, total=total))
 
 
 @contextmanager
@@ -102,17 +113,17 @@ def read_pool(
     """
     with Pool() as pool:
         with reading(paths, options) as runs:
-            for run in of_sources(runs, sources):
+            for run in select_sources(runs, sources):
                 pool.add(run)
                 if tools is not None:
                     merge_tools(run.tools, tools)
         complain(runs.problems, runs.problem_count, nothing_read=not len(pool))
         if not len(pool):
-            raise nothing_read(runs.problems, runs.ignored)
+            raise nothing_read_error(runs.problems, runs.ignored)
         yield pool
 
 
-def of_sources(runs: TraceReading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:
+def select_sources(runs: TraceReading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:
     """The runs of `sources`, names with commas between them; all when it is None."""
     if sources is None:
         yield from runs
@@ -123,8 +134,8 @@ def of_sources(runs: TraceReading, sources: str | None, option: str = "--sources
         if run.source in wanted:
             yield run
     if present and (unknown := sorted(wanted - present)):
-        missing, names = ", ".join(map(repr, unknown)), ", ".join(sorted(present))
-        raise UsageError(f"{option}: there are no runs of {missing}. These runs are of {names}.")
+        named, names = ", ".join(map(repr, unknown)), ", ".join(sorted(present))
+        raise UsageError(f"{option}: there are no runs by {named}. The sources here are {names}.")
 
 
 def complain(problems: list[Problem], count: int, *, nothing_read: bool = False) -> None:
@@ -143,7 +154,7 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def nothing_read(problems: list[Problem], ignored: int) -> UsageError:
+def nothing_read_error(problems: list[Problem], ignored: int) -> UsageError:
     """The one line for when there was nothing to work on."""
     if problems:
         return UsageError(f"no run could be read. First problem: {problems[0]}")

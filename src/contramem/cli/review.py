@@ -25,28 +25,32 @@ Answer: TypeAlias = Literal["accept", "edit", "mute", "pin", "reject", "skip", "
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 VERDICTS: dict[Answer, acts.Verdict] = {"accept": "ACCEPT", "mute": "MUTE", "pin": "PIN", "reject": "REJECT"}
 MEANINGS = """\
-accept   agents are shown it; builds may still reword or retire it
-edit     your own words for it, in $EDITOR
-mute     agents are not shown it; builds go on with it
-pin      agents are shown it, and no build may change it
-reject   take it out of service; builds leave it alone
-skip     leave it for another time
-quit     stop here; what you answered is kept
-A reason may follow: reject too vague. `contramem bank revert` undoes an answer."""
+accept   agents see it; builds may still reword or retire it
+edit     rewrite it in $EDITOR
+mute     agents don't see it; builds keep updating it
+pin      agents see it, and no build may change it
+reject   retire it; builds won't bring it back
+skip     decide later
+quit     stop here; your answers so far are saved
+You can add a reason: reject too vague. `contramem bank revert` undoes an answer."""
 
 by_option = click.option(
-    "--by", "name", metavar="NAME", default=getpass.getuser, help="Who does it; by default the name of your account."
+    "--by",
+    "name",
+    metavar="NAME",
+    default=getpass.getuser,
+    help="Who makes the change; your account's name by default.",
 )
 
 
 @click.command()
 @click.argument("where", metavar="STORE")
 @by_option
-@click.option("--json", "as_json", is_flag=True, help="Count the answers for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def review(where: str, name: str, as_json: bool) -> None:
-    """Go through the cards that no person has seen: accept, edit ($EDITOR), mute, pin or reject each.
+    """Review the cards that nobody has reviewed yet: accept, edit ($EDITOR), mute, pin or reject each.
 
-    Answer with a word or its first letter, and a reason after it if you like: `reject too vague`. `?` explains.
+    Answer with a word or its first letter, plus a reason if you like: `reject too vague`. `?` explains the choices.
     """
     from contramem.bank.store import open_store
 
@@ -76,10 +80,10 @@ def _ask(bank: Bank, entry: BankEntry, by: Attribution) -> tuple[Answer, Decisio
     draft = _in_json(entry.card)
     while True:
         click.echo("[a]ccept [e]dit [m]ute [p]in [r]eject [s]kip [q]uit [?]: ", nl=False, err=True)
-        answered = _line()
-        if not answered:
+        reply = _line()
+        if not reply:
             return "quit", None
-        word, _, reason = answered.strip().partition(" ")
+        word, _, reason = reply.strip().partition(" ")
         answer = next((answer for answer in ANSWERS if word and answer.startswith(word.lower())), None)
         if answer in VERDICTS:
             return answer, acts.judge(bank, entry.card.card_id, VERDICTS[answer], by, reason)
@@ -127,9 +131,9 @@ def _edit(bank: Bank, card: Card, text: str, by: Attribution, reason: str) -> De
             return acts.edit(bank, card.card_id, _form(card).model_validate_json(text), by, reason)
         click.echo("Nothing was changed.", err=True)
     except ValidationError as error:
-        click.echo(f"Not taken: {complaint(error)}. `edit` opens your text again.", err=True)
+        click.echo(f"Not saved: {complaint(error)}. `edit` reopens your text.", err=True)
     except (GuardError, PatchError) as error:
-        click.echo(f"Not taken: {error} `edit` opens your text again.", err=True)
+        click.echo(f"Not saved: {error} `edit` reopens your text.", err=True)
     return None
 
 
@@ -142,14 +146,14 @@ def say_doubts(entry: LedgerEntry, before: Bank, where: str) -> None:
     for change in entry.decision.changes:
         for doubt in doubts(change.after.card, before) if change.after.served else ():
             undo = f"`contramem bank revert {without_password(where)} {entry.number}` undoes it"
-            click.secho(f"{change.card_id}: {doubt} Taken as you wrote it; {undo}.", err=True, fg="yellow")
+            click.secho(f"{change.card_id}: {doubt} Saved as you wrote it; {undo}.", err=True, fg="yellow")
 
 
 def _report(answers: Counter[Answer], left: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({**{answer: answers[answer] for answer in ANSWERS}, "left": left}))
     else:
-        answered = (
+        counts = (
             ", ".join(f"{count} {answer}" for answer, count in answers.items() if answer != "quit") or "nothing done"
         )
-        click.echo(f"{answered}; {left} left to review")
+        click.echo(f"{counts}; {left} left to review")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contramem.cli.output import print_json
-from contramem.cli.reading import complain, nothing_read, plural, reading, reading_options
+from contramem.cli.reading import complain, nothing_read_error, plural, reading, reading_options
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
 from contramem.traces.summary import OutcomeCounts, TraceSummary, summarize
@@ -21,7 +21,7 @@ from contramem.traces.write import write_traces
 
 @click.command()
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None:
     """Read PATH... (files, folders, archives) and say what is in them."""
     with reading(paths, options) as runs:
@@ -31,7 +31,7 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None
     else:
         complain(summary.problems, summary.problem_count, nothing_read=not summary.total.runs)
     if not summary.total.runs:
-        raise nothing_read(summary.problems, summary.ignored)
+        raise nothing_read_error(summary.problems, summary.ignored)
     if not as_json:
         _show(summary)
 
@@ -123,7 +123,7 @@ def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
             written += 1
             yield run
         if not written:
-            raise nothing_read(runs.problems, runs.ignored)
+            raise nothing_read_error(runs.problems, runs.ignored)
 
     with reading(paths, options) as runs:
         write_traces(counting(runs), out)

@@ -56,8 +56,8 @@ def check_batches(model: str, base_url: str | None = None) -> None:
 
 def _no_batches(where: str) -> UsageError:
     return UsageError(
-        f"--batch: {where} has no batch service here; openai: and anthropic: have, at their own addresses. Leave "
-        "--batch away to ask by calls, or hand the requests to a queue of your own with --export-requests FILE."
+        f"--batch: {where} has no batch service here; openai: and anthropic: have, at their own addresses. Drop "
+        "--batch to make ordinary calls, or hand the requests to a queue of your own with --export-requests FILE."
     )
 
 
@@ -76,10 +76,12 @@ class ProviderBatches:
 
         by_digest = {request.digest: request for request in requests}
         try:
-            encoded = [self._model.run(self._model.opened.batch_encode(self._asked(request))) for request in requests]
+            encoded = [
+                self._model.run(self._model.opened.batch_encode(self._batch_request(request))) for request in requests
+            ]
             for part in self._parts(encoded):
                 made = self._model.run(self._model.opened.batch_create(part))
-                yield self._ticket(made), [by_digest[one.custom_id] for one in part]
+                yield self._ticket(made), [by_digest[request.custom_id] for request in part]
         except (exceptions.AgentRunError, exceptions.UserError, UserWarning) as error:
             raise self._model.trouble(error) from error
 
@@ -100,10 +102,10 @@ class ProviderBatches:
             results = self._model.run(self._model.opened.batch_results(_batch(ticket)))
         except (exceptions.AgentRunError, exceptions.UserError) as error:
             raise self._model.trouble(error) from error
-        found = {result.custom_id: result for result in results}  # they come in any order
+        by_id = {result.custom_id: result for result in results}  # they come in any order
         missing = ModelFailure(UNRUN, "the batch ended without it", again=True)
         return {
-            request.digest: self._outcome(found[request.digest], request) if request.digest in found else missing
+            request.digest: self._outcome(by_id[request.digest], request) if request.digest in by_id else missing
             for request in requests
         }
 
@@ -115,14 +117,14 @@ class ProviderBatches:
         if result.status == "canceled":  # somebody meant to stop it: ask again when told to
             return ModelFailure(UNRUN, "the batch was cancelled before its turn", again=False)
         try:
-            return self._model.reply(self._model.opened.batch_decode(result, self._asked(request)))
+            return self._model.reply(self._model.opened.batch_decode(result, self._batch_request(request)))
         except exceptions.ContentFilterError:
             return ModelReply("", "content_filter")
         except exceptions.AgentRunError as error:
             trouble = self._model.trouble(error)
             return trouble if isinstance(trouble, ModelFailure) else ModelFailure("rejected", str(trouble), again=False)
 
-    def _asked(self, request: Request) -> BatchRequest:
+    def _batch_request(self, request: Request) -> BatchRequest:
         from pydantic_ai.models.batch import BatchRequest
 
         return BatchRequest(
@@ -135,16 +137,16 @@ class ProviderBatches:
     def _parts(self, encoded: Sequence[EncodedBatchRequest]) -> Iterator[list[EncodedBatchRequest]]:
         """What may go together, as much as one batch holds."""
         model = self._model.opened
-        for group in dict.fromkeys(one.group for one in encoded):
+        for group in dict.fromkeys(item.group for item in encoded):
             part: list[EncodedBatchRequest] = []
             size = 0
-            for one in (one for one in encoded if one.group == group):
-                bytes_more = model.batch_request_size(one)
+            for encoded_request in (item for item in encoded if item.group == group):
+                bytes_more = model.batch_request_size(encoded_request)
                 too_large = model.batch_max_bytes is not None and size + bytes_more > model.batch_max_bytes
                 if part and (too_large or len(part) == model.batch_max_requests):
                     yield part
                     part, size = [], 0
-                part.append(one)
+                part.append(encoded_request)
                 size += bytes_more
             yield part
 

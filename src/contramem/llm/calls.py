@@ -27,10 +27,8 @@ LOOK_S = 0.2
 Sleep = Callable[[float], object]
 
 
-def stopped() -> ModelError:
-    return ModelError(
-        "stopped as you wished. Everything paid for is kept; run the same command again to go on from here."
-    )
+def stopped_error() -> ModelError:
+    return ModelError("stopped at your request. Every paid reply is saved; run the same command again to continue.")
 
 
 @dataclass
@@ -52,11 +50,11 @@ class Budget:
         cost = reply.cost_usd
         self.spent_usd += cost if cost is not None else self.price.of(reply.tokens_in, reply.tokens_out)
 
-    def exceeded_by(self, request: Request) -> BudgetError:
+    def over_budget_error(self, request: Request) -> BudgetError:
         return BudgetError(
             f"stopped at ${self.spent_usd:.4f} of ${self.limit_usd:.2f}: the next call could cost up to "
-            f"${self.worst(request):.4f}. Everything paid for is kept; the same command goes on from here, "
-            "with a budget of its own."
+            f"${self.worst(request):.4f}. Every paid reply is saved; the same command continues from here, "
+            "with a fresh budget."
         )
 
 
@@ -87,13 +85,13 @@ class ModelCaller:
         try:
             while under_way or (waiting and failed is None):
                 if failed is None and self.stop.is_set():
-                    failed = stopped()
+                    failed = stopped_error()
                 if failed is None:
                     failed = self._begin(waiting, under_way, pool)
                 done, _ = wait(under_way, LOOK_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     request = under_way.pop(future)
-                    self._settle(request, future)
+                    self._account(request, future)
                     if (error := future.exception()) is None:
                         yield request, future.result()
                     else:
@@ -110,14 +108,14 @@ class ModelCaller:
     ) -> BaseException | None:
         while waiting and len(under_way) < self.parallel:
             if self.budget is not None and not self.budget.room_for(waiting[0]):
-                return None if under_way else self.budget.exceeded_by(waiting[0])
+                return None if under_way else self.budget.over_budget_error(waiting[0])
             request = waiting.pop(0)
             if self.budget is not None:
                 self.budget.reserved_usd += self.budget.worst(request)
             under_way[pool.submit(self._ask, request)] = request
         return None
 
-    def _settle(self, request: Request, future: Future[ModelReply]) -> None:
+    def _account(self, request: Request, future: Future[ModelReply]) -> None:
         if self.budget is None:
             return
         self.budget.reserved_usd -= self.budget.worst(request)
@@ -136,11 +134,11 @@ class ModelCaller:
                     pause = self._pause(trouble, tries)
                 if not trouble.again:
                     raise ModelError(f"{self.model.name} refuses the call about {request.subject}: {trouble.what}. "
-                                     "Everything paid for is kept.") from trouble  # fmt: skip
+                                     "Every paid reply is saved.") from trouble  # fmt: skip
                 if tries == MAX_TRIES or timeouts == MAX_TIMEOUTS or self._leaves(pause):
                     raise ModelError(
                         f"{self.model.name} does not answer ({trouble.kind}: {trouble.what}; tried {tries} times). "
-                        "Everything paid for is kept; run the same command again to go on from here."
+                        "Every paid reply is saved; run the same command again to continue."
                     ) from trouble
         raise AssertionError("unreachable")
 

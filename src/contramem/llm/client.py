@@ -48,12 +48,12 @@ class ProviderModel:
     def close(self) -> None:
         """Give the connections back. Calls that are under way still are given up."""
         if not self._loop.is_closed():
-            self.run(self._closed())
+            self.run(self._close_client())
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
 
-    async def _closed(self) -> None:
+    async def _close_client(self) -> None:
         left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in left:
             task.cancel()
@@ -127,10 +127,10 @@ class ProviderModel:
             finish = "content_filter"
         details = response.provider_details or {}
         if details.get("refusal"):
-            return self._priced(response, str(details["refusal"]), "refusal")
-        return self._priced(response, response.text or "", finish)
+            return self._price_reply(response, str(details["refusal"]), "refusal")
+        return self._price_reply(response, response.text or "", finish)
 
-    def _priced(self, response: ModelResponse, text: str, finish: Finish) -> ModelReply:
+    def _price_reply(self, response: ModelResponse, text: str, finish: Finish) -> ModelReply:
         usage = response.usage
         cost = None
         if self._given_price is not None:
@@ -150,10 +150,10 @@ class ProviderModel:
             return ModelError(f"{self.name}: {first_line(str(error))}.")
         if isinstance(error, exceptions.ModelQuotaExceededError):
             return ModelFailure(
-                "quota", _said(getattr(error, "body", None)) or "the account has nothing left", again=False
+                "quota", _error_message(getattr(error, "body", None)) or "the account has nothing left", again=False
             )
         if isinstance(error, exceptions.ModelHTTPError):
-            return _http_trouble(error.status_code, error.retry_after, _said(error.body))
+            return _http_trouble(error.status_code, error.retry_after, _error_message(error.body))
         if isinstance(error, exceptions.ModelTimeoutError) or _is_timeout(error):
             return ModelFailure(
                 TIMEOUT, f"no answer within {self._timeout_s:g} s; --timeout gives it longer", again=True
@@ -205,8 +205,8 @@ def messages_of(request: Request) -> list[ModelMessage]:
     return made
 
 
-def _http_trouble(status: int, retry_after_s: float | None, said: str) -> ModelFailure:
-    what = f"HTTP {status}{f' ({said})' if said else ''}"
+def _http_trouble(status: int, retry_after_s: float | None, message: str) -> ModelFailure:
+    what = f"HTTP {status}{f' ({message})' if message else ''}"
     if status == 429:
         return ModelFailure("rate limit", what, again=True, retry_after_s=retry_after_s)
     if status in (408, 504):
@@ -216,7 +216,7 @@ def _http_trouble(status: int, retry_after_s: float | None, said: str) -> ModelF
     return ModelFailure("rejected", what, again=False)
 
 
-def _said(body: object) -> str:
+def _error_message(body: object) -> str:
     """The provider's own message, one line, without what looks like a key."""
     if isinstance(body, dict) and isinstance(body.get("errors"), list) and body["errors"]:
         body = body["errors"][0]  # a batch that failed as a whole

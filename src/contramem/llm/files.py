@@ -50,26 +50,26 @@ def read_replies(path: Path, price: Price | None = None) -> dict[str, ModelReply
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read ({error}).") from error
-    found = {}
+    replies = {}
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 custom_id, reply = _reply(json.loads(line), price)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise UsageError(
-                    f"{path}:{number}: is no reply ({type(error).__name__}: {error}). Each line needs `custom_id` and "
+                    f"{path}:{number}: not a reply ({type(error).__name__}: {error}). Each line needs `custom_id` and "
                     "either `response`, as the batch API writes it, or `reply`."
                 ) from error
             if reply is not None:
-                found[custom_id] = reply
-    return found
+                replies[custom_id] = reply
+    return replies
 
 
 def _reply(line: dict[str, Any], price: Price | None) -> tuple[str, ModelReply | None]:
     custom_id = str(line["custom_id"])
     if "reply" in line:
-        said = line["reply"]
-        return custom_id, ModelReply(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
+        reply = line["reply"]
+        return custom_id, ModelReply(reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False))
     if line.get("error") or line["response"]["status_code"] != 200:
         return custom_id, None
     body = line["response"]["body"]

@@ -32,12 +32,12 @@ def price_of(model: str) -> Price | None:
     provider, _, name = model.rpartition(":")
     try:
         # One thousand tokens: some prices step up with the length of the prompt.
-        found = calc_price(
+        listed = calc_price(
             Usage(input_tokens=1000, output_tokens=1000), name, provider_id=provider.partition("-")[0] or None
         )
     except LookupError:
         return None
-    return Price(float(found.input_price) * 1000, float(found.output_price) * 1000)
+    return Price(float(listed.input_price) * 1000, float(listed.output_price) * 1000)
 
 
 def read_price(text: str) -> Price:

@@ -61,7 +61,7 @@ class RecordedModel:
                 raise ValueError(header["format"])
             name = str(header["model"])
         except (ValueError, LookupError, TypeError) as error:
-            raise UsageError(f"{path}: is no file of recorded exchanges.") from error
+            raise UsageError(f"{path}: not a file of recorded exchanges.") from error
         if header["version"] > VERSION:
             raise UsageError(f"{path}: was recorded by a newer contramem (format {header['version']}).")
         for number, line in enumerate(lines[1:], 2):
@@ -69,5 +69,5 @@ class RecordedModel:
                 exchange = json.loads(line)
                 self._replies[exchange["digest"]] = ModelReply(**exchange["reply"])
             except (ValueError, LookupError, TypeError) as error:
-                raise UsageError(f"{path}:{number}: is no exchange ({error}).") from error
+                raise UsageError(f"{path}:{number}: not an exchange ({error}).") from error
         return name

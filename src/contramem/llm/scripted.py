@@ -40,9 +40,9 @@ class ScriptedModel:
                 raise AssertionError(f"the script is at its end, and was asked about {request.subject}")
         if isinstance(scripted, ModelFailure):
             raise scripted
-        return scripted if isinstance(scripted, ModelReply) else self._counted(request, scripted)
+        return scripted if isinstance(scripted, ModelReply) else self._reply_of(request, scripted)
 
-    def _counted(self, request: Request, scripted: str | dict[str, Any]) -> ModelReply:
+    def _reply_of(self, request: Request, scripted: str | dict[str, Any]) -> ModelReply:
         text = scripted if isinstance(scripted, str) else json.dumps(scripted, ensure_ascii=False)
         tokens_out = count_tokens(text)
         cost = self._price.of(request.tokens, tokens_out) if self._price else None

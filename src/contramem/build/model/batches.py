@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from contramem.bank.store import Store
 from contramem.errors import ModelError, UsageError
 from contramem.llm.batch import LOST, Batches, Ticket
-from contramem.llm.calls import MAX_TRIES, Budget, stopped
+from contramem.llm.calls import MAX_TRIES, Budget, stopped_error
 from contramem.llm.exchange import Exchange
 from contramem.llm.request import ModelFailure, ModelSettings, PromptMessage, Request
 
@@ -87,7 +87,7 @@ class BatchQueue:
     def hand_over(self, requests: Sequence[Request]) -> None:
         """Each batch is in the store as soon as it is at the provider."""
         if self.stop.is_set():
-            raise stopped()
+            raise stopped_error()
         try:
             for ticket, part in self.batches.submit(requests):
                 state = {"ticket": asdict(ticket), "requests": [asdict(request) for request in part]}
@@ -182,7 +182,7 @@ class AskInBatches:
             worst += budget.worst(request)
             part.append(request)
         if not part:
-            raise budget.exceeded_by(requests[0])
+            raise budget.over_budget_error(requests[0])
         return part
 
 
