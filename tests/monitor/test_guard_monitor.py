@@ -159,7 +159,8 @@ def test_the_command_shows_what_was_open_when_a_run_stopped(watched: tuple[str, 
     assert shown.exit_code == 0, shown.output
     assert "still owed" in shown.output and "`delete` is still to come" in shown.output
     assert (
-        "No obligation was open" in CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "thorough"]).output
+        "No obligation was open"
+        in CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "thorough"]).output
     )
 
 
