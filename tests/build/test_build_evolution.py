@@ -59,7 +59,7 @@ def test_building_again_with_the_same_runs_changes_nothing_and_says_so(tmp_path:
     again = build(store, runs)
     assert (again["decisions"], again["function_decisions"], again["refused"], again["deltas"]) == ({}, {}, {}, 0)
     assert again["unchanged"] >= first["packets"] + first["functions"]
-    assert "Nothing new: these runs had been learned from already." in contramem("build", runs, "--bank", store).stdout
+    assert "Nothing new: these runs were already learned from." in contramem("build", runs, "--bank", store).stdout
     assert (frozen(store), decisions(store)) == before
 
 

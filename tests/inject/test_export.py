@@ -116,7 +116,7 @@ def test_a_card_that_holds_something_personal_is_left_out(tmp_path):
     write_frozen(tmp_path / "bank.jsonl", Bank({card.card_id: BankEntry(card=card) for card in (good, bad)}))
     for form, dest in (("json", "-"), ("markdown", "-"), ("agents-md", "-"), ("skills", tmp_path / "skills")):
         result = run(tmp_path / "bank.jsonl", form, dest)
-        assert "skill::2 is left out: title holds an e-mail address." in result.output
+        assert "skill::2 left out: title holds an e-mail address." in result.output
         assert "bob" not in result.output
     assert not any("bob" in path.read_text() for path in (tmp_path / "skills").rglob("*.md"))
 
@@ -134,7 +134,7 @@ def test_no_export_says_where_a_card_comes_from(bank_path, tmp_path):
 def test_agents_md_keeps_what_is_around_its_section(bank_path, tmp_path):
     path = tmp_path / "AGENTS.md"
     path.write_text("# Our project\n\nRun the tests.\n")
-    assert "tokens (o200k_base) that every session reads" in run(bank_path, "agents-md", path).output
+    assert "tokens (o200k_base) in every session" in run(bank_path, "agents-md", path).output
     first = path.read_text()
     assert first.startswith("# Our project\n\nRun the tests.\n\n" + BEGIN)
     assert "**Delete clear emails despite an ambiguous keep exception.** When:" in first

@@ -162,7 +162,7 @@ def test_a_provider_that_goes_down_stops_the_build_with_everything_paid_for_kept
         return runs.reply(request) if answered <= 20 else ModelFailure("server error", "HTTP 503", again=True)
 
     with new_store(tmp_path) as store:
-        with pytest.raises(ModelError, match="Everything paid for is kept"):
+        with pytest.raises(ModelError, match="Every paid reply is saved"):
             build(runs, store, ScriptedModel(by=reply), parallel=1, window=3)
         assert len(store.calls()) == 20
         model = runs.scripted()
