@@ -9,11 +9,11 @@ from typing import Any
 
 from contramem.bank.store import Store, open_store
 from contramem.build.functions.card import build_function_card
-from contramem.build.lessons import lessons
 from contramem.build.model.answering import AskNow
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.replies import FunctionText
 from contramem.build.model.rounds import BuildPlan, Rounds
+from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
@@ -57,7 +57,7 @@ class Runs:
         if request.stage == "builder":
             return self._card(request.subject)
         if request.stage == "reflector":
-            return {"deltas": [_delta(found) for found in lessons(self._packets[request.subject])]}
+            return {"deltas": [_delta(candidate) for candidate in RuleAuthor().reflect(self._packets[request.subject])]}
         return curated(request)
 
     def _card(self, function: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from contramem.bank.frozen import load_frozen
     from contramem.bank.store import open_store
-    from contramem.build.rules import RuleAuthor
+    from contramem.build.rules.author import RuleAuthor
     from contramem.contrast.packet import Packet, contrast
     from contramem.contrast.signal import Signal
     from contramem.errors import ContramemError
@@ -51,7 +51,7 @@ _HOMES = {
     "Packet": "contramem.contrast.packet",
     "Pool": "contramem.traces.pool",
     "ReadOptions": "contramem.traces.reader",
-    "RuleAuthor": "contramem.build.rules",
+    "RuleAuthor": "contramem.build.rules.author",
     "Run": "contramem.inject.run",
     "Signal": "contramem.contrast.signal",
     "Trajectory": "contramem.traces.trajectory",

@@ -8,13 +8,11 @@ from itertools import groupby
 
 from contramem.bank.store import Store
 from contramem.build.author import Author, Only
-from contramem.build.checks import Checks
-from contramem.build.construction import BankBuild
-from contramem.build.curriculum import curriculum
+from contramem.build.decide import BankBuild, curriculum
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.rounds import Answer, BuildPlan, Rounds
 from contramem.build.recorder import BuildReport
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
@@ -49,7 +47,7 @@ def build_bank(
     packets: list[Packet],
     store: Store,
     author: Author,
-    checks: Checks,
+    checks: Validator,
     *,
     only: Only | None = None,
     append_only: bool = False,
@@ -71,7 +69,7 @@ def build_bank(
                 construction.learn(packet)
             by_ability = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
             for ability, group in groupby(by_ability, key=lambda packet: packet.ability):
-                construction.settle(ability, list(group))
+                construction.reassess(ability, list(group))
     return construction.report
 
 
@@ -89,7 +87,7 @@ def build_by_model(
     plan: BuildPlan,
     store: Store,
     choice: ModelChoice,
-    checks: Checks,
+    checks: Validator,
     answer: Answer,
     *,
     exchange: Exchange,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from contramem.bank.bank import BankEntry
 from contramem.bank.card import SkillCard
 from contramem.bank.store import open_store
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.packet import Packet
 from contramem.pipeline import build_bank
 from contramem.validate.validator import Validator

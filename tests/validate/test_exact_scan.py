@@ -12,7 +12,7 @@ from tests.validate.exact_scan import find_values
 from tests.validate.validate_examples import delta
 
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import contrast
 from contramem.contrast.vocabulary import Vocabulary

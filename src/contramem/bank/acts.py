@@ -87,7 +87,7 @@ def _undo(change: Change) -> Change:
         return Change(
             before=change.after, after=change.after.model_copy(update={"status": "retired", "reviewed": True})
         )
-    back = change.after.rewrite(change.before.card, change.before.footing)
+    back = change.after.rewrite(change.before.card, change.before.footing, change.before.rule)
     return Change(before=change.after, after=back.model_copy(update={"status": change.before.status, "reviewed": True}))
 
 

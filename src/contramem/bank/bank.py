@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from contramem.bank.card import AnyCard, Card, FunctionCard, SkillCard, SkillDelta, Strict, same_text, skill_id
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
+from contramem.bank.stored_rule import StoredRule
 from contramem.bank.support import CardSupport
 from contramem.errors import PatchError, UsageError
 
@@ -27,13 +28,17 @@ class BankEntry(Strict):
     footing: CardSupport = CardSupport()
     reviewed: bool = False
     """A person has seen this text and let it stand."""
+    rule: StoredRule | None = None
+    """What the words of the card were made from. None: an author wrote them, or a person."""
 
     @property
     def served(self) -> bool:
         return self.status in ("active", "pinned")
 
-    def rewrite(self, text: SkillDelta | FunctionCard, footing: CardSupport) -> BankEntry:
-        """The same card with other words: a new version, unless it says what it said before."""
+    def rewrite(
+        self, text: SkillDelta | FunctionCard, footing: CardSupport, rule: StoredRule | None = None
+    ) -> BankEntry:
+        """The same card with other words, made from `rule`: a new version, unless it says what it said before."""
         card = self.card
         if isinstance(card, SkillCard) and isinstance(text, SkillDelta):
             new: Card = SkillCard.of(text, card.card_id, card.ability, card.version)
@@ -42,9 +47,9 @@ class BankEntry(Strict):
         else:
             raise PatchError(f"{card.card_id} cannot be rewritten as {getattr(text, 'card_id', 'a skill')}.")
         if same_text(new, card):
-            return self.model_copy(update={"footing": footing})
+            return self.model_copy(update={"footing": footing, "rule": rule or self.rule})
         new = new.model_copy(update={"version": card.version + 1})
-        return self.model_copy(update={"card": new, "footing": footing, "reviewed": False})
+        return self.model_copy(update={"card": new, "footing": footing, "reviewed": False, "rule": rule})
 
 
 class Change(Strict):
@@ -131,8 +136,11 @@ class Bank:
             holdings[change.card_id] = change.after
         return Bank(holdings)
 
-    def plan(self, patch: Patch, ability: str, footing: CardSupport | None = None) -> tuple[Change, ...]:
-        """What `patch` changes. `footing` is all that the resulting card rests on, by default what the targets did."""
+    def plan(
+        self, patch: Patch, ability: str, footing: CardSupport | None = None, rule: StoredRule | None = None
+    ) -> tuple[Change, ...]:
+        """What `patch` changes. `footing` is all that the resulting card rests on, by default what the targets did, and
+        `rule` what its words were made from."""
         targets = [self._target(card_id, ability, patch) for card_id in patch.target_card_ids]
         if footing is None:
             footing = self.footing(patch.target_card_ids)
@@ -141,12 +149,14 @@ class Bank:
                 return ()
             case Add(new_or_updated_card=text):
                 card = SkillCard.of(text, self._free_id(ability, text), ability)
-                return (Change(before=None, after=BankEntry(card=card, footing=footing)),)
+                return (Change(before=None, after=BankEntry(card=card, footing=footing, rule=rule)),)
             case Amend(new_or_updated_card=text) | Narrow(new_or_updated_card=text):
-                return (_rewrite(targets[0], text, footing),)
+                return (_rewrite(targets[0], text, footing, rule),)
             case Merge(retained_card_id=retained, new_or_updated_card=text):
                 return tuple(
-                    _rewrite(entry, text or entry.card, footing) if entry.card.card_id == retained else _retire(entry)
+                    _rewrite(entry, text or entry.card, footing, rule)
+                    if entry.card.card_id == retained
+                    else _retire(entry)
                     for entry in targets
                 )
             case _:
@@ -184,8 +194,10 @@ class Bank:
         return next(card_id for card_id in ids if card_id not in self.entries)
 
 
-def _rewrite(entry: BankEntry, text: SkillDelta | FunctionCard, footing: CardSupport) -> Change:
-    after = entry.rewrite(text, footing)
+def _rewrite(
+    entry: BankEntry, text: SkillDelta | FunctionCard, footing: CardSupport, rule: StoredRule | None = None
+) -> Change:
+    after = entry.rewrite(text, footing, rule)
     if entry.status == "pinned" and after.card != entry.card:
         raise PatchError(f"{entry.card.card_id} is pinned, so a build may not rewrite it.")
     return Change(before=entry, after=after)

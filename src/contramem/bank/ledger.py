@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from contramem.bank.bank import Bank, Change
 from contramem.bank.card import FunctionCard, SkillDelta, Strict
 from contramem.bank.patch import Patch
+from contramem.bank.stored_rule import StoredRule
 
 Operation: TypeAlias = Literal["ADD", "PATCH", "MERGE", "NARROW", "NOOP"]
 """What an author does with a delta or a newly built Function Card."""
@@ -66,6 +67,8 @@ class Decision(Strict):
     """None: about Function Cards."""
     candidate: SkillDelta | FunctionCard | None = None
     """The delta, or the Function Card, that was decided on."""
+    rule: StoredRule | None = None
+    """What the words of the candidate were made from. None: an author wrote them."""
     patch: Patch | None = None
     """As the Curator gave it, also when it was refused."""
     changes: tuple[Change, ...] = ()

@@ -31,9 +31,15 @@ def cards_ledger_and_progress(connection: Connection) -> None:
         connection.exec_driver_sql(f"CREATE TABLE {table}")
 
 
+def rules_beside_cards(connection: Connection) -> None:
+    """Cards and decisions keep the rule that their words were made from. No table changes: those without one load, and
+    an earlier contramem, which would not, is told so."""
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 cards, ledger and progress": cards_ledger_and_progress,
     "0002 calls of models": calls.create_table,
+    "0003 rules beside cards": rules_beside_cards,
 }
 
 

@@ -10,6 +10,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.patch import Patch
+from contramem.bank.stored_rule import StoredRule
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -27,6 +28,16 @@ class Candidate:
 
     delta: SkillDelta
     cites: tuple[Cite, ...]
+    rule: StoredRule | None = None
+    """What the words were made from. None: the author found them."""
+
+
+@dataclass(frozen=True)
+class Curation:
+    """What an author does with a delta, and the rule that the words of the resulting card were made from."""
+
+    patch: Patch
+    rule: StoredRule | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,7 @@ class Author(Protocol):
         """At most MAX_DELTAS lessons, the sharpest first; none when the packet teaches nothing, or nothing that the
         bank does not hold. When every run failed, only diagnosis and recovery."""
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         """The smallest edit of the bank that takes in candidate number `index` of the packet."""
 
     def spent(self) -> AuthorCost:

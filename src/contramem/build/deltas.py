@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
-from contramem.bank.patch import Patch
-from contramem.build.author import Author, AuthorCost, Candidate
+from contramem.build.author import Author, AuthorCost, Candidate, Curation
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -60,10 +59,10 @@ class DeltasFrom:
         for decision in self._deltas.get(packet.content_digest, ()):
             assert isinstance(decision.candidate, SkillDelta)
             places = ((letters[run.source, run.run], position) for run in decision.runs for position in run.events)
-            found.append(Candidate(decision.candidate, tuple(Cite(*place) for place in places)))
+            found.append(Candidate(decision.candidate, tuple(Cite(*place) for place in places), decision.rule))
         return found
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         return self._curator.curate(index, candidate, packet, bank)
 
     def spent(self) -> AuthorCost:

@@ -1,4 +1,4 @@
-"""Books: the store that a build writes, the bank as it stands and how far the build has come, always in step."""
+"""BuildRecorder: the store that a build writes, the bank as it stands and how far the build has come, in step."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 import msgspec
 
 from contramem.bank.bank import Change
-from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import Decision, Operation, RunRef
 from contramem.bank.patch import Patch
 from contramem.bank.store import Store
 from contramem.bank.support import CardSupport
-from contramem.build.author import Author
+from contramem.build.author import Author, Candidate
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
 from contramem.traces.trajectory import digest
@@ -102,7 +102,7 @@ class BuildRecorder:
     def accepted(
         self,
         operation: Operation,
-        candidate: SkillDelta | FunctionCard,
+        candidate: Candidate | FunctionCard,
         reason: str,
         *,
         ground: Provenance | None = None,
@@ -115,7 +115,8 @@ class BuildRecorder:
             reason=reason,
             by=self._author.attribution,
             ability=ground.packet.ability if ground else None,
-            candidate=candidate,
+            candidate=candidate.delta if isinstance(candidate, Candidate) else candidate,
+            rule=candidate.rule if isinstance(candidate, Candidate) else None,
             patch=patch,
             changes=changes,
             packet=ground.packet.content_digest if ground else None,
@@ -125,7 +126,7 @@ class BuildRecorder:
     def refused(
         self,
         refusals: Sequence[Refusal],
-        candidate: SkillDelta | FunctionCard | None = None,
+        candidate: Candidate | FunctionCard | None = None,
         *,
         ground: Provenance | None = None,
         patch: Patch | None = None,
@@ -138,7 +139,8 @@ class BuildRecorder:
             reason=" ".join(str(refusal) for refusal in refusals),
             by=self._author.attribution,
             ability=ground.packet.ability if ground else None,
-            candidate=candidate,
+            candidate=candidate.delta if isinstance(candidate, Candidate) else candidate,
+            rule=candidate.rule if isinstance(candidate, Candidate) else None,
             patch=patch,
             packet=ground.packet.content_digest if ground else None,
             runs=ground.runs if ground else (),

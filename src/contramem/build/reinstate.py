@@ -1,45 +1,48 @@
-"""Comeback: a lesson that runs, or a person, had taken out of service is proposed again."""
+"""Reinstating: a lesson that runs, or a person, had taken out of service is proposed again."""
 
 from __future__ import annotations
 
 from contramem.bank.bank import Bank, BankEntry, Change
-from contramem.bank.card import SkillCard, SkillDelta
+from contramem.bank.card import SkillCard
 from contramem.bank.support import CardSupport
-from contramem.build.curation import same_rule
+from contramem.build.author import Candidate
+from contramem.build.learning import learning_card
 from contramem.build.recorder import BuildRecorder
+from contramem.build.rules.curate import says_the_same
+from contramem.build.rules.rule import load_rule
 from contramem.errors import PatchError
 
 
-def taken_up_again(books: BuildRecorder, ability: str, text: SkillDelta, footing: CardSupport) -> tuple[Change, ...]:
-    """The change that puts the retired card which says what `text` says back into service, if there is one.
+def reinstate(recorder: BuildRecorder, ability: str, candidate: Candidate, footing: CardSupport) -> tuple[Change, ...]:
+    """The change that puts the retired card which says what the candidate says back into service, if there is one.
 
-    It comes back as the card it was, with all that speaks for and against it, to be settled anew. What a person took
-    out stays out: PatchError.
+    It comes back as the card it was, with all that speaks for and against it, to be reassessed. What a person took out
+    stays out: PatchError.
     """
-    retired = _retired(books.bank, ability, text)
-    for held in retired:
-        _respect_people(books, held.card.card_id)
+    retired = _find_retired(recorder.bank, ability, candidate)
+    for entry in retired:
+        _respect_people(recorder, entry.card.card_id)
     if not retired:
         return ()
     before = retired[0]
-    after = before.rewrite(text, before.footing + footing)
+    after = before.rewrite(candidate.delta, before.footing + footing, candidate.rule)
     return (Change(before=before, after=after.model_copy(update={"status": "active", "reviewed": False})),)
 
 
-def _retired(bank: Bank, ability: str, text: SkillDelta) -> list[BankEntry]:
-    """Cards out of service that say what `text` says; the one that began with its very words comes first."""
-    first = bank.first_made_from(ability, text)
-    found = [
-        held
-        for held in bank.entries.values()
-        if held.status == "retired" and isinstance(held.card, SkillCard) and held.card.ability == ability
-        if held is first or same_rule(held.card, text)
+def _find_retired(bank: Bank, ability: str, candidate: Candidate) -> list[BankEntry]:
+    """Cards out of service that say what the candidate says; the one that began with its very words comes first."""
+    first, rule = bank.first_made_from(ability, candidate.delta), load_rule(candidate.rule)
+    entries = [
+        entry
+        for entry in bank.entries.values()
+        if entry.status == "retired" and isinstance(entry.card, SkillCard) and entry.card.ability == ability
+        if entry is first or says_the_same(learning_card(entry), candidate.delta, rule)
     ]
-    return sorted(found, key=lambda held: (held is not first, held.card.card_id))
+    return sorted(entries, key=lambda entry: (entry is not first, entry.card.card_id))
 
 
-def _respect_people(books: BuildRecorder, card_id: str) -> None:
-    changing = [one for one in books.decisions_on(card_id) if any(change.card_id == card_id for change in one.changes)]
-    last = changing[-1]
+def _respect_people(recorder: BuildRecorder, card_id: str) -> None:
+    decisions = recorder.decisions_on(card_id)
+    last = [decision for decision in decisions if any(change.card_id == card_id for change in decision.changes)][-1]
     if last.by.kind == "person":
         raise PatchError(f"{last.by} took {card_id}, which says this, out of service ({last.reason}).")

@@ -19,7 +19,7 @@ from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
 from contramem.build.model.rounds import BuildPlan
 from contramem.build.recorder import BuildReport
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
 from contramem.cli import build_cost, build_model
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress

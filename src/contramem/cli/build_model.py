@@ -14,7 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
-from contramem.build.checks import Checks
 from contramem.build.model.answering import AskNow, FromFile
 from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
 from contramem.build.model.estimate import StageEstimate, estimate
@@ -30,9 +29,10 @@ from contramem.llm.files import read_replies, write_requests
 from contramem.llm.recorded import RecordedModel
 from contramem.llm.request import Model
 from contramem.pipeline import build_by_model
+from contramem.validate.validator import Validator
 
 
-def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOptions, checks: Checks) -> ModelBuildCost:
+def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOptions, checks: Validator) -> ModelBuildCost:
     """Build, by calls, in batches or by file (without a model)."""
     exchange = Exchange(store, keep=options.keep)
     if model is None:
@@ -49,7 +49,7 @@ def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOption
 
 
 def _by_file(
-    plan: BuildPlan, store: Store, options: ModelOptions, checks: Checks, exchange: Exchange
+    plan: BuildPlan, store: Store, options: ModelOptions, checks: Validator, exchange: Exchange
 ) -> ModelBuildCost:
     if not options.keep:
         raise UsageError("--no-keep-replies: a build by file goes on from the replies that it keeps.")
@@ -156,7 +156,7 @@ def _live(exchange: Exchange) -> Iterator[_Live]:
         yield _Live(bars, exchange)
 
 
-def foresee(plan: BuildPlan, where: str, options: ModelOptions, checks: Checks) -> list[StageEstimate]:
+def foresee(plan: BuildPlan, where: str, options: ModelOptions, checks: Validator) -> list[StageEstimate]:
     """The estimate. A store that is there is read; one that is not is not made."""
     if not is_url(where) and not Path(where).exists():
         return estimate(plan, options.choice, checks, options.price, None)

@@ -50,6 +50,14 @@ Template: TypeAlias = Literal[
 Verdict: TypeAlias = Literal["holds", "broken", "vacuous"]
 """Vacuous: nothing the guard speaks about happened, so that it holds without having been tried."""
 
+Demand: TypeAlias = Literal["a call", "no call"]
+_DEMANDS: dict[Template, Demand] = {
+    "existence": "a call",
+    "response": "a call",
+    "last": "a call",
+    "absence": "no call",
+    "not_succession": "no call",
+}
 _TWO = ("precedence", "response", "not_succession", "covers")
 _TIMED = ("existence", "precedence", "response", "not_succession")
 
@@ -88,6 +96,21 @@ class Guard(NamedTuple):
         """The call that it asks for, forbids or guards: `App.function`, or the class as it is written."""
         pattern = parse_pattern(self.then or self.function)
         return pattern.function or str(pattern)
+
+    @property
+    def trigger(self) -> str:
+        """The pattern of the call that brings the guard into play: without one, no run can break it."""
+        return self.then if self.template == "precedence" else self.function
+
+    @property
+    def demand(self) -> Demand | None:
+        """Does it ask for a call, or for doing without one? None: it only says how a call is made."""
+        return _DEMANDS.get(self.template)
+
+    @property
+    def follows_a_call(self) -> bool:
+        """Does it ask for something after every call of its first function?"""
+        return self.template == "response"
 
     @property
     def functions(self) -> tuple[str, ...]:

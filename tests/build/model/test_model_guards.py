@@ -13,11 +13,11 @@ from tests.model_replies import Runs, build, curated, fenced, new_store
 from contramem.bank.ledger import Decision
 from contramem.bank.store import Store
 from contramem.bank.support import GuardSupport
-from contramem.build.mining import mine
 from contramem.build.model.author import MAX_ASKED
 from contramem.build.model.view import packet_text
-from contramem.build.record import replays
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.mine import mine
+from contramem.build.rules.support import replays
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.request import Request

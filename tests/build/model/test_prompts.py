@@ -13,12 +13,12 @@ from tests.model_replies import Runs
 from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.build.functions.text import function_text
-from contramem.build.lessons import lessons
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.focus import SUITES, Suite, load_focus
 from contramem.build.model.prompts import Prompts, fenced
 from contramem.build.model.signature import signature
 from contramem.build.model.view import DEGRADATIONS, packet_text
+from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.align import align, reference_first
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet
@@ -49,7 +49,7 @@ def ticket(runs: Runs) -> Packet:
 def test_a_prompt_on_a_shipped_packet_looks_like_its_golden_file(runs: Runs, suite: Suite, stage: str) -> None:
     """CONTRAMEM_GOLDEN=write makes the files anew; the diff then shows what a change of wording does."""
     writes, about = author(runs, suite), ticket(runs)
-    candidate = lessons(about)[0]
+    candidate = RuleAuthor().reflect(about)[0]
     bank = Bank().apply(Add(delta_index=0, new_or_updated_card=candidate.delta, reason="First."), about.ability)
     function = "TicketAPI.create_ticket"
     asked: dict[str, Request] = {

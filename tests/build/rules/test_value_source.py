@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.build.skill_builds import build_skills
 from tests.made_runs import call, packet, run
 
-from contramem.build.sources import sources_in
+from contramem.build.rules.values import count_values
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import parse_guard
 from contramem.traces.trajectory import Trajectory
@@ -57,8 +57,8 @@ def test_a_rule_about_a_class_of_calls_takes_in_what_a_task_says_of_one_of_them(
 
 def test_sources_are_the_functions_whose_results_passing_runs_read_the_commonest_first() -> None:
     packets = [moving(1), moving(2), moving(3, look="list_invitations")]
-    sources = sources_in(packets, parse_guard("known_value(Calendar.move_meeting.meeting_id)"))
-    assert sources.functions == ("Calendar.find_meetings", "Calendar.list_invitations")
+    sources = count_values(packets, parse_guard("known_value(Calendar.move_meeting.meeting_id)"))
+    assert sources.places.functions == ("Calendar.find_meetings", "Calendar.list_invitations")
     assert sources.are_looked_up
     assert sources.are_mostly_looked_up
 
@@ -66,7 +66,7 @@ def test_sources_are_the_functions_whose_results_passing_runs_read_the_commonest
 def test_values_that_stand_in_the_request_are_not_looked_up() -> None:
     made = call("Calendar.move_meeting", {"meeting_id": "mt-551-abc"})
     told = packet(run("a", True, made, "Done.", task="Move mt-551-abc please.", task_id="told"))
-    sources = sources_in([told], parse_guard("known_value(Calendar.move_meeting.meeting_id)"))
-    assert sources.told
+    sources = count_values([told], parse_guard("known_value(Calendar.move_meeting.meeting_id)"))
+    assert sources.places.told
     assert not sources.are_looked_up
     assert not sources.are_mostly_looked_up

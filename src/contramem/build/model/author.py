@@ -19,8 +19,7 @@ from contramem.bank.calls import StoredExchange
 from contramem.bank.card import Evidence, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.patch import Patch
-from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, UnusableReply
-from contramem.build.checks import Checks
+from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
 from contramem.build.model.neighbours import related_to_delta, related_to_packet
@@ -33,6 +32,7 @@ from contramem.errors import PatchError
 from contramem.llm.exchange import Exchange, NotYet
 from contramem.llm.request import ModelSettings, PromptMessage, Request, Stage
 from contramem.traces.trajectory import Tool, digest
+from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
 
 MAX_ASKED = 3
@@ -62,7 +62,7 @@ class ModelChoice:
 class ModelAuthor:
     """Writes cards with a model. `packets` are all that the build is about: replies are held against them."""
 
-    def __init__(self, choice: ModelChoice, exchange: Exchange, checks: Checks, packets: Sequence[Packet]) -> None:
+    def __init__(self, choice: ModelChoice, exchange: Exchange, checks: Validator, packets: Sequence[Packet]) -> None:
         self._choice = choice
         self._prompts = choice.prompts
         self._exchange = exchange
@@ -99,12 +99,12 @@ class ModelAuthor:
 
         return self._converse(self.reflector_request(packet, bank), judge)
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         def judge(reply: str) -> tuple[Patch, list[str]]:
             patch = _with_evidence(replies.patch(reply, index, candidate.delta), bank)
             return patch, self._wrong_with(patch, candidate, packet, bank)
 
-        return self._converse(self.curator_request(candidate, packet, bank), judge)
+        return Curation(self._converse(self.curator_request(candidate, packet, bank), judge))
 
     def spent(self) -> AuthorCost:
         """The calls behind what was last recorded, as far as no earlier decision was charged with them."""

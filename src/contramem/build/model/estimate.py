@@ -14,8 +14,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
-from contramem.build.checks import Checks
-from contramem.build.construction import BankBuild
+from contramem.build.decide import BankBuild
 from contramem.build.model.author import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
 from contramem.build.model.batches import SentBatch, held_batches
 from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR
@@ -25,6 +24,7 @@ from contramem.counting import count_tokens
 from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
 from contramem.llm.request import STAGES, Request, Stage
+from contramem.validate.validator import Validator
 
 # The most that the checks let through: 600 words, at two tokens a word, and the names of fields, functions and guards.
 CARD_TOKENS = 1_500
@@ -75,7 +75,7 @@ class StageEstimate:
 
 
 def estimate(
-    plan: BuildPlan, choice: ModelChoice, checks: Checks, price: Price | None, where: Store | None
+    plan: BuildPlan, choice: ModelChoice, checks: Validator, price: Price | None, where: Store | None
 ) -> list[StageEstimate]:
     """Stage by stage. The store is read and not changed."""
     tariff = _Tariff(price, choice.settings.max_tokens)

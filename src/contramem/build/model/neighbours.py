@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard, SkillDelta
-from contramem.build.curation import known
+from contramem.build.learning import learning_cards
 from contramem.contrast.packet import Packet
 from contramem.retrieve.card_index import CardIndex
 from contramem.retrieve.profiles import PROFILES, Profile
@@ -35,7 +35,7 @@ def related_to_delta(delta: SkillDelta, ability: str, bank: Bank, limit: int = F
 def _nearest(
     words: str, functions: Sequence[str], ability: str, bank: Bank, limit: int, profile: Profile
 ) -> list[SkillCard]:
-    cards = [one.card for one in known(bank, ability)]
+    cards = [one.card for one in learning_cards(bank, ability)]
     if not cards:
         return []
     shelf = CardIndex(cards)

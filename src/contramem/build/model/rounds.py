@@ -17,9 +17,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.patch import Add
 from contramem.bank.store import Store
 from contramem.build.author import Candidate, Only, UnusableReply
-from contramem.build.checks import Checks
-from contramem.build.construction import BankBuild
-from contramem.build.curriculum import curriculum
+from contramem.build.decide import BankBuild, curriculum
 from contramem.build.model.author import ModelAuthor
 from contramem.build.model.neighbours import related_to_delta
 from contramem.build.recorder import BuildReport
@@ -29,6 +27,7 @@ from contramem.llm.exchange import NotYet
 from contramem.llm.request import Request
 from contramem.progress import Progress, no_progress
 from contramem.traces.trajectory import Tool
+from contramem.validate.validator import Validator
 
 Answer = Callable[[Sequence[Request]], bool]
 """Has the requests of one round answered, as far as it can. False: nothing came, the build stops here for now."""
@@ -51,7 +50,7 @@ class BuildPlan:
 class Rounds:
     """One build by a model author. Made inside `store.writing(...)`."""
 
-    def __init__(self, plan: BuildPlan, store: Store, author: ModelAuthor, checks: Checks) -> None:
+    def __init__(self, plan: BuildPlan, store: Store, author: ModelAuthor, checks: Validator) -> None:
         self._plan = plan
         self._store = store
         self._author = author
@@ -112,7 +111,7 @@ class Rounds:
                 yield from waiting
                 return
         if not ability.settled:
-            self._construction.settle(ability.name, ability.packets)
+            self._construction.reassess(ability.name, ability.packets)
             ability.settled = True
 
     def _go_on(self, ability: _Ability) -> Iterator[Request]:
@@ -137,7 +136,7 @@ class Rounds:
                 ahead = None  # what it will say is not known: nothing behind it can be foreseen
             elif ahead is not None:
                 for candidate in candidates[self._construction.decided(packet) or 0 :]:
-                    delta, refusals, _ = self._construction.fitted(candidate, packet)
+                    delta, refusals, _ = self._construction.check(candidate, packet)
                     if not refusals:
                         yield from ahead.request(replace(candidate, delta=delta), packet)
         self._author.forget()

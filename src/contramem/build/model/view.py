@@ -13,7 +13,7 @@ from functools import partial
 
 import msgspec
 
-from contramem.build.mining import mine
+from contramem.build.rules.mine import mine
 from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Signal

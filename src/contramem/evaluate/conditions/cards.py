@@ -12,7 +12,7 @@ from contramem.bank.store import Store, open_store
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
 from contramem.build.model.rounds import BuildPlan
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
 from contramem.evaluate.conditions.condition import (
     RULES,
     BuiltMemory,

@@ -1,4 +1,4 @@
-"""Counting: how the runs of an ability fared under the guards of a card, task by task and all together."""
+"""Support: how the runs of an ability fared under guards, task by task and all together."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from contramem.bank.support import CardSupport, GuardSupport
-from contramem.build.mining import guarded, is_met
+from contramem.build.rules.steps import guarded_calls
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.monitor.pattern import parse_pattern
 
 MIN_RUNS = 5
 """Of those that kept a rule, and of those that did not, before they can speak against it."""
@@ -48,19 +49,23 @@ class FollowRecord(NamedTuple):
         )
 
 
-def record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
+def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
     """All guards of a card taken together: whoever breaks one has not kept the rule."""
     verdicts = [
-        (packet.task_key, _verdict(about, run, packet), run.passed)
+        (packet.task_key, _verdict(relevant, run, packet), run.passed)
         for packet in packets
-        # Whoever reads `after A, B` reads it after every A, so every A counts, whatever the task was about.
-        if (about := [g for g in guards if is_met(g, packet) and (g.template == "response" or speaks_about(g, packet))])
+        if (relevant := [guard for guard in guards if _counts_in(guard, packet)])
         for run in (*packet.passing, *packet.failing)
     ]
     kept = [passed for _, verdict, passed in verdicts if verdict == "holds"]
     broke = [passed for _, verdict, passed in verdicts if verdict == "broken"]
     tasks = {task for task, verdict, _ in verdicts if verdict != "vacuous"}
     return FollowRecord(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
+
+
+def _counts_in(guard: Guard, packet: Packet) -> bool:
+    # Whoever reads `after A, B` reads it after every A, so every A counts, whatever the task was about.
+    return can_be_broken(guard, packet) and (guard.follows_a_call or speaks_about(guard, packet))
 
 
 def _verdict(guards: Sequence[Guard], run: PacketRun, packet: Packet) -> Verdict:
@@ -74,30 +79,38 @@ def replays(guards: Sequence[Guard], packets: Sequence[Packet]) -> Replays:
         (packet, replay(guard, packet))
         for packet in packets
         for guard in guards
-        if is_met(guard, packet) and speaks_about(guard, packet)
+        if can_be_broken(guard, packet) and speaks_about(guard, packet)
     ]
+
+
+def can_be_broken(guard: Guard, packet: Packet) -> bool:
+    """Can any run of the packet have broken it? Most speak about functions that a task never comes near."""
+    needed = parse_pattern(guard.trigger).function
+    return not needed or any(step.function == needed for run in packet.runs for step in run.actions)
 
 
 def speaks_about(guard: Guard, packet: Packet) -> bool:
     """Is this a task for the guard? One that asks for a call says nothing about tasks that passing runs do without it,
     and one that forbids a call says nothing where the task asks for it."""
-    if guard.template in ("precedence", "at_most_once", "known_value", "covers"):
+    if guard.demand is None:
         return True
-    made = any(not step.error for run in packet.passing for step in guarded(run, guard))
-    return made if guard.template in ("response", "existence", "last") else not made
+    made = any(not step.error for run in packet.passing for step in guarded_calls(run, guard))
+    return made == (guard.demand == "a call")
 
 
-def footing_of(found: Replays) -> CardSupport:
-    """What the replays add to a card's footing: tasks for it and against it, and each guard's counts."""
-    footing = CardSupport()
-    for packet, one in found:
-        sources = [packet.provenance[letter].source for letter in (*one.held, *one.broken)]
-        counts = GuardSupport(held=len(one.held), broken=len(one.broken), contradicted=len(one.contradicted))
-        footing += CardSupport(
-            tasks=(packet.task_key,) if one.supports else (),
-            sources=tuple(sources) if one.supports else (),
-            contradicted_by=(packet.task_key,) if one.speaks_against else (),
-            taught_by=packet.identity if one.supports else (),
-            support={str(one.guard): counts},
+def support_from(found: Replays) -> CardSupport:
+    """What the replays add to a card's support: tasks for it and against it, and each guard's counts."""
+    support = CardSupport()
+    for packet, replayed in found:
+        sources = [packet.provenance[letter].source for letter in (*replayed.held, *replayed.broken)]
+        counts = GuardSupport(
+            held=len(replayed.held), broken=len(replayed.broken), contradicted=len(replayed.contradicted)
         )
-    return footing
+        support += CardSupport(
+            tasks=(packet.task_key,) if replayed.supports else (),
+            sources=tuple(sources) if replayed.supports else (),
+            contradicted_by=(packet.task_key,) if replayed.speaks_against else (),
+            taught_by=packet.identity if replayed.supports else (),
+            support={str(replayed.guard): counts},
+        )
+    return support

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.made_runs import call, packet, run
 
-from contramem.build.mining import accepted_chance, mine, tables
-from contramem.build.significance import FALSE_SHARE, OutcomeTable, bar, chance
+from contramem.build.rules.mine import accepted_chance, count_outcomes, mine
+from contramem.build.rules.significance import FALSE_SHARE, OutcomeTable, bar, chance
 from contramem.contrast.packet import Packet
 from contramem.traces.trajectory import Trajectory
 
@@ -86,7 +86,7 @@ def shuffled(rng: Random) -> list[Packet]:
 def accepted(packets: list[Packet]) -> set[str]:
     limit = accepted_chance(packets)
     found = {one.guard for each in packets for one in mine(each)}
-    return {str(guard) for guard in found if chance(tables(guard, packets)) <= limit}
+    return {str(guard) for guard in found if chance(count_outcomes(guard, packets)) <= limit}
 
 
 def test_of_shuffled_outcomes_hardly_any_guard_is_accepted() -> None:
@@ -113,5 +113,5 @@ def test_outcomes_are_dealt_within_tasks_only() -> None:
     easy = packet(*(warehouse("easy", f"s{i}", True, True, True) for i in range(4)))
     hard = packet(*(warehouse("hard", f"s{i}", False, False, True) for i in range(4)))
     guard = mine(packet(warehouse("x", "a", True, True, True), warehouse("x", "b", False, False, True)))[0].guard
-    assert chance(tables(guard, [easy, hard])) == 1.0
-    assert msgspec.json.encode([t._asdict() for t in tables(guard, [easy, hard])]) == b"[]"
+    assert chance(count_outcomes(guard, [easy, hard])) == 1.0
+    assert msgspec.json.encode([t._asdict() for t in count_outcomes(guard, [easy, hard])]) == b"[]"

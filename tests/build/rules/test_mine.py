@@ -8,8 +8,8 @@ from tests.made_runs import call, packet, run
 
 from contramem.bank.card import SkillCard
 from contramem.bank.store import open_store
-from contramem.build.lessons import lessons
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.mine import find_lessons
 from contramem.contrast.enabling import enablings
 from contramem.contrast.packet import Packet
 from contramem.pipeline import build_bank
@@ -20,7 +20,7 @@ LOCKED = "The branch is not available."
 
 
 def titles(of: Packet) -> list[str]:
-    return [one.delta.title for one in lessons(of)]
+    return [lesson.text.title for lesson in find_lessons(of)]
 
 
 def built(folder: Path, *packets: Packet) -> dict[str, SkillCard]:
@@ -96,7 +96,7 @@ def test_a_way_past_an_error_names_what_gave_the_new_value() -> None:
         visit("b", True, book("desk-41-a", "The desk is not available."), free, book("desk-93-b")),
         visit("c", False, book("desk-41-a", "The desk is not available.")),
     )
-    rules = [one.delta.skill.core_rule for one in lessons(story)]
+    rules = [lesson.text.skill.core_rule for lesson in find_lessons(story)]
     assert (
         "When `book_slot` answers “The desk is not available.”, call `list_desks`, and then `book_slot` again with "
         "`desk` from its result." in rules
@@ -163,7 +163,7 @@ def test_ending_after_a_write_where_passing_runs_look_again_is_a_lesson() -> Non
         run("c", False, reset, "Fixed.", task=task),
         run("d", False, reset, "Restarted.", task=task),
     )
-    (lesson,) = [one.delta for one in lessons(story) if "reset_worker" in one.delta.title]
+    (lesson,) = [lesson.text for lesson in find_lessons(story) if "reset_worker" in lesson.text.title]
     assert lesson.title == "Look again after reset_worker"
     assert lesson.guards == ("response(Server.reset_worker, reads(Server))",)
 

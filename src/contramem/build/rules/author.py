@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import Attribution
-from contramem.bank.patch import Patch
-from contramem.build.author import AuthorCost, Candidate
-from contramem.build.curation import curate
+from contramem.build.author import AuthorCost, Candidate, Curation
 from contramem.build.functions.card import build_function_card
-from contramem.build.lessons import lessons
+from contramem.build.rules.curate import curate
+from contramem.build.rules.mine import find_lessons
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
@@ -33,16 +32,15 @@ class RuleAuthor:
         self, function: str, observations: Sequence[Observation], tool: Tool | None
     ) -> FunctionCard | None:
         if tool is None and all(observation.error for observation in observations):
-            return (
-                None  # models call tools that do not exist; what never worked and nobody documents may be one of them
-            )
+            # Models call tools that do not exist; what never worked and nobody documents may be one of them.
+            return None
         return build_function_card(function, observations, tool, self._vocabulary)
 
     def reflect(self, packet: Packet, bank: Bank | None = None) -> Sequence[Candidate]:
-        return lessons(packet)
+        return [Candidate(lesson.text, lesson.cites, lesson.rule.store()) for lesson in find_lessons(packet)]
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Patch:
-        return curate(index, candidate.delta, packet, bank)
+    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
+        return curate(index, candidate, packet, bank)
 
     def spent(self) -> AuthorCost:
         return AuthorCost()

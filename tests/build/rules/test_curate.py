@@ -8,8 +8,8 @@ from tests.made_runs import Call, call, packet, run
 
 from contramem.bank.card import SkillCard
 from contramem.bank.store import open_store
-from contramem.build.lessons import lessons
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.mine import find_lessons
 from contramem.contrast.packet import Packet
 from contramem.pipeline import build_bank
 from contramem.traces.trajectory import Trajectory
@@ -56,7 +56,7 @@ def test_a_run_that_changed_something_else_did_not_stop_before_the_last() -> Non
         shelf(1, "lock_bin", "b", True, 3),
         shelf(1, "lock_bin", "c", False, 0, other=True),
     )
-    assert not any("for every" in one.delta.title for one in lessons(story))
+    assert not any("for every" in lesson.text.title for lesson in find_lessons(story))
 
 
 # What a tool asks for
@@ -120,12 +120,12 @@ def order(number: int, source: str, passed: bool, times: int, to: str = "dock-5-
 
 def test_repeating_a_write_is_blamed_where_that_is_all_that_differs() -> None:
     story = packet(order(1, "a", True, 1), order(1, "b", True, 1), order(1, "c", False, 2), order(1, "d", False, 3))
-    assert any("place_pallet once" in one.delta.title for one in lessons(story))
+    assert any("place_pallet once" in lesson.text.title for lesson in find_lessons(story))
 
 
 def test_repeating_a_wrong_write_is_not_what_a_run_failed_of() -> None:
     story = packet(order(1, "a", True, 1), order(1, "b", True, 1), order(1, "c", False, 2, to="dock-7-z"))
-    assert not any("once" in one.delta.title for one in lessons(story))
+    assert not any("once" in lesson.text.title for lesson in find_lessons(story))
 
 
 # What the request says
@@ -141,4 +141,4 @@ def test_a_way_past_an_error_that_the_request_names_is_no_lesson() -> None:
     story = packet(
         visit("a", True, refused, add, sent), visit("b", True, refused, add, sent), visit("c", False, refused)
     )
-    assert not any(one.delta.title.startswith("When send_note is refused") for one in lessons(story))
+    assert not any(lesson.text.title.startswith("When send_note is refused") for lesson in find_lessons(story))

@@ -8,9 +8,8 @@ from tests.made_runs import call, packet, run
 
 from contramem.bank.card import SkillCard
 from contramem.bank.store import open_store
-from contramem.build.candidates import candidates
-from contramem.build.lessons import lessons
-from contramem.build.rules import RuleAuthor
+from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.mine import find_lessons, propose_guards
 from contramem.contrast.packet import Packet
 from contramem.pipeline import build_bank
 from contramem.validate.validator import Validator
@@ -65,11 +64,14 @@ def test_one_task_is_not_enough(tmp_path: Path) -> None:
 
 
 def test_what_the_request_asks_for_is_no_lesson() -> None:
-    titles = [one.delta.title for one in lessons(cancelling(1, "Cancel what p-77 has booked, and notify this person."))]
+    titles = [
+        lesson.text.title
+        for lesson in find_lessons(cancelling(1, "Cancel what p-77 has booked, and notify this person."))
+    ]
     assert "notify_person after cancel_visit" not in titles
 
 
 def test_calls_about_different_things_are_no_companions() -> None:
     other = call("Desk.notify_person", {"person_id": "p-81", "visit_id": "v-2044"})
     story = packet(run("a", True, CANCEL, other, "Done."), run("b", False, CANCEL, "Done."))
-    assert not [guard for guard in candidates(story) if guard.template in ("precedence", "response")]
+    assert not [guard for guard in propose_guards(story) if guard.template in ("precedence", "response")]

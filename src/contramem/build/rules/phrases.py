@@ -23,17 +23,17 @@ _STOP_WORDS = frozenset(
 )
 
 
-def bare(function: str) -> str:
+def code_name(function: str) -> str:
     """`search_emails`, in code marks."""
     return f"`{function.rpartition('.')[2]}`"
 
 
-def plain(function: str) -> str:
+def short_name(function: str) -> str:
     """`search_emails`, without marks, for a title."""
     return function.rpartition(".")[2]
 
 
-def deed(function: str) -> str:
+def in_words(function: str) -> str:
     """`workspace.create_calendar_event` as "create calendar event"."""
     return " ".join(words(function.rpartition(".")[2])) or function.rpartition(".")[2]
 
@@ -75,7 +75,7 @@ def names_deed(task: str, function: str) -> bool:
     return stem(verb_of(function.rpartition(".")[2])) in asked
 
 
-def path(run: PacketRun, around: Iterable[str]) -> str:
+def describe_path(run: PacketRun, around: Iterable[str]) -> str:
     """What a run did, in placeholders; calls that are not `around` the lesson are folded."""
     named = set(around)
     parts: list[str] = []
@@ -83,7 +83,7 @@ def path(run: PacketRun, around: Iterable[str]) -> str:
         text = _step(step) if step.function in named or step.label == FINAL else "…"
         if not (text == "…" and parts and parts[-1] == "…"):
             parts.append(text)
-    return _cut(" → ".join(parts) or "nothing was called")
+    return _shorten(" → ".join(parts) or "nothing was called")
 
 
 def _step(step: Step) -> str:
@@ -99,26 +99,26 @@ def _short(value: object) -> str:
     return text if len(text) <= 24 else "…"
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= MAX_EXAMPLE_CHARS:
         return text
     return text[:MAX_EXAMPLE_CHARS].rpartition(" → ")[0] + " → …"
 
 
-def listed(items: Sequence[str]) -> str:
+def join_words(items: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
-def counted(letters: Sequence[object], of: Sequence[object]) -> str:
+def share_of(letters: Sequence[object], of: Sequence[object]) -> str:
     """`3 of 5`."""
     return f"{len(letters)} of {len(of)}"
 
 
-def about(packet: Packet, *functions: str) -> str:
+def subject_of(packet: Packet, *functions: str) -> str:
     """What a task is about, in words of the interface."""
     asked = trigger_words(packet)
-    return listed(asked) if asked else listed([deed(function) for function in functions]) or packet.ability
+    return join_words(asked) if asked else join_words([in_words(function) for function in functions]) or packet.ability
 
 
 def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
@@ -127,21 +127,7 @@ def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*trigger_words(packet), *named]))[:MAX_TAGS]
 
 
-def calls_of(run: PacketRun, function: str) -> list[Step]:
-    """The calls of one function in a run."""
-    return [step for step in run.actions if step.function == function]
-
-
-def quotation(error: str) -> str:
+def quote_error(error: str) -> str:
     """What a card may repeat of an error: its first sentence, when that describes and tells nobody what to do."""
     general = generalized(error)
     return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""
-
-
-AT_ONCE = "Where it works at once"
-"""How a rule speaks that was narrowed to the moment when a tool refuses a call."""
-
-
-def quoted(text: str) -> list[str]:
-    """What a text quotes."""
-    return re.findall(r"“([^”]+)”", text)

@@ -1,0 +1,233 @@
+"""One build on one store: every decision validated, recorded together with how far the build has come, and repeatable.
+
+A build that was killed goes on where it stopped, and ends with the same bank. A build of the same runs changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from contramem.bank.bank import Bank, Change
+from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
+from contramem.bank.ledger import Decision, Operation
+from contramem.bank.patch import Add, Patch
+from contramem.bank.store import Store
+from contramem.bank.support import CardSupport
+from contramem.build.author import Author, Candidate, Curation, UnusableReply
+from contramem.build.reassess import reassess
+from contramem.build.recorder import BuildRecorder, BuildReport, Provenance, digest_of
+from contramem.build.reinstate import reinstate
+from contramem.contrast.observation import Observation
+from contramem.contrast.packet import Packet
+from contramem.errors import PatchError
+from contramem.monitor.guard import guards_of
+from contramem.traces.trajectory import Tool
+from contramem.validate.validator import Validator
+from contramem.validate.verdict import Refusal
+
+
+class BankBuild:
+    """Takes what the runs teach into a store, one decision at a time. Made inside `store.writing(...)`."""
+
+    def __init__(self, store: Store, author: Author, validator: Validator, *, append_only: bool = False) -> None:
+        self._recorder = BuildRecorder(store, author)
+        self._author = author
+        self._validator = validator
+        self._append_only = append_only
+        self._functions: set[str] = set()
+
+    @property
+    def bank(self) -> Bank:
+        return self._recorder.bank
+
+    @property
+    def report(self) -> BuildReport:
+        return self._recorder.report
+
+    # Function Cards
+
+    def function(
+        self, function: str, observations: Sequence[Observation], tool: Tool | None, packets: Sequence[Packet]
+    ) -> None:
+        """Build the card of one function from all its observed calls, which stand in `packets`."""
+        self._functions.add(function)
+        step = f"function {function}"
+        state = f"{self._recorder.kept_by} {digest_of(observations)}"
+        if self._recorder.reached(step) == state:
+            self.report.unchanged += 1
+            return
+        try:
+            card = self._author.build_function(function, observations, tool)
+        except UnusableReply as unusable:
+            refusal = Refusal(unusable.check, f"{function}: {unusable.reason}")
+            self._recorder.record(self._recorder.refused([refusal]), progress={step: state})
+            return
+        decisions = [self._function_decision(card, observations, packets)] if card else []
+        self._recorder.record(*decisions, progress={step: state})
+
+    def _function_decision(
+        self, card: FunctionCard, observations: Sequence[Observation], packets: Sequence[Packet]
+    ) -> Decision:
+        tasks = {observation.task_key for observation in observations}
+        refusals = self._validator.card(card, observations, [packet for packet in packets if packet.task_key in tasks])
+        if refusals:
+            return self._recorder.refused(refusals, card)
+        entry = self.bank.entries.get(card.card_id)
+        if entry is not None and not set(entry.footing.tasks) <= tasks:
+            reason = f"The card rests on {len(entry.footing.tasks)} tasks, not all seen now."
+            return self._recorder.accepted("NOOP", card, reason)
+        try:
+            changes = self.bank.plan_function(card, CardSupport(tasks=tuple(tasks)))
+        except PatchError as error:  # a person has pinned or rejected the card
+            return self._recorder.refused([Refusal("bank", str(error))], card)
+        calls = f"{len(observations)} calls in {len(tasks)} tasks"
+        if not changes:
+            return self._recorder.accepted("NOOP", card, f"{calls} show nothing that the card does not say.")
+        operation: Operation = "ADD" if entry is None else "PATCH"
+        return self._recorder.accepted(operation, card, f"Built from {calls}.", changes=changes)
+
+    # Skill Cards
+
+    def learn(self, packet: Packet, seen: Bank | None = None) -> None:
+        """Reflect on one packet, and curate each delta. Goes on at the delta where an earlier build was stopped.
+
+        `seen` is the bank that reflection sees, by default the present one.
+        """
+        step = f"packet {packet.task_key}"
+        first = self.decided(packet)
+        if first is None:
+            self.report.unchanged += 1
+            return
+        state = self.state(packet)
+        try:
+            candidates = list(self._author.reflect(packet, seen or self.bank))
+        except UnusableReply as unusable:
+            self.report.packets += 1
+            refused = self._recorder.refused([Refusal(unusable.check, unusable.reason)], ground=Provenance(packet))
+            self._recorder.record(refused, progress={step: f"{state} done"})
+            return
+        for index, candidate in enumerate(candidates):
+            if index >= first:
+                last = index + 1 == len(candidates)
+                decisions = self._skill_decisions(index, candidate, packet)
+                self.report.deltas += 1
+                self._recorder.record(*decisions, progress={step: f"{state} {'done' if last else index + 1}"})
+        self.report.packets += 1
+        if not candidates:
+            self._recorder.record(progress={step: f"{state} done"})
+
+    def decided(self, packet: Packet) -> int | None:
+        """How many deltas of the packet this author has decided on; None when all are."""
+        begun, _, done = self._recorder.reached(f"packet {packet.task_key}").rpartition(" ")
+        if begun != self.state(packet):
+            return 0
+        return None if done == "done" else int(done)
+
+    def state(self, packet: Packet) -> str:
+        """Who decides, on what: another author, or other runs, make it another packet."""
+        return f"{self._recorder.kept_by} {packet.content_digest}"
+
+    def check(self, candidate: Candidate, packet: Packet) -> CheckedProposal:
+        """The lesson without guards that cannot be read or that the packet does not bear out."""
+        refusals = self._validator.candidate(candidate, packet, self._functions)
+        return drop_refused_guards(candidate.delta, refusals)
+
+    def _skill_decisions(self, index: int, proposed: Candidate, packet: Packet) -> list[Decision]:
+        """What becomes of a delta, and a refusal for each guard that it or its patch has to go without."""
+        ground = Provenance(packet, proposed.cites)
+        delta, refusals, dropped = self.check(proposed, packet)
+        if refusals:
+            return [self._recorder.refused([*refusals, *dropped], proposed, ground=ground)]
+        candidate = replace(proposed, delta=delta, rule=None if dropped else proposed.rule)
+        try:
+            curation = self._curate(index, candidate, packet)
+        except UnusableReply as unusable:
+            refusal = Refusal(unusable.check, unusable.reason)
+            return [self._recorder.refused([refusal], candidate, ground=ground)]
+        curation, refusals, more = self._check_curation(curation, candidate, packet)
+        patch = curation.patch
+        if refusals:
+            return [self._recorder.refused(refusals, candidate, ground=ground, patch=patch)]
+        try:
+            changes = self._changes(curation, ground)
+        except PatchError as error:  # a person has pinned or rejected the card
+            return [self._recorder.refused([Refusal("bank", str(error))], candidate, ground=ground, patch=patch)]
+        decision = self._recorder.accepted(
+            patch.operation, candidate, patch.reason, ground=ground, patch=patch, changes=changes
+        )
+        reasons = [(guard.check, f"{guard.reason} “{delta.title}” goes on without it.") for guard in [*dropped, *more]]
+        return [decision, *(self._recorder.refused([Refusal(*reason)], ground=ground) for reason in reasons)]
+
+    def _curate(self, index: int, candidate: Candidate, packet: Packet) -> Curation:
+        if self._append_only:
+            reason = "Append-only: every delta is kept."
+            return Curation(Add(delta_index=index, new_or_updated_card=candidate.delta, reason=reason), candidate.rule)
+        return self._author.curate(index, candidate, packet, self.bank)
+
+    def _check_curation(
+        self, curation: Curation, candidate: Candidate, packet: Packet
+    ) -> tuple[Curation, list[Refusal], list[Refusal]]:
+        """The patch without guards that were refused, what is wrong with it, and what was wrong with those guards."""
+        patch = curation.patch
+        refusals = self._refusals(patch, candidate, packet)
+        if patch.new_or_updated_card is None:
+            return curation, refusals, []
+        text, refusals, dropped = drop_refused_guards(patch.new_or_updated_card, refusals)
+        patch = patch.model_copy(update={"new_or_updated_card": text})
+        return Curation(patch, None if dropped else curation.rule), refusals, dropped
+
+    def _refusals(self, patch: Patch, candidate: Candidate, packet: Packet) -> list[Refusal]:
+        cards = [self.bank.entries[card_id].card for card_id in patch.target_card_ids if card_id in self.bank.entries]
+        targets = [card for card in cards if isinstance(card, SkillCard)]
+        used = {function for text in (candidate.delta, *targets) for function in text.functions_used}
+        functions = [card for function in sorted(used) if (card := self.bank.function(function)) is not None]
+        return self._validator.patch(patch, candidate, targets, functions, packet)
+
+    def _changes(self, curation: Curation, ground: Provenance) -> tuple[Change, ...]:
+        patch, rule = curation.patch, curation.rule
+        ability, footing = ground.packet.ability, self.bank.footing(patch.target_card_ids) + ground.footing
+        if isinstance(patch, Add) and not self._append_only:
+            again = reinstate(self._recorder, ability, Candidate(patch.new_or_updated_card, (), rule), footing)
+            if again:
+                return again
+        return self.bank.plan(patch, ability, footing, rule)
+
+    def reassess(self, ability: str, packets: Sequence[Packet]) -> None:
+        """Hold every card of an ability against all its packets. Append-only banks are for comparison, and stay."""
+        if not self._append_only:
+            reassess(self._recorder, ability, packets)
+
+
+class CheckedProposal(NamedTuple):
+    """What was proposed, as far as the checks let it in."""
+
+    text: SkillDelta
+    refusals: list[Refusal]
+    """What is wrong with the text itself."""
+    dropped: list[Refusal]
+    """What was wrong with guards that it now goes without."""
+
+
+def drop_refused_guards(text: SkillDelta, refusals: Sequence[Refusal]) -> CheckedProposal:
+    """Take out the guards that `refusals` are about; the words do not go with them. Guards that stay are written in the
+    one way they are counted by."""
+    dropped = [refusal for refusal in refusals if refusal.guard]
+    refused = {refusal.guard for refusal in dropped}
+    guards = dict.fromkeys(map(str, guards_of(guard for guard in text.guards if guard not in refused)))
+    return CheckedProposal(
+        text.model_copy(update={"guards": tuple(guards)}),
+        [refusal for refusal in refusals if not refusal.guard],
+        dropped,
+    )
+
+
+def curriculum(packets: Sequence[Packet]) -> list[Packet]:
+    """The order in which packets teach: sharpest contrast first, whatever order the runs were read in."""
+    return sorted(packets, key=lambda packet: (-_sharpness(packet), packet.task_key))
+
+
+def _sharpness(packet: Packet) -> float:
+    clearest = packet.signals[0].strength if packet.signals else 0.0
+    return clearest + packet.is_contrastive

@@ -1,0 +1,41 @@
+"""The Skill Cards of a bank that are still learning, and other words for them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from contramem.bank.bank import Bank, BankEntry, Status
+from contramem.bank.card import SkillCard, SkillDelta
+from contramem.bank.support import CardSupport
+from contramem.build.rules.rule import Rule, load_rule
+
+
+class LearningCard(NamedTuple):
+    """A Skill Card with what it rests on."""
+
+    card: SkillCard
+    rule: Rule | None
+    """That its words were made from. None: somebody wrote them, or an earlier version that kept no rules."""
+    footing: CardSupport
+    status: Status
+
+
+def learning_cards(bank: Bank, ability: str) -> list[LearningCard]:
+    """The cards of an ability that were not retired, by id. Muted ones go on learning."""
+    return [
+        learning_card(entry)
+        for _, entry in sorted(bank.entries.items())
+        if isinstance(entry.card, SkillCard) and entry.card.ability == ability and entry.status != "retired"
+    ]
+
+
+def learning_card(entry: BankEntry) -> LearningCard:
+    """A Skill Card of the bank, whatever its status."""
+    assert isinstance(entry.card, SkillCard)
+    return LearningCard(entry.card, load_rule(entry.rule), entry.footing, entry.status)
+
+
+def rewrite(card: SkillCard, **changes: object) -> SkillDelta:
+    """The card's text with some fields changed."""
+    fields = {name: getattr(card, name) for name in SkillDelta.model_fields}
+    return SkillDelta(**(fields | changes))

@@ -1,0 +1,87 @@
+"""Cards that a model or a person wrote in words of their own.
+
+They say more than their guards check. So a guard that does not hold is taken from the card, and the words go only when
+enough runs speak against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from contramem.bank.support import CardSupport
+from contramem.build.learning import LearningCard, rewrite
+from contramem.build.reassessment import (
+    MAX_CONTRADICTED,
+    Reassessment,
+    do_without,
+    narrow_guard,
+    narrow_text,
+    no_better,
+)
+from contramem.build.rules.support import Replays, follow_record, replays, support_from
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import Guard, guards_of
+
+
+class GuardOutcome(NamedTuple):
+    """What becomes of one guard of such a card."""
+
+    guard: Guard | None
+    """None: it is taken from the card."""
+    reason: str = ""
+    """Why it is taken away or narrowed."""
+    against: bool = False
+    """Enough runs speak against what it says, and so against the card that says it."""
+
+
+def reassess_own_words(card: LearningCard, packets: Sequence[Packet]) -> Reassessment:
+    """Replay each guard. The words stay what they are, but for the trigger that says where a narrower guard holds."""
+    unreadable = [f"{text} cannot be read." for text in card.card.guards if not guards_of((text,))]
+    guards = guards_of(card.card.guards)
+    outcomes = [_judge_guard(guard, card, packets) for guard in guards]
+    left = [outcome.guard for outcome in outcomes if outcome.guard is not None]
+    conditions = [outcome.guard.when for outcome in outcomes if outcome.guard is not None and outcome.reason]
+    footing = _without_counts_of_others(card.footing, left) + support_from(replays(left, packets))
+    reasons = [*unreadable, *(outcome.reason for outcome in outcomes if outcome.reason)]
+    text = rewrite(card.card, guards=tuple(map(str, left)))
+    if guards and not left and all(outcome.against for outcome in outcomes):
+        return Reassessment("RETIRE", " ".join(reasons), footing, rewrite(card.card))
+    if conditions:
+        return Reassessment("NARROW", " ".join(reasons), footing, narrow_text(card.card, text.guards, conditions))
+    if reasons:
+        reason = f"{' '.join(reasons)} The card stays, and this is no longer checked."
+        return Reassessment("PATCH", reason, footing, text)
+    return Reassessment("PATCH", f"Held against all runs: {footing}.", footing, rewrite(card.card))
+
+
+def _judge_guard(guard: Guard, card: LearningCard, packets: Sequence[Packet]) -> GuardOutcome:
+    replayed, record = replays((guard,), packets), follow_record((guard,), packets)
+    if record.speaks_against_it:
+        return GuardOutcome(None, f"{guard}: {no_better(record)}", against=True)
+    shown, contradicted = _tasks(card, replayed, packets)
+    if not contradicted:
+        return GuardOutcome(guard)
+    contradiction = f"{guard}: {do_without(len(contradicted))}"
+    narrower = narrow_guard(guard, replayed, card.card.functions_used)
+    if narrower is not None and len(contradicted) <= len(shown):
+        return GuardOutcome(narrower, f"{contradiction} It holds where {narrower.when} is called.")
+    if len(contradicted) > MAX_CONTRADICTED * len(shown) and not record.makes_a_difference:
+        return GuardOutcome(None, contradiction)
+    return GuardOutcome(guard)
+
+
+def _tasks(card: LearningCard, replayed: Replays, packets: Sequence[Packet]) -> tuple[set[str], set[str]]:
+    """Tasks for a guard and tasks against it: those at hand, and those that were counted when their runs were."""
+    at_hand = {packet.task_key for packet in packets}
+    against = {packet.task_key for packet, each in replayed if each.speaks_against}
+    against |= set(card.footing.contradicted_by) - at_hand
+    shown = {packet.task_key for packet, each in replayed if each.supports}
+    return (shown | set(card.footing.tasks) - at_hand) - against, against
+
+
+def _without_counts_of_others(footing: CardSupport, guards: Sequence[Guard]) -> CardSupport:
+    """What a card rests on, but for the counts of guards that it no longer has."""
+    stated = {str(guard) for guard in guards}
+    counts = {text: count for text, count in footing.support.items() if text in stated}
+    return footing.model_copy(update={"support": counts})

@@ -1,0 +1,203 @@
+"""Reassessing: when all deltas are decided, every card of an ability is held against all runs, not one task's.
+
+A rule that passing runs contradict is narrowed to where it holds, or taken out of service; it is never kept because it
+came first. A rule that more tasks bear out knows so. Whoever wrote it, its guards are replayed and counted alike. What
+follows differs in one thing: a card of the rules *is* its guards, and goes when they do; own_words.py has the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from contramem.bank.bank import Change
+from contramem.bank.ledger import Decision
+from contramem.build.learning import LearningCard, learning_cards
+from contramem.build.own_words import reassess_own_words
+from contramem.build.reassessment import (
+    MAX_CONTRADICTED,
+    Reassessment,
+    count_again,
+    do_without,
+    narrow_guard,
+    narrow_text,
+    no_better,
+    say_tasks,
+)
+from contramem.build.recorder import BuildRecorder, digest_of
+from contramem.build.rules.author import RuleAuthor
+from contramem.build.rules.curate import is_needless
+from contramem.build.rules.mine import accepted_chance, count_outcomes, is_enforced
+from contramem.build.rules.rule import kind_of, restate
+from contramem.build.rules.significance import chance
+from contramem.build.rules.support import FollowRecord, follow_record, replays, support_from
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import Guard, guards_of
+
+
+def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -> None:
+    """Count, narrow and retire. No packet counts twice, however often it is built."""
+    state = digest_of([packet.content_digest for packet in packets])
+    progress = {f"settled {packet.task_key}": packet.content_digest for packet in packets}
+    fresh = [packet for packet in packets if recorder.reached(f"settled {packet.task_key}") != packet.content_digest]
+    waiting = [
+        card
+        for card in learning_cards(recorder.bank, ability)
+        if card.card.guards and recorder.reached(f"card {card.card.card_id}") != state
+    ]
+    ruled = {card.card.card_id for card in waiting if _is_ruled(recorder, card)}
+    accepted = accepted_chance(packets) if ruled else 0.0
+    for card in waiting:
+        evidence = EvidencePool(packets, fresh, accepted if card.card.card_id in ruled else None)
+        reassessment = evidence.reassess(card)
+        decisions = [_decide(recorder, card, reassessment)] if reassessment.changes(card) else []
+        recorder.record(*decisions, progress={f"card {card.card.card_id}": state})
+    _retire_needless(recorder, ability)
+    if fresh:
+        recorder.record(progress=progress)
+
+
+def _is_ruled(recorder: BuildRecorder, card: LearningCard) -> bool:
+    """Did the rules write what the card says, or somebody in words of their own?"""
+    authors = [decision.by.kind for decision in recorder.decisions_on(card.card.card_id) if decision.writes]
+    return not authors or authors[-1] == "rules"
+
+
+def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
+    """A way past an error that a card asks for before the call has become superfluous."""
+    cards = learning_cards(recorder.bank, ability)
+    for card in cards:
+        if card.status == "pinned" or not any(is_needless(card.rule, other.card) for other in cards):
+            continue
+        if _is_ruled(recorder, card):  # what is said in other words is not known to say the same
+            reason = "Another card asks beforehand for what this does after the error."
+            recorder.record(
+                _decide(recorder, card, Reassessment("RETIRE", reason, card.footing, card.card)), progress={}
+            )
+
+
+def _decide(recorder: BuildRecorder, card: LearningCard, reassessment: Reassessment) -> Decision:
+    """What evidence says about a card, whoever wrote it, is said by the rules."""
+    before = recorder.bank.entries[card.card.card_id]
+    if reassessment.operation == "RETIRE":
+        after = before.model_copy(update={"footing": reassessment.footing, "status": "retired"})
+    else:
+        rule = reassessment.rule.store() if reassessment.rule else None
+        after = before.rewrite(reassessment.text, reassessment.footing, rule)
+    return Decision(
+        operation=reassessment.operation,
+        reason=reassessment.reason,
+        by=RuleAuthor.attribution,
+        ability=card.card.ability,
+        changes=(Change(before=before, after=after),),
+    )
+
+
+class EvidencePool(NamedTuple):
+    """What the cards of an ability are held against."""
+
+    packets: Sequence[Packet]
+    fresh: Sequence[Packet]
+    """Those that no build has counted yet."""
+    accepted: float | None
+    """How likely by chance a card of the rules may be; None for cards in words."""
+
+    def reassess(self, card: LearningCard) -> Reassessment:
+        # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
+        tasks = {*card.footing.tasks, *card.footing.contradicted_by}
+        complete = tasks <= {packet.task_key for packet in self.packets}
+        card, packets = (_without_counts(card), self.packets) if complete else (card, self.fresh)
+        if card.status == "pinned":
+            return count_again(card, packets)
+        if self.accepted is None:
+            return reassess_own_words(card, packets)
+        return _reassess_rule(card, packets, self.accepted if complete else None)
+
+
+def _without_counts(card: LearningCard) -> LearningCard:
+    """The card without what was counted for and against it, to be counted anew."""
+    return card._replace(footing=card.footing.model_copy(update={"support": {}, "contradicted_by": ()}))
+
+
+# Cards of the rules
+
+
+def _reassess_rule(card: LearningCard, packets: Sequence[Packet], accepted: float | None = None) -> Reassessment:
+    """Replay a card's guards on every packet they speak about.
+
+    `accepted` is how likely by chance a rule may be that rests on outcomes alone (rules/mine.py); None: not all runs
+    that it rests on are at hand, so that this cannot be asked.
+    """
+    guards = guards_of(card.card.guards)
+    record, enforced = follow_record(guards, packets), is_enforced(guards, packets)
+    counted = _state_counts(count_again(card, packets), card, record, packets)
+    if reason := _why_retire(guards, packets, record, enforced, accepted):
+        return counted._replace(operation="RETIRE", reason=reason)
+    contradicted = set(counted.footing.contradicted_by)
+    if not contradicted:
+        return counted
+    shown = set(counted.footing.tasks) - contradicted
+    if narrower := _narrow(card, guards, packets, len(contradicted), len(shown)):
+        return narrower
+    if enforced and card.rule is not None and (after_refusal := card.rule.after_refusal()):
+        reason, text = _contradict(len(contradicted)), restate(card.card, after_refusal)
+        return counted._replace(operation="NARROW", reason=reason, text=text, rule=after_refusal)
+    if len(contradicted) > (1 if enforced else MAX_CONTRADICTED) * len(shown) and not record.makes_a_difference:
+        return counted._replace(operation="RETIRE", reason=do_without(len(contradicted)))
+    return counted
+
+
+def _state_counts(
+    counted: Reassessment, card: LearningCard, record: FollowRecord, packets: Sequence[Packet]
+) -> Reassessment:
+    """The card with what all runs show, where more than the task that taught it do."""
+    if card.rule is None:
+        return counted
+    rule = card.rule.look_at(packets)
+    if record.tasks >= 2 and record.broke:
+        rule = replace(rule, overall=record)
+    return counted._replace(rule=rule, text=restate(card.card, rule))
+
+
+def _narrow(
+    card: LearningCard, guards: Sequence[Guard], packets: Sequence[Packet], contradicted: int, shown: int
+) -> Reassessment | None:
+    """The card, said of the place where it holds."""
+    if len(guards) != 1 or contradicted > shown:
+        return None
+    guard = narrow_guard(guards[0], replays(guards, packets), card.card.functions_used)
+    if guard is None:
+        return None
+    rule = card.rule.confine(guard) if card.rule is not None else None
+    text = restate(card.card, rule) if rule else narrow_text(card.card, (str(guard),), (guard.when,))
+    footing = card.footing + support_from(replays((guard,), packets))
+    return Reassessment("NARROW", _contradict(contradicted), footing, text, rule)
+
+
+def _contradict(tasks: int) -> str:
+    return f"Passing runs of {say_tasks(tasks)} contradict its wider reach."
+
+
+def _why_retire(
+    guards: Sequence[Guard], packets: Sequence[Packet], record: FollowRecord, enforced: bool, accepted: float | None
+) -> str:
+    """Why a rule should not stay in service. What the tools themselves enforce needs no outcomes."""
+    if record.speaks_against_it:
+        return no_better(record)
+    if record.broke_and_passed > record.kept_and_passed:
+        return f"More runs pass without it than with it: {record}."
+    kinds = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
+    if flaw := next((flaw for guard, kind in kinds if (flaw := kind.find_flaw(guard, packets))), ""):
+        return flaw
+    if enforced:
+        return ""
+    if any(kind.NEEDS_CLEAR_DIFFERENCE for _, kind in kinds) and not record.makes_a_difference:
+        return f"Over all runs, those that keep it do not pass clearly more often: {record}."
+    if accepted is None:
+        return ""
+    likely = min(chance(count_outcomes(guard, packets)) for guard in guards)
+    if likely > accepted:
+        enough = f"at most {accepted:.2g} would do" if accepted else "none is unlikely enough"
+        return f"Chance alone may show this (probability {likely:.2g}): of so many rules tried, {enough}."
+    return ""

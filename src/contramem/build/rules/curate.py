@@ -1,0 +1,113 @@
+"""Curation by evidence: what one lesson means for the cards that are there already.
+
+Two lessons are the same rule when they state the same guards, or when their rules say so. Rules about one argument of
+several functions of an app, about one precondition of several calls, or about several writes that are due for each of
+the same things, become one card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contramem.bank.bank import Bank
+from contramem.bank.card import SkillCard, SkillDelta
+from contramem.bank.patch import Add, Amend, Merge, Noop
+from contramem.build.author import Candidate, Curation
+from contramem.build.learning import LearningCard, learning_cards, rewrite
+from contramem.build.rules.kinds.recovery import Recovery
+from contramem.build.rules.phrases import MAX_TAGS
+from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import guards_of
+
+
+def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
+    """The smallest edit: nothing new, more evidence, several cards that are one, or a new card."""
+    delta, rule = candidate.delta, load_rule(candidate.rule)
+    cards = learning_cards(bank, packet.ability)
+    same = next((card for card in cards if says_the_same(card, delta, rule) or _covers(card.card, delta, packet)), None)
+    if same is None and (asking := next((card for card in cards if is_needless(rule, card.card)), None)):
+        return _noop(index, asking, "A card asks beforehand for what this does after the error.")
+    if rule is not None and (wider := _widen(index, same, Lesson(rule, delta), packet, cards)):
+        return wider
+    if same is None:
+        reason = "No card of this ability states this rule."
+        return Curation(Add(delta_index=index, new_or_updated_card=delta, reason=reason), candidate.rule)
+    if _task(packet.task_key) in {_task(key) for key in same.footing.tasks}:
+        return _noop(index, same, "The same task, in other words or with more runs, has taught this rule already.")
+    patch = Amend(
+        delta_index=index,
+        target_card_ids=(same.card.card_id,),
+        retained_card_id=same.card.card_id,
+        new_or_updated_card=rewrite(same.card, tags=_tags(same.card, delta)),
+        reason=f"Another task shows the same rule: {len(same.footing.tasks) + 1} tasks now.",
+    )
+    return Curation(patch, same.rule.store() if same.rule else None)
+
+
+def says_the_same(card: LearningCard, delta: SkillDelta, rule: Rule | None) -> bool:
+    """Does the card ask for what the delta asks for, perhaps in fewer places? `rule` is that of the delta."""
+    if card.rule is not None and rule is not None and card.rule.says(rule):
+        return True
+    if card.card.guards or delta.guards:
+        guards = guards_of(card.card.guards)
+        stated = {*card.card.guards, *(str(guard._replace(when="")) for guard in guards)}
+        return bool(delta.guards) and stated >= set(delta.guards)
+    # Without guards or rules there are only the words to compare: the same title about the same functions.
+    return (card.card.title, card.card.functions_used) == (delta.title, delta.functions_used)
+
+
+def is_needless(rule: Rule | None, card: SkillDelta) -> bool:
+    """Does the card ask, before a call, for what the rule does after the call's error?"""
+    return isinstance(rule, Recovery) and bool(rule.by) and rule.is_needless(guards_of(card.guards))
+
+
+def _covers(card: SkillCard, delta: SkillDelta, packet: Packet) -> bool:
+    """Does the card say of a class of calls what the delta says of one of them?"""
+    wide, narrow = guards_of(card.guards), guards_of(delta.guards)
+    if len(wide) != 1 or len(narrow) != 1 or (kind := kind_of(wide[0])) is None:
+        return False
+    return kind.covers(wide[0], narrow[0], packet)
+
+
+def _widen(
+    index: int, same: LearningCard | None, lesson: Lesson, packet: Packet, cards: Sequence[LearningCard]
+) -> Curation | None:
+    """The cards that the lesson shows to be one rule with it, as one card."""
+    if (same is not None and same.status == "pinned") or (same is None and lesson.rule.waits_for_more()):
+        return None
+    others = [card for card in cards if card.status != "pinned" and card is not same]
+    kin = [card for card in others if _merge(card, lesson, packet) is not None]
+    if not kin:
+        return None
+    merged = lesson
+    for card in kin:
+        merged = _merge(card, merged, packet) or merged
+    targets = [*([same] if same else []), *kin]
+    retained = max(targets, key=lambda card: (len(card.footing.tasks), card.card.card_id)).card.card_id
+    edit = Amend if len(targets) == 1 else Merge
+    patch = edit(
+        delta_index=index,
+        target_card_ids=tuple(card.card.card_id for card in targets),
+        retained_card_id=retained,
+        new_or_updated_card=merged.text.model_copy(update={"tags": _tags(kin[0].card, merged.text)}),
+        reason="What they ask for is one rule about several calls.",
+    )
+    return Curation(patch, merged.rule.store())
+
+
+def _merge(card: LearningCard, lesson: Lesson, packet: Packet) -> Lesson | None:
+    return card.rule.merge(card.card, lesson, packet) if card.rule is not None else None
+
+
+def _noop(index: int, card: LearningCard, reason: str) -> Curation:
+    card_id = card.card.card_id
+    return Curation(Noop(delta_index=index, target_card_ids=(card_id,), retained_card_id=card_id, reason=reason))
+
+
+def _task(key: str) -> str:
+    return key.partition("#")[0]
+
+
+def _tags(card: SkillDelta, delta: SkillDelta) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*card.tags, *delta.tags]))[:MAX_TAGS]

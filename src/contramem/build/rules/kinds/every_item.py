@@ -1,0 +1,137 @@
+"""Every item: a write that is due for each thing that a result has listed, and was made for the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from contramem.bank.card import SkillDelta
+from contramem.build.rules.phrases import code_name, join_words, short_name
+from contramem.build.rules.rule import MIN_BROKEN, Contrast, Lesson, Rule, Words, illustrate, restate
+from contramem.build.rules.steps import calls_of, is_successful_write
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.signal import Cite
+from contramem.traces.effects import words
+
+MAX_EXAMPLES = 3
+"""Writes that a card about several of them names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryItem(Rule):
+    """For every `unit` that `listing` lists, the change is made."""
+
+    KIND = "every item"
+
+    listing: str
+    unit: str
+    writes: tuple[str, ...]
+
+    @classmethod
+    def find(cls, packet: Packet) -> Iterator[Lesson]:
+        """A write that passing runs make for several things that a result had listed, and failing runs for fewer."""
+        writes = {step.function for run in packet.passing for step in run.actions if is_successful_write(step)}
+        for function in sorted(writes):
+            unit = _unit(packet.passing, function)
+            listing = _listing(packet.passing, function, unit) if unit else None
+            if unit is None or listing is None:
+                continue
+            least = min(len(_things(run, function, unit)) for run in packet.passing)
+            due = {thing for run in packet.passing for thing in _things(run, function, unit)}
+            # A run that changed something else, or ran out of steps, did not stop before the last.
+            ended = [run for run in packet.failing if run.ended == "complete" and _things(run, function, unit) <= due]
+            fewer = [run for run in ended if 0 < len(_things(run, function, unit)) < least]
+            if least >= 2 and fewer and len(fewer) >= MIN_BROKEN * len(packet.failing):
+                yield cls._learn(packet, function, unit, listing, fewer)
+
+    @classmethod
+    def _learn(cls, packet: Packet, write: str, unit: str, listing: str, fewer: Sequence[PacketRun]) -> Lesson:
+        good, passing = packet.passing[0], len(packet.passing)
+        contrast = Contrast(passing, passing, len(fewer), len(packet.failing))
+        rule = cls(listing=listing, unit=unit, writes=(write,), functions=(listing, write), contrast=contrast)
+        cites = [
+            Cite(run.letter, step.position)
+            for run in (good, *fewer)
+            for name in rule.functions
+            for step in calls_of(run, name)
+        ]
+        return Lesson(rule, illustrate(rule, packet, good, fewer[0]), tuple(cites))
+
+    def _is_about_same_items(self, other: EveryItem) -> bool:
+        return (self.listing, self.unit) == (other.listing, other.unit)
+
+    def says(self, other: Rule) -> bool:
+        return (
+            isinstance(other, EveryItem) and self._is_about_same_items(other) and set(other.writes) <= set(self.writes)
+        )
+
+    def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
+        """Both ask for a write for each of the same things: one rule about all such writes."""
+        more = other.rule
+        if not isinstance(more, EveryItem) or not self._is_about_same_items(more) or self.says(more):
+            return None
+        writes = tuple(dict.fromkeys([*self.writes, *more.writes]))
+        rule = replace(self, writes=writes, functions=(self.listing, *writes))
+        return Lesson(rule, restate(mine, rule))
+
+    def words(self) -> Words:
+        contrast = f"{self.contrast.kept} passing runs do so; {self.contrast.broke} failing runs stop before the last."
+        return (self._words_of_one() if len(self.writes) == 1 else self._words_of_several())._replace(contrast=contrast)
+
+    def _words_of_one(self) -> Words:
+        listing, write, unit = code_name(self.listing), code_name(self.writes[0]), f"`{self.unit}`"
+        return Words(
+            title=f"{short_name(self.writes[0])} for every {self.unit} that {short_name(self.listing)} lists",
+            applies_when=f"{listing} has listed several {unit}, and {write} is to be called for them.",
+            solves=f"Runs that call {write} for the first of them and report all of them done.",
+            core_rule=f"Go through every {unit} that {listing} lists and the task concerns, call {write} for each, and "
+            "count before answering.",
+            completion=(f"{write} worked for each {unit} that {listing} listed and the task concerns",),
+        )
+
+    def _words_of_several(self) -> Words:
+        listing, unit = code_name(self.listing), f"`{self.unit}`"
+        examples = join_words([code_name(name) for name in self.writes[:MAX_EXAMPLES]])
+        return Words(
+            title=f"The same change for every {self.unit} that {short_name(self.listing)} lists",
+            applies_when=f"{listing} has listed several {unit}, and a change is to be made to them.",
+            solves="Runs that change the first of them and report all of them done.",
+            core_rule=f"Go through every {unit} that {listing} lists and the task concerns, make the change for each, "
+            f"as with {examples}, and count before answering.",
+            completion=(f"the change worked for each {unit} that {listing} listed and the task concerns",),
+        )
+
+
+def _listing(passing: Sequence[PacketRun], function: str, unit: str) -> str | None:
+    """The function in whose results every passing run found the things; None when the request named them."""
+    origins = {step.origins.get(unit, "") for run in passing for step in calls_of(run, function) if not step.error}
+    listing = origins.pop() if len(origins) == 1 else ""
+    # One look-up for each of them is no listing.
+    several = all(len(calls_of(run, listing)) < len(_things(run, function, unit)) for run in passing)
+    return listing if "." in listing and several else None
+
+
+def _unit(passing: Sequence[PacketRun], function: str) -> str | None:
+    """The argument of which each call takes another value, in every passing run; None when there is no such one."""
+    units: set[str] | None = None
+    for run in passing:
+        made = [step for step in calls_of(run, function) if not step.error]
+        names = {name for step in made for name, value in step.arguments.items() if _identifies(value)}
+        varying = {name for name in names if len({str(step.arguments.get(name)) for step in made}) == len(made)}
+        units = varying if units is None else units & varying
+    identifying = sorted(name for name in units or () if not set(words(name)) & _WORDY)
+    return identifying[0] if identifying else None
+
+
+def _identifies(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("<ID_", "<EMAIL_", "<PERSON_", "<NAME_", "<FILE_", "<ACCOUNT_"))
+
+
+_WORDY = frozenset(
+    """zip city state country street address phone text body content message description subject title comment note
+    summary date time day""".split()
+)
+
+
+def _things(run: PacketRun, function: str, unit: str) -> set[str]:
+    return {str(step.arguments.get(unit)) for step in calls_of(run, function) if not step.error}

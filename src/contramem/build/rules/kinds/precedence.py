@@ -1,0 +1,197 @@
+"""Precedence: what has to have worked before a call. A tool asks for it, or outcomes do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from contramem.bank.card import SkillDelta
+from contramem.build.rules.companions import companions
+from contramem.build.rules.kinds.value_source import ValueSource
+from contramem.build.rules.phrases import code_name, join_words, quote_error, short_name
+from contramem.build.rules.rule import MAX_CALLS, Contrast, GuardRule, Lesson, Rule, Words, restate
+from contramem.build.rules.steps import calls, calls_of
+from contramem.build.rules.values import find_slots
+from contramem.contrast.enabling import Enabling, enablings
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.monitor.guard import Guard
+from contramem.monitor.packet_replay import GuardReplay
+
+
+@dataclass(frozen=True, kw_only=True)
+class Precedence(GuardRule):
+    """`steps` have to work before each of `calls`."""
+
+    KIND = "precedence"
+    TEMPLATE = "precedence"
+    SHARPNESS = 1.15
+
+    steps: tuple[str, ...]
+    """In order. The last is what its guards ask for."""
+    calls: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    """Arguments of the call whose values the last step gives."""
+    refusal: str = ""
+    """What the call answers without it. Empty: no tool asks for it."""
+    only_after_refusal: bool = False
+    """Some passing runs find it fulfilled, so it is asked for when the tool asks."""
+
+    @property
+    def needed(self) -> str:
+        return self.steps[-1]
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        if self.only_after_refusal:
+            return ()
+        return tuple(Guard("precedence", self.needed, call, when=self.when) for call in self.calls)
+
+    # Mining
+
+    @classmethod
+    def propose(cls, packet: Packet) -> Iterator[Guard]:
+        """The tool refused until it had worked, it gives a value that no other guard is about, or it was called for the
+        same thing before."""
+        runs = (*packet.passing, *packet.failing)
+        yield from (Guard("precedence", one.by[-1], one.function) for one in enablings(runs) if not one.arguments)
+        guessed = {slot for slot, seen in find_slots(runs).items() if seen.is_worth_a_guard}
+        for run in runs:
+            for step in calls(run):
+                for argument, origin in step.origins.items():
+                    if "." in origin and origin != step.function and (step.function, argument) not in guessed:
+                        yield Guard("precedence", origin, step.function)
+        yield from companions(runs, packet.task, "precedence")
+
+    @classmethod
+    def topic(cls, guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, str]:
+        """Each precondition that the tool itself asks for is a lesson of its own."""
+        asked_for = {(enabling.by[-1], enabling.function) for enabling in enabled}
+        if (guard.function, guard.then) in asked_for:
+            return guard.function, guard.then
+        return super().topic(guard, enabled)
+
+    @classmethod
+    def yields_to(cls, guard: Guard, other: Guard) -> bool:
+        """Which value to read says more than what to call first."""
+        return ValueSource.is_about(other, guard.target)
+
+    @classmethod
+    def is_shown_by(cls, guard: Guard, enabling: Enabling) -> bool:
+        return (guard.function, guard.then) == (enabling.by[-1], enabling.function) and not enabling.arguments
+
+    @classmethod
+    def learn(cls, replayed: GuardReplay, packet: Packet) -> Precedence:
+        guard = replayed.guard
+        steps, refusal = _preparation(packet, guard)
+        held = [run for run in packet.passing if run.letter in replayed.held]
+        return cls(
+            steps=steps,
+            calls=(guard.then,),
+            given=given_by(held, guard.function, guard.then),
+            refusal=refusal,
+            functions=tuple(dict.fromkeys([*guard.functions, *steps])),
+            contrast=Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)),
+        )
+
+    @classmethod
+    def asks_beforehand(cls, guard: Guard, function: str, by: Sequence[str], arguments: Sequence[str]) -> bool:
+        return guard.then == function and guard.function in by and not arguments
+
+    # One rule or two
+
+    def says(self, other: Rule) -> bool:
+        """Was this rule confined to the refusal, and does the other ask for the same always?"""
+        return (
+            isinstance(other, Precedence)
+            and self.only_after_refusal
+            and bool(self.refusal)
+            and self.refusal == other.refusal
+            and set(other.functions) <= set(self.functions)
+        )
+
+    def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
+        """Both ask for the same before a call, and the calls are refused with the same words without it."""
+        more = other.rule
+        if not isinstance(more, Precedence) or self.only_after_refusal or more.only_after_refusal:
+            return None
+        calls = tuple(dict.fromkeys([*self.calls, *more.calls]))
+        alike = self.refusal and (self.needed, self.refusal) == (more.needed, more.refusal)
+        if not alike or self.when or more.when or len(calls) > MAX_CALLS or len(calls) == len(self.calls):
+            return None
+        functions = tuple(dict.fromkeys([*self.functions, *more.functions]))
+        rule = replace(self, steps=(self.needed,), calls=calls, given=(), functions=functions)
+        return Lesson(rule, restate(mine, rule))
+
+    def after_refusal(self) -> Precedence | None:
+        """A precondition that some passing runs found fulfilled already (they were signed in, say) is asked for when
+        the tool asks for it, not always beforehand."""
+        return replace(self, only_after_refusal=True) if self.refusal and not self.only_after_refusal else None
+
+    # Words
+
+    def words(self) -> Words:
+        if self.only_after_refusal:
+            return self._words_after_refusal()
+        return self._words_of_several() if len(self.calls) > 1 else self._words_of_one()
+
+    def _words_of_one(self) -> Words:
+        needed, call = code_name(self.needed), code_name(self.calls[0])
+        steps = join_words([code_name(name) for name in self.steps])
+        because = f" Its result gives {join_words([f'`{name}`' for name in self.given])}." if self.given else ""
+        because += f" Without it {call} answers “{self.refusal}”." if self.refusal else ""
+        return Words(
+            title=f"{join_words([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
+            applies_when=f"{call} is to be called, and {needed} has not worked yet.",
+            solves=f"Calls of {call} made before {needed} has been called.",
+            core_rule=f"Call {steps} and see {'it' if len(self.steps) == 1 else 'them'} work before {call}.{because}",
+            completion=self._completion(),
+            contrast=self._contrast(),
+        )
+
+    def _words_of_several(self) -> Words:
+        needed, calls = code_name(self.needed), join_words([code_name(name) for name in self.calls])
+        return Words(
+            title=f"{short_name(self.needed)} before {join_words([short_name(name) for name in self.calls])}",
+            applies_when=f"One of {calls} is to be called, and {needed} has not worked yet.",
+            solves=f"Calls of {calls} made before {needed} has been called.",
+            core_rule=f"Call {needed} and see it work before {calls}. Without it each of them answers "
+            f"“{self.refusal}”.",
+            completion=self._completion(),
+            contrast=self._contrast(),
+        )
+
+    def _words_after_refusal(self) -> Words:
+        needed, calls = code_name(self.needed), " or ".join(code_name(name) for name in self.calls)
+        usual = self._words_of_several() if len(self.calls) > 1 else self._words_of_one()
+        return usual._replace(
+            applies_when=f"{calls} has answered “{self.refusal}”.",
+            core_rule=f"When {calls} answers “{self.refusal}”, call {needed} and then the same call again. Where it "
+            f"works at once, {needed} is not needed.",
+            completion=(f"a refused {calls} was made again after {needed} had worked",),
+        )
+
+    def _completion(self) -> tuple[str, ...]:
+        needed = code_name(self.needed)
+        return tuple(f"{needed} returned no error before the first {code_name(call)}" for call in self.calls)
+
+    def _contrast(self) -> str:
+        needed, call = code_name(self.needed), code_name(self.calls[0])
+        return (
+            f"In {self.contrast.kept} passing runs {needed} has worked before {call} works; {self.contrast.broke} "
+            f"failing runs call {call} without it."
+        )
+
+
+def _preparation(packet: Packet, guard: Guard) -> tuple[tuple[str, ...], str]:
+    """All that made the refused call work, in order, and the refusal where it is fit to be quoted."""
+    for enabling in enablings((*packet.passing, *packet.failing)):
+        if Precedence.is_shown_by(guard, enabling):
+            return enabling.by, quote_error(enabling.error)
+    return (guard.function,), ""
+
+
+def given_by(runs: Sequence[PacketRun], first: str, then: str) -> tuple[str, ...]:
+    """The arguments of `then` whose values these runs take from `first`."""
+    steps = [step for run in runs for step in calls_of(run, then)]
+    names = {name for step in steps for name, origin in step.origins.items() if origin == first}
+    return tuple(sorted(names)[:3])

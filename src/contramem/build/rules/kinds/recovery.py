@@ -1,0 +1,181 @@
+"""Recovery: the way past an error that some runs found, and passed, while others gave up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from contramem.build.rules.kinds.trap import worked_later
+from contramem.build.rules.phrases import code_name, join_words, names_call, quote_error, short_name
+from contramem.build.rules.rule import Lesson, Rule, Words, illustrate, kind_of
+from contramem.contrast.enabling import Enabling, enablings
+from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.recovery import GAVE_UP, REPEATED, Reactions, reactions
+from contramem.contrast.signal import Cite
+from contramem.monitor.guard import Guard
+
+MAX_CITES = 3
+"""Of each side."""
+
+
+class NewForm(NamedTuple):
+    """An argument that was written in another way when the call worked."""
+
+    argument: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"`{self.argument}` as {self.after} instead of {self.before}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recovery(Rule):
+    """When `function` answers `error`: call `by` and then the same again, or write arguments in another form."""
+
+    KIND = "recovery"
+
+    function: str
+    error: str
+    by: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    """Of the call that was refused, those whose values were others when it worked: they came from there, or had
+    another form."""
+    forms: tuple[NewForm, ...] = ()
+    recovered: int
+    """Runs that got past it and passed."""
+    stuck: int
+    """Runs that gave up or repeated the call, and failed."""
+
+    @classmethod
+    def find(cls, packet: Packet, mined: Sequence[Guard] = ()) -> Iterator[Lesson]:
+        """An error that some runs got past, and passed, while others gave up or repeated the call, and failed.
+
+        `mined` are the guards that the packet teaches anyway: what they ask for beforehand needs no second card.
+        """
+        runs = (*packet.passing, *packet.failing)
+        for (function, error), by_reaction in reactions(runs).items():
+            stuck = _stuck(function, error, by_reaction)
+            quoted = quote_error(error)
+            if not stuck or not quoted:
+                continue
+            fix = _way_past(packet, function, error) or _another_form(function, by_reaction)
+            if fix is None or any(names_call(packet.task, name) for name in fix.by):
+                continue  # what the request says to do then is no lesson, and elsewhere nobody has asked for it
+            rule = cls(
+                function=function,
+                error=quoted,
+                by=fix.by,
+                arguments=fix.arguments,
+                forms=fix.forms,
+                recovered=_count_runs(fix.cases),
+                stuck=_count_runs(stuck),
+                functions=(function, *fix.by),
+            )
+            if not rule.is_needless(mined):
+                text = illustrate(rule, packet, fix.cases[0][0], stuck[0][0], transition=f"after “{quoted}”")
+                cited = [*fix.cases[:MAX_CITES], *stuck[:MAX_CITES]]
+                yield Lesson(rule, text, tuple(Cite(run.letter, step.position) for run, step in cited))
+
+    def is_needless(self, guards: Sequence[Guard]) -> bool:
+        """Does a guard ask beforehand for what this does after the error?"""
+        return any(
+            kind.asks_beforehand(guard, self.function, self.by, self.arguments)
+            for guard in guards
+            if (kind := kind_of(guard)) is not None
+        )
+
+    def says(self, other: Rule) -> bool:
+        return isinstance(other, Recovery) and (self.function, self.by) == (other.function, other.by)
+
+    def words(self) -> Words:
+        function, advice = code_name(self.function), self._advice()
+        title = f"Recover when {short_name(self.function)} fails"
+        if self.by:
+            title = f"When {short_name(self.function)} is refused: {join_words([short_name(name) for name in self.by])}"
+        return Words(
+            title=title,
+            applies_when=f"{function} has answered “{self.error}”.",
+            solves="Runs that give up or repeat the same call after that error.",
+            core_rule=f"When {function} answers “{self.error}”, {advice}.",
+            completion=(f"the last {function} error was followed by a {function} that worked",),
+            contrast=f"{_in_words(self.recovered)} got past it this way and passed; {_in_words(self.stuck)} gave up or "
+            "repeated the call, and failed.",
+            recovery=f"{advice[0].upper()}{advice[1:]}.",
+        )
+
+    def _advice(self) -> str:
+        if not self.by:
+            return f"call it again with {join_words([str(form) for form in self.forms])}"
+        values = join_words([f"`{name}`" for name in self.arguments])
+        again = f" with {values} from its result" if values else ""
+        steps = join_words([code_name(name) for name in self.by])
+        return f"call {steps}, and then {code_name(self.function)} again{again}"
+
+
+_Case: TypeAlias = tuple[PacketRun, Step]
+"""A run, and the step at which it met an error."""
+
+
+class _Fix(NamedTuple):
+    """How runs got past an error, and passed."""
+
+    by: tuple[str, ...]
+    arguments: tuple[str, ...]
+    forms: tuple[NewForm, ...]
+    cases: list[_Case]
+
+
+def _way_past(packet: Packet, function: str, error: str) -> _Fix | None:
+    """What most of the passing runs that were refused had done when the call worked."""
+    ways: dict[tuple[str, ...], list[Enabling]] = defaultdict(list)
+    for enabling in enablings((*packet.passing, *packet.failing)):
+        if enabling.run.passed and (enabling.function, enabling.error) == (function, error):
+            ways[enabling.by].append(enabling)
+    if not ways:
+        return None
+    by, cases = max(ways.items(), key=lambda item: (len(item[1]), item[0]))
+    arguments = tuple(dict.fromkeys(name for enabling in cases for name in enabling.arguments))
+    return _Fix(by, arguments, (), [(enabling.run, enabling.refused) for enabling in cases])
+
+
+def _another_form(function: str, by_reaction: Reactions) -> _Fix | None:
+    """The same call with a value written in another way. "Change something" alone is what the error says already."""
+    for reaction, cases in sorted(by_reaction.items()):
+        if reaction.startswith("changed") and reaction.endswith("worked"):
+            helped = [case for case in cases if case[0].passed and _new_forms(function, *case)]
+            if helped:
+                forms = _new_forms(function, *helped[0])
+                return _Fix((), tuple(form.argument for form in forms), forms, helped)
+    return None
+
+
+def _new_forms(function: str, run: PacketRun, failed: Step) -> tuple[NewForm, ...]:
+    """Arguments whose form was another in the call that then worked."""
+    again = next((step for step in run.actions if step.position > failed.position and step.function == function), None)
+    if again is None or again.error:
+        return ()
+    forms = [NewForm(name, form, again.forms.get(name, form)) for name, form in sorted(failed.forms.items())]
+    # Leaving a value out is not another way to write it.
+    return tuple(form for form in forms if form.before != form.after and not {form.before, form.after} & _NOTHING)
+
+
+_NOTHING = frozenset({"null", "empty text", "empty list", ""})
+
+
+def _stuck(function: str, error: str, by_reaction: Reactions) -> list[_Case]:
+    """Runs that met the error, never made the call work, and failed; empty when a run passed that gave up."""
+    gave_up = [case for name in (GAVE_UP, REPEATED) for case in by_reaction.get(name, [])]
+    if any(run.passed and not worked_later(function, run, step) for run, step in gave_up):
+        return []
+    return [(run, step) for run, step in gave_up if not run.passed and not worked_later(function, run, step)]
+
+
+def _count_runs(cases: Sequence[_Case]) -> int:
+    return len({run.letter for run, _ in cases})
+
+
+def _in_words(runs: int) -> str:
+    return f"{runs} run" if runs == 1 else f"{runs} runs"

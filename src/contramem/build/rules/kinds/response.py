@@ -1,0 +1,164 @@
+"""Response: what has to follow a call. A closer look at what it named, another look at what it did, another change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from contramem.build.rules.companions import companions
+from contramem.build.rules.kinds.precedence import given_by
+from contramem.build.rules.phrases import code_name, join_words, names_call, short_name
+from contramem.build.rules.rule import Contrast, GuardRule, Words
+from contramem.build.rules.steps import calls, calls_of, matches, working_calls
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.monitor.guard import Guard
+from contramem.monitor.packet_replay import GuardReplay
+from contramem.monitor.pattern import parse_pattern
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response(GuardRule):
+    """After `first` comes `then`."""
+
+    KIND = "response"
+    TEMPLATE = "response"
+    SHARPNESS = 1.1
+    NEEDS_CLEAR_DIFFERENCE = True
+
+    first: str
+    then: str
+    """A function, or a class of looks as guards write it."""
+    is_change: bool
+    """Does `then` change something?"""
+    looks: tuple[str, ...] = ()
+    """What passing runs looked at, where `then` is a class."""
+    given: tuple[str, ...] = ()
+    """Arguments of `then` whose values `first` gives."""
+    shared: tuple[str, ...] = ()
+    """Arguments of a second change that name what the first was about."""
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        return (Guard("response", self.first, self.then, when=self.when),)
+
+    @classmethod
+    def propose(cls, packet: Packet) -> Iterator[Guard]:
+        """Where a run stopped and another went on to look, at what a listing only named or at what a change had done;
+        and changes that some runs make together.
+
+        Which look it was after a change belongs to the task; that the agent looked at all is what another task can use.
+        A closer look that the request asks for in so many words is no lesson.
+        """
+        runs = (*packet.passing, *packet.failing)
+        done = [working_calls(run) for run in runs]
+        stops = {steps[-1].function for steps in done if steps}
+        for steps in done:
+            last = {step.function: index for index, step in enumerate(steps)}
+            for first in stops & last.keys():
+                for step in steps[last[first] + 1 :]:
+                    if step.effect != "read" or step.function == first:
+                        continue
+                    if steps[last[first]].effect == "write":
+                        yield Guard("response", first, f"reads({step.function.partition('.')[0]})")
+                    elif first in step.origins.values() and not names_call(packet.task, step.function):
+                        yield Guard("response", first, step.function)
+        yield from companions(runs, packet.task, "response")
+
+    @classmethod
+    def counts_as_broken(cls, guard: Guard, run: PacketRun) -> bool:
+        """A step was left out by runs that never tried it."""
+        return all(step.function != guard.target for step in calls(run))
+
+    @classmethod
+    def learn(cls, replayed: GuardReplay, packet: Packet) -> Response:
+        first, then = replayed.guard.function, replayed.guard.then
+        held = [run for run in packet.passing if run.letter in replayed.held]
+        is_change = any(step.effect != "read" for run in held for step in calls_of(run, then))
+        looks = () if is_change else ((then,) if parse_pattern(then).function else _looks_after(held, replayed.guard))
+        return cls(
+            first=first,
+            then=then,
+            is_change=is_change,
+            looks=looks,
+            given=given_by(held, first, then),
+            shared=_shared(held, first, then) if is_change else (),
+            functions=tuple(dict.fromkeys([*replayed.guard.functions, *looks])),
+            contrast=Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)),
+        )
+
+    def words(self) -> Words:
+        if self.is_change:
+            return self._second_change()
+        return self._closer_look() if parse_pattern(self.then).function else self._another_look()
+
+    def _second_change(self) -> Words:
+        first, then = code_name(self.first), code_name(self.then)
+        same = f" for the same {_arguments(self.shared)}"
+        if self.given:
+            same = f" with {_arguments(self.given)} from its result"
+        return Words(
+            title=f"{short_name(self.then)} after {short_name(self.first)}",
+            applies_when=f"{first} has worked, and {then} has not been called since.",
+            solves=f"Runs that end after {first} and leave {then} out.",
+            core_rule=f"{first} alone is not all: call {then} after it{same}, also where nobody asks for it.",
+            completion=(f"after the last {first}, {then} returned no error",),
+            contrast=f"{self.contrast.kept} passing runs call {then} after {first}; {self.contrast.broke} failing "
+            "runs do not.",
+        )
+
+    def _closer_look(self) -> Words:
+        first, then = code_name(self.first), code_name(self.then)
+        return self._look(
+            title=f"Look closer with {short_name(self.then)} after {short_name(self.first)}",
+            applies_when=f"{first} has answered.",
+            core_rule=f"{first} only names things. Before answering or acting on one, call {then} with "
+            f"{_arguments(self.given)} from its result, and use what that says.",
+        )
+
+    def _another_look(self) -> Words:
+        first = code_name(self.first)
+        return self._look(
+            title=f"Look again after {short_name(self.first)}",
+            applies_when=f"{first} has worked, and nothing was looked at since.",
+            core_rule=f"That {first} worked does not show that all is well. Look again before you end, for example "
+            f"with {join_words([code_name(name) for name in self.looks])}, and deal with what that still shows.",
+        )
+
+    def _look(self, *, title: str, applies_when: str, core_rule: str) -> Words:
+        first = code_name(self.first)
+        return Words(
+            title=title,
+            applies_when=applies_when,
+            solves=f"Runs that end when {first} has answered.",
+            core_rule=core_rule,
+            completion=(f"after the last {first}, {parse_pattern(self.then).in_words()} returned no error",),
+            contrast=f"{self.contrast.kept} passing runs look further after {first}; {self.contrast.broke} failing "
+            "runs do not.",
+        )
+
+
+def _arguments(names: Sequence[str]) -> str:
+    return join_words([f"`{name}`" for name in names])
+
+
+def _shared(runs: Sequence[PacketRun], first: str, then: str) -> tuple[str, ...]:
+    """The arguments of `then` that name what a call of `first` in the same run had named."""
+    names = {
+        name
+        for run in runs
+        for step in calls_of(run, then)
+        for name, value in step.arguments.items()
+        if any(value in before.arguments.values() for before in calls_of(run, first))
+    }
+    return tuple(sorted(names)[:3]) or ("task",)
+
+
+def _looks_after(runs: Sequence[PacketRun], guard: Guard) -> tuple[str, ...]:
+    """The first looks that runs took after the last call of the guard's first function, the commonest first."""
+    pattern, counts = parse_pattern(guard.then), Counter[str]()
+    for run in runs:
+        last = max(step.position for step in calls_of(run, guard.function) if not step.error)
+        after = [step for step in run.actions if step.position > last and not step.error and matches(pattern, step)]
+        counts.update({step.function for step in after[:2]})
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name))[:2])

@@ -1,0 +1,252 @@
+"""Value source: the values of an argument are read somewhere, instead of made up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from contramem.bank.card import SkillDelta
+from contramem.build.rules.phrases import code_name, join_words, short_name
+from contramem.build.rules.rule import Contrast, GuardRule, Lesson, Words, illustrate, restate
+from contramem.build.rules.steps import calls, guarded_calls, matches
+from contramem.build.rules.values import Slot, SlotOrigins, ValuePlaces, count_values, find_slots
+from contramem.contrast.enabling import Enabling
+from contramem.contrast.flow import NOWHERE
+from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.monitor.guard import Guard
+from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.monitor.pattern import parse_pattern
+from contramem.traces.effects import effect_of
+from contramem.traces.trajectory import Effect
+
+MAX_NAMED = 3
+"""Functions that a card about a class of calls names as examples."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueSource(GuardRule):
+    """Values of `argument` that `target` gets stand in `places`."""
+
+    KIND = "value source"
+    TEMPLATE = "known_value"
+    SHARPNESS = 1.2
+
+    target: str
+    """A function, or a class of them as guards write it."""
+    argument: str
+    targets: tuple[str, ...]
+    """Functions of the target that were seen to get the argument."""
+    places: ValuePlaces
+    shown_in: ValuePlaces
+    """Where they stood in the task that taught it."""
+    is_copied: bool = False
+    """Runs that failed had looked there, and made up another value all the same."""
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        return (Guard("known_value", self.target, argument=self.argument, when=self.when),)
+
+    # Mining
+
+    @classmethod
+    def propose(cls, packet: Packet) -> Iterator[Guard]:
+        runs = (*packet.passing, *packet.failing)
+        slots = find_slots(runs)
+        for (function, argument), seen in slots.items():
+            if seen.is_worth_a_guard:
+                yield Guard("known_value", function, argument=argument)
+        yield from _of_classes(runs, slots)
+
+    @classmethod
+    def is_cause(cls, replayed: GuardReplay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
+        """A value that was made up is not what a call was refused for when calls with a value that had been read are
+        refused alike, or when something that was done next made the very same call work."""
+        guard = replayed.guard
+        refused = {
+            (step.function, step.error)
+            for run in (*packet.passing, *packet.failing)
+            for step in guarded_calls(run, guard)
+            if step.error and step.origins.get(guard.argument, NOWHERE) != NOWHERE
+        }
+        explained = {(one.function, one.error) for one in enabled if guard.argument not in one.arguments}
+        innocent = refused | explained
+        broken = [run for run in packet.failing if run.letter in replayed.broken]
+        guilty = [
+            run
+            for run in broken
+            if any(not s.error or (s.function, s.error) not in innocent for s in _guesses(run, guard))
+        ]
+        return 2 * len(guilty) > len(broken)
+
+    @classmethod
+    def yields_to(cls, guard: Guard, other: Guard) -> bool:
+        """A rule of the app says more than one of the call."""
+        wider = other.template == cls.TEMPLATE and not parse_pattern(other.function).function
+        return wider and guard.argument == other.argument and bool(parse_pattern(guard.function).function)
+
+    @classmethod
+    def is_about(cls, guard: Guard, function: str) -> bool:
+        """Does the guard say where a value that `function` gets comes from?"""
+        pattern = parse_pattern(guard.function)
+        if guard.template != cls.TEMPLATE:
+            return False
+        return guard.target == function or (not pattern.function and pattern.name == function.partition(".")[0])
+
+    @classmethod
+    def is_shown_by(cls, guard: Guard, enabling: Enabling) -> bool:
+        return guard.argument in enabling.arguments and matches(parse_pattern(guard.function), enabling.worked)
+
+    @classmethod
+    def is_refused_otherwise(cls, guard: Guard, packets: Sequence[Packet]) -> bool:
+        """Do calls fail with made-up values, in a way that they never do with values that had been read?"""
+        guessed, read = set[tuple[str, str, str]](), set[tuple[str, str, str]]()
+        for packet in packets:
+            for run in (*packet.passing, *packet.failing):
+                for step in guarded_calls(run, guard):
+                    origin = step.origins.get(guard.argument)
+                    if origin is not None:
+                        (guessed if origin == NOWHERE else read).add(
+                            (f"{packet.task_key} {run.letter}", step.function, step.error)
+                        )
+        known = {(function, error) for _, function, error in read}
+        refused = {run for run, function, error in guessed if error and (function, error) not in known}
+        worked = {run for run, _, error in read if not error}
+        return min(len(refused), len(worked)) >= 2 and 2 * len(refused) > len({run for run, _, _ in guessed})
+
+    @classmethod
+    def learn(cls, replayed: GuardReplay, packet: Packet) -> ValueSource | None:
+        guard, counted = replayed.guard, count_values([packet], replayed.guard)
+        if not counted.are_looked_up:
+            return None  # "take it from the request" is no advice
+        steps = (step for run in packet.runs for step in guarded_calls(run, guard))
+        targets = tuple(sorted({step.function for step in steps if guard.argument in step.arguments}))
+        return cls(
+            target=guard.function,
+            argument=guard.argument,
+            targets=targets,
+            places=counted.places,
+            shown_in=counted.places,
+            is_copied=_had_looked(packet, replayed, counted.places.functions),
+            functions=tuple(dict.fromkeys([*guard.functions, *targets, *counted.places.functions])),
+            contrast=Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)),
+        )
+
+    @classmethod
+    def find_flaw(cls, guard: Guard, packets: Sequence[Packet]) -> str:
+        if count_values(packets, guard).are_mostly_looked_up:
+            return ""
+        return "Over all runs, its values have no one form, or stand in the request."
+
+    @classmethod
+    def asks_beforehand(cls, guard: Guard, function: str, by: Sequence[str], arguments: Sequence[str]) -> bool:
+        return guard.argument in arguments and cls.is_about(guard, function)
+
+    # One rule or two
+
+    @classmethod
+    def covers(cls, guard: Guard, other: Guard, packet: Packet) -> bool:
+        """The rule of an app covers that of a call."""
+        if guard.when or other.when or (other.template, other.argument) != (guard.template, guard.argument):
+            return False
+        function = parse_pattern(other.function).function
+        return bool(function) and guard.function == _class_of(function, packet)
+
+    def waits_for_more(self) -> bool:
+        """One task for each of two calls is not yet a rule about all of them."""
+        return bool(parse_pattern(self.target).function)
+
+    def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
+        """Both say of one argument where its values come from, for functions of one app: the rule about all such calls.
+
+        None when they do not, or when the runs of the packet do not bear out the wider rule.
+        """
+        more = other.rule
+        if not isinstance(more, ValueSource) or self.when or more.when:
+            return None
+        if self.argument != more.argument or self.target == more.target:
+            return None
+        functions = [name for rule in (self, more) if (name := parse_pattern(rule.target).function)]
+        classes = {_class_of(name, packet) for name in functions}
+        classes |= {rule.target for rule in (self, more) if not parse_pattern(rule.target).function}
+        if len(classes) != 1 or "" in classes or set(self.places.functions).isdisjoint(more.places.functions):
+            return None
+        replayed = replay(Guard("known_value", classes.pop(), argument=self.argument), packet)
+        rule = ValueSource.learn(replayed, packet) if replayed.supports else None
+        if rule is None:
+            return None
+        good = next(run for run in packet.passing if run.letter in replayed.held)
+        bad = next(run for run in packet.failing if run.letter in replayed.broken)
+        text = illustrate(rule, packet, good, bad)
+        rule = replace(rule, functions=tuple(dict.fromkeys([*rule.functions, *functions])))
+        return Lesson(rule, restate(text, rule))
+
+    def look_at(self, packets: Sequence[Packet]) -> ValueSource:
+        """The rule with every place that passing runs took the values from: one task may have shown an odd one."""
+        return replace(self, places=count_values(packets, self.guards[0]).places)
+
+    # Words
+
+    def words(self) -> Words:
+        who, argument = self._target_in_words(), f"`{self.argument}`"
+        pattern = parse_pattern(self.target)
+        verb = "changes" if pattern.kind == "writes" else "looks into"
+        target = short_name(pattern.function) if pattern.function else f"whatever {verb} {pattern.name}"
+        if self.is_copied:
+            title = f"Copy {self.argument} for {target} exactly"
+            rule = (
+                f"Give {who} {argument} exactly as {self.places} shows it: no other spelling, no placeholder, no guess."
+            )
+        else:
+            title = f"Look up {self.argument} before {target}"
+            rule = f"Give {who} only {argument} that was read in {self.places}. "
+            rule += "Not seen there yet: look first, never guess."
+        return Words(
+            title=title,
+            applies_when=f"{who[0].upper()}{who[1:]} is to be called with {argument}.",
+            solves=f"Values of {argument} that were made up instead of read.",
+            core_rule=rule,
+            completion=(f"every {argument} given to {who} had been seen in {self.places}",),
+            contrast=f"In {self.contrast.kept} passing runs {argument} comes from {self.shown_in}; "
+            f"{self.contrast.broke} failing runs give one that was seen nowhere before.",
+        )
+
+    def _target_in_words(self) -> str:
+        """The function, or the class with the functions of it that were seen."""
+        pattern = parse_pattern(self.target)
+        if pattern.function:
+            return code_name(pattern.function)
+        kind = "call that changes" if pattern.kind == "writes" else "call that looks into"
+        shown = join_words([code_name(name) for name in self.targets[:MAX_NAMED]])
+        return f"any {kind} {pattern.name} ({shown})" if shown else f"any {kind} {pattern.name}"
+
+
+def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, SlotOrigins]) -> Iterator[Guard]:
+    """One level up: several functions of an app take the argument from the same place, so it is a rule of the app."""
+    effects = {step.function: step.effect for run in runs for step in calls(run)}
+    alike = defaultdict[tuple[str, str, str], list[SlotOrigins]](list)
+    for (function, argument), slot in slots.items():
+        if effects[function] in ("read", "write"):
+            alike[function.partition(".")[0], effects[function], argument].append(slot)
+    for (app, effect, argument), group in alike.items():
+        shared = set.intersection(*(slot.functions for slot in group))
+        if len(group) > 1 and any(slot.guessed for slot in group) and shared:
+            yield Guard("known_value", f"{effect}s({app})", argument=argument)
+
+
+def _class_of(function: str, packet: Packet) -> str:
+    """`reads(App)` or `writes(App)`; empty when what the function does is not known."""
+    effects: dict[str, Effect] = {step.function: step.effect for run in packet.runs for step in run.actions}
+    effect = effects.get(function) or effect_of(short_name(function))
+    return f"{effect}s({function.partition('.')[0]})" if effect in ("read", "write") else ""
+
+
+def _guesses(run: PacketRun, guard: Guard) -> list[Step]:
+    return [step for step in guarded_calls(run, guard) if step.origins.get(guard.argument) == NOWHERE]
+
+
+def _had_looked(packet: Packet, replayed: GuardReplay, sources: Sequence[str]) -> bool:
+    """Had most of the runs that made a value up called what passing runs read it from, before they did?"""
+    wrong = [run for run in packet.failing if run.letter in replayed.broken]
+    looked = [run for run in wrong if any(step.function in sources and not step.error for step in run.actions)]
+    return 2 * len(looked) > len(wrong)

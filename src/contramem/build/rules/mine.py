@@ -1,0 +1,168 @@
+"""Mining: which rules do the passing runs of a task keep and failing ones break (deviance mining)?
+
+Each kind of rule proposes guards by what the runs did; each guard is replayed on every run of the packet. Evidence is
+paired within the task, so that a hard task does not speak against an easy one's habit. One odd passing run does not
+decide alone: how much a guard separates over all tasks, and whether chance would do as well, is asked when all deltas
+are decided (reassess.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from contramem.build.author import MAX_DELTAS
+from contramem.build.rules.kinds.every_item import EveryItem
+from contramem.build.rules.kinds.recovery import Recovery
+from contramem.build.rules.kinds.stop_when_done import StopWhenDone
+from contramem.build.rules.kinds.trap import Trap
+from contramem.build.rules.rule import MIN_BROKEN, GuardRule, Lesson, Rule, guard_kinds, illustrate, kind_of
+from contramem.build.rules.significance import OutcomeTable, bar, chance
+from contramem.build.rules.steps import calls_of
+from contramem.build.rules.support import can_be_broken
+from contramem.contrast.enabling import Enabling, enablings
+from contramem.contrast.packet import Packet
+from contramem.contrast.signal import Cite
+from contramem.monitor.guard import Guard
+from contramem.monitor.packet_replay import GuardReplay, replay
+
+MIN_HELD = 0.3
+"""The share of passing runs that must have kept a guard, not just never have met it."""
+
+
+def find_lessons(packet: Packet) -> list[Lesson]:
+    """At most three, the sharpest first. All failed: diagnosis only. All passed: what wastes calls.
+
+    What a tool says itself by refusing a call comes before what only outcomes tell. Nothing is said that the packet's
+    runs do not show, and nothing that the request says already.
+    """
+    if packet.is_contrastive:
+        mined = mine(packet)
+        enforced = [replayed for replayed in mined if is_enforced((replayed.guard,), (packet,))]
+        lessons = [
+            *_learn(packet, enforced),
+            *Recovery.find(packet, [replayed.guard for replayed in mined]),
+            *EveryItem.find(packet),
+            *_learn(packet, [replayed for replayed in mined if replayed not in enforced]),
+        ]
+    elif packet.failing:
+        lessons = list(Trap.find(packet))
+    else:
+        lessons = list(StopWhenDone.find(packet))
+    return lessons[:MAX_DELTAS]
+
+
+def _learn(packet: Packet, mined: Sequence[GuardReplay]) -> Iterator[Lesson]:
+    for replayed in mined:
+        rule = _kind(replayed.guard).learn(replayed, packet)
+        if rule is not None:
+            good = next(run for run in packet.passing if run.letter in replayed.held)
+            bad = next(run for run in packet.failing if run.letter in replayed.broken)
+            yield Lesson(rule, illustrate(rule, packet, good, bad), _cite(packet, replayed, rule))
+
+
+def _cite(packet: Packet, replayed: GuardReplay, rule: Rule) -> tuple[Cite, ...]:
+    """Of each function that the lesson names, the first call in every run that shows it."""
+    cites = []
+    for run in packet.runs:
+        if run.letter in replayed.held or run.letter in replayed.broken:
+            steps = [made[0] for function in rule.functions if (made := calls_of(run, function))]
+            cites += [Cite(run.letter, step.position) for step in steps or list(run.actions[-1:])]
+    return tuple(cites)
+
+
+# One task
+
+
+def propose_guards(packet: Packet) -> set[Guard]:
+    """Every guard that is worth replaying on the packet."""
+    return {guard for kind in guard_kinds() for guard in kind.propose(packet)}
+
+
+def mine(packet: Packet) -> list[GuardReplay]:
+    """The guards that separate the runs of a contrastive packet, the sharpest first, one for each thing to do."""
+    enabled = enablings((*packet.passing, *packet.failing))
+    replays = [replay(guard, packet) for guard in sorted(propose_guards(packet))]
+    separating = [
+        replayed
+        for replayed in replays
+        if replayed.supports
+        and _is_common(replayed, packet)
+        and _kind(replayed.guard).is_cause(replayed, packet, enabled)
+    ]
+    separating.sort(key=lambda replayed: (-_score(replayed, packet), str(replayed.guard)))
+    return _without_repetitions(separating, enabled)
+
+
+def _without_repetitions(separating: Sequence[GuardReplay], enabled: Sequence[Enabling]) -> list[GuardReplay]:
+    """The sharpest guard about each topic. Of several ways to say one thing the sharpest is enough."""
+    chosen: dict[tuple[str, str], GuardReplay] = {}
+    for replayed in separating:
+        chosen.setdefault(_kind(replayed.guard).topic(replayed.guard, enabled), replayed)
+    mined = list(chosen.values())
+    return [replayed for replayed in mined if not any(_says_better(other, replayed) for other in mined)]
+
+
+def _says_better(other: GuardReplay, replayed: GuardReplay) -> bool:
+    if other is replayed or not set(replayed.broken) <= set(other.broken):
+        return False
+    return _kind(replayed.guard).yields_to(replayed.guard, other.guard)
+
+
+def _is_common(replayed: GuardReplay, packet: Packet) -> bool:
+    """Enough runs on both sides show it."""
+    kind = _kind(replayed.guard)
+    broken = [
+        run for run in packet.failing if run.letter in replayed.broken and kind.counts_as_broken(replayed.guard, run)
+    ]
+    enough = max(1, MIN_BROKEN * len(packet.failing))
+    return len(replayed.held) >= MIN_HELD * len(packet.passing) and len(broken) >= enough
+
+
+def _score(replayed: GuardReplay, packet: Packet) -> float:
+    shares = len(replayed.broken) / len(packet.failing) * len(replayed.held) / len(packet.passing)
+    return _kind(replayed.guard).SHARPNESS * shares
+
+
+def _kind(guard: Guard) -> type[GuardRule]:
+    kind = kind_of(guard)
+    assert kind is not None, f"{guard} was proposed by no kind of rule"
+    return kind
+
+
+# What tools themselves ask for
+
+
+def is_enforced(guards: Sequence[Guard], packets: Sequence[Packet]) -> bool:
+    """Has a tool refused a call until what a guard asks for was done, or refused what breaks it and nothing else?
+
+    That is seen in the calls, whatever became of the runs: a rule that a tool enforces needs no outcomes.
+    """
+    kinds = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
+    for packet in packets:
+        for enabling in enablings(packet.runs):
+            if any(kind.is_shown_by(guard, enabling) for guard, kind in kinds):
+                return True
+    return any(kind.is_refused_otherwise(guard, packets) for guard, kind in kinds)
+
+
+# Over all tasks of an ability
+
+
+def count_outcomes(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable]:
+    """How runs fared in every contrastive task in which some run broke the guard."""
+    tables = []
+    for packet in packets:
+        if packet.is_contrastive and can_be_broken(guard, packet):
+            replayed = replay(guard, packet)
+            failing = len(replayed.broken)
+            if broken := failing + len(replayed.contradicted):
+                tables.append(OutcomeTable(len(packet.passing), len(packet.failing), broken, failing))
+    return tables
+
+
+def accepted_chance(packets: Sequence[Packet]) -> float:
+    """How likely by chance a guard may be and still be accepted, given all that these packets suggested."""
+    contrastive = [packet for packet in packets if packet.is_contrastive]
+    tried = {guard for packet in contrastive for guard in propose_guards(packet)}
+    mined = {replayed.guard for packet in contrastive for replayed in mine(packet)}
+    return bar([chance(count_outcomes(guard, contrastive)) for guard in mined], len(tried))

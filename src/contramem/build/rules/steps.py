@@ -1,0 +1,39 @@
+"""Steps: what the runs of a packet did, as the kinds of rules look at it."""
+
+from __future__ import annotations
+
+from contramem.contrast.packet import PacketRun, Step
+from contramem.monitor.action import actions_of_steps
+from contramem.monitor.guard import Guard
+from contramem.monitor.pattern import Pattern, parse_pattern
+
+
+def calls(run: PacketRun) -> list[Step]:
+    """The calls of a run, whether they worked or not."""
+    return [step for step in run.actions if step.function]
+
+
+def calls_of(run: PacketRun, function: str) -> list[Step]:
+    """The calls of one function in a run."""
+    return [step for step in run.actions if step.function == function]
+
+
+def working_calls(run: PacketRun) -> list[Step]:
+    """The calls of a run that worked, but for one that only ends it."""
+    return [step for step in calls(run) if not step.error and step.effect != "finalize"]
+
+
+def is_successful_write(step: Step) -> bool:
+    """Did this step change something?"""
+    return step.effect == "write" and not step.error
+
+
+def guarded_calls(run: PacketRun, guard: Guard) -> list[Step]:
+    """The calls that a guard asks for, forbids or guards."""
+    pattern = parse_pattern(guard.then or guard.function)._replace(conditions=())
+    return [step for step in calls(run) if matches(pattern, step)]
+
+
+def matches(pattern: Pattern, step: Step) -> bool:
+    """Is this step one of the pattern's actions?"""
+    return any(pattern.matches(action) for action in actions_of_steps((step,)))
