@@ -7,6 +7,6 @@
     observation.py   Observation: one call of one function, without the task around it
 
 Beside them: flow.py knows where a value had been seen, enabling.py what made a refused call work, align.py sets runs
-side by side, permitted.py knows the values that a tool says it takes, taint.py and instructions.py keep planted text
-out.
+side by side, permitted.py knows the values that a tool says it takes, english.py holds ordinary words, taint.py and
+instructions.py keep planted text out.
 """

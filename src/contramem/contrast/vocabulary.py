@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse
 from contramem.contrast.permitted import permitted_in, role_of
 from contramem.contrast.values import CATEGORY_ROLES, ROLES, is_time, kind_by_form
@@ -190,6 +191,8 @@ def is_word(value: object, role: str) -> bool:
 def is_vocabulary(values: Iterable[str], role: str) -> bool:
     """Could a tool's list of permitted values be its own words, rather than the names of somebody's things?"""
     noun = words(role)[-1:]  # `value_to_plot` is a plot, `assigned_to` somebody
+    if noun == ["name"] and all(map(is_ordinary, values)):
+        return True  # `list_name`: Backlog, In Progress, Completed
     category = not CATEGORY_ROLES.isdisjoint(noun)
     personal = not category and not (_PRIVATE_ROLES - ROLES["AMOUNT"]).isdisjoint(noun)
     plain = all(_PERMITTED.fullmatch(value) and not (is_time(value) or kind_by_form(value)) for value in values)

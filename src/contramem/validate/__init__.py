@@ -2,7 +2,7 @@
 
     validator.py   all checks, one after the other; verdict.py has the Refusal, case.py what a text is held against
     schema.py      fields, lengths, functions that exist
-    evidence.py    each claim maps to events or calls; guards.py replays the guards
+    evidence.py    each claim maps to events or calls; counts.py checks counts, guards.py replays the guards
     closure.py     a patch adds nothing; lexicon.py has the words that carry no content
     privacy.py     no person, account, secret or value of a trace
     poison.py      no planted text becomes a rule

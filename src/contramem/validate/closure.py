@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contramem.bank.card import SkillDelta
+from contramem.contrast.english import GENERAL_STEMS, stem
 from contramem.validate.case import Case, Text, functions_of
 from contramem.validate.case import fields as fields_of
 from contramem.validate.lexicon import content_words
 
 MAX_LISTED = 5
+NEGATIONS = ("un", "in", "im", "non", "dis", "mis", "re")
+"""`unsuitable` says nothing that `suitable` does not."""
 
 
 def closure(case: Case) -> Iterator[str]:
@@ -20,7 +23,7 @@ def closure(case: Case) -> Iterator[str]:
     for field in case.fields:
         if field.name == "guards":
             continue  # a guard is not in words, and is replayed
-        new = dict.fromkeys(word for root, word in content_words(field.text) if root not in allowed)
+        new = dict.fromkeys(word for root, word in content_words(field.text) if not _is_covered(word, allowed))
         if new:
             listed = ", ".join(list(new)[:MAX_LISTED]) + (", …" if len(new) > MAX_LISTED else "")
             yield f"{field.name} says what neither the delta, the targets nor related cards say: {listed}."
@@ -28,6 +31,13 @@ def closure(case: Case) -> Iterator[str]:
     for function in functions_of(case.text):
         if function not in functions:
             yield f"The patch brings in {function}, which neither the delta nor its targets are about."
+
+
+def _is_covered(word: str, allowed: set[str]) -> bool:
+    """Does the word, or what it negates, stand in the sources, or claim nothing by itself?"""
+    without = (word.removeprefix(prefix) for prefix in NEGATIONS if word.startswith(prefix) and len(word) > 5)
+    roots = {stem(word), *map(stem, without)}
+    return not roots.isdisjoint(allowed) or not roots.isdisjoint(GENERAL_STEMS)
 
 
 def _texts(source: Text) -> Iterator[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from contramem.bank.card import FunctionCard, SkillDelta
-from contramem.contrast.packet import Packet
-from contramem.monitor.guard import guards_of
 from contramem.validate.case import Case
-from contramem.validate.guards import replay_guard
+from contramem.validate.counts import contradictions
 from contramem.validate.packet_contents import counts_in
 
 
@@ -22,7 +20,7 @@ def evidence(case: Case) -> Iterator[str]:
     if case.cites is not None and case.packets:
         yield from _cites(case)
         yield from _functions(case, case.text)
-        yield from _run_counts(case, case.text)
+        yield from _run_counts(case)
 
 
 def _cites(case: Case) -> Iterator[str]:
@@ -66,31 +64,10 @@ def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
             yield f"The lesson names {function}, which none of the runs it cites calls."
 
 
-def _run_counts(case: Case, delta: SkillDelta) -> Iterator[str]:
-    written = [(field.name, pair) for field in case.fields for pair in counts_in(field.text)]
-    if not written:
-        return
-    true = frozenset().union(*(contents.counts for contents in case.contents))
-    if all(pair in true for _, pair in written):
-        return
-    true = true.union(*(_guard_counts(packet, delta.guards) for packet in case.packets))
-    for name, (some, whole) in written:
-        if (some, whole) not in true:
-            yield f"{name} says {some} of {whole}, which nothing in the packet counts to."
-
-
-def _guard_counts(packet: Packet, guards: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """How many runs of each side keep and break each guard; of all, and of those that it speaks about."""
-    for guard in guards_of(guards):
-        guard_replay = replay_guard(guard, packet)
-        sides = (
-            (guard_replay.held, guard_replay.contradicted, packet.passing),
-            (guard_replay.kept_in_vain, guard_replay.broken, packet.failing),
-        )
-        for kept, broken, all_runs in sides:
-            for number in (len(kept), len(broken), len(all_runs) - len(broken)):
-                yield number, len(all_runs)
-                yield number, len(kept) + len(broken)
+def _run_counts(case: Case) -> Iterator[str]:
+    for field in case.fields:
+        for contents in case.contents:
+            yield from (f"{field.name} says {what}" for what in contradictions(field.text, contents.sides))
 
 
 def _call_counts(case: Case) -> Iterator[str]:

@@ -5,7 +5,7 @@ A guard that fails costs a text this guard and nothing else: what the author say
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from contramem.bank.card import SkillDelta
 from contramem.contrast.packet import Packet
@@ -15,24 +15,27 @@ from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.monitor.packet_replay import GuardReplay
 from contramem.validate.case import Case
 from contramem.validate.packet_contents import contents_of
+from contramem.validate.verdict import Refusal
 
 
-def unfit(case: Case) -> dict[str, str]:
-    """The guards of a text that must not enter a bank, each with the reason, in one sentence."""
+def refuse_guards(case: Case) -> Iterator[Refusal]:
+    """A refusal for each guard of a text that must not enter a bank. Final ones are those that no wording can mend."""
     if not isinstance(case.text, SkillDelta):
-        return {}
-    reasons = {text: _wrong_with(text, case) for text in case.text.guards}
-    return {text: reason for text, reason in reasons.items() if reason}
-
-
-def _wrong_with(text: str, case: Case) -> str:
+        return
     functions = case.functions.union(*(contents.functions for contents in case.contents))
-    try:
-        guard = parse_guard(text)
-    except GuardError as error:
-        return f"{error}{suggest_full_names(text, functions)}"
-    if reason := _name_what_is_unknown(guard, functions, case):
-        return f"{text}: {reason}"
+    for text in case.text.guards:
+        try:
+            guard = parse_guard(text)
+        except GuardError as error:
+            yield Refusal("guard", f"{error}{suggest_full_names(text, functions)}", text)
+            continue
+        if reason := _name_what_is_unknown(guard, functions, case):
+            yield Refusal("guard", f"{text}: {reason}", text)
+        elif reason := _unsupported(text, guard, case):
+            yield Refusal("guard", f"{text}: {reason}", text, final=True)
+
+
+def _unsupported(text: str, guard: Guard, case: Case) -> str:
     # What a patch takes over from its delta or its targets has been shown by the runs that those rest on.
     if case.sources is not None and any(
         text in source.guards for source in case.sources if isinstance(source, SkillDelta)
@@ -41,7 +44,7 @@ def _wrong_with(text: str, case: Case) -> str:
     if case.cites is None and case.sources is None:
         return ""
     reasons = (not_borne_out(replay_guard(guard, packet), packet) for packet in case.packets)
-    return next((f"{text}: {reason}" for reason in reasons if reason), "")
+    return next((reason for reason in reasons if reason), "")
 
 
 def replay_guard(guard: Guard, packet: Packet) -> GuardReplay:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+
+from contramem.contrast.english import stem
 
 FUNCTION_WORDS = frozenset(
     """a about above after again against all already also although always am among an and another any anyone
@@ -34,7 +35,8 @@ GLUE = frozenset(
     verify wait way work write written wrong""".split()
 )
 
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+# The plural of an abbreviation (`IDs`) is the abbreviation.
+_PART = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 
 
@@ -46,21 +48,6 @@ def content_words(text: str) -> Iterator[tuple[str, str]]:
             root = stem(word)
             if root not in _PLAIN_STEMS:
                 yield root, word
-
-
-_ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "edly", "ies", "ied", "ions", "ion", "ers", "er", "ed", "es",
-            "ly", "als", "al", "ments", "ment", "s", "e", "y")  # fmt: skip
-
-
-@lru_cache(maxsize=1 << 14)
-def stem(word: str) -> str:
-    """What the forms of a word share: `deletes`, `deleting` and `deletion` are one. Crude, and the same for all."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    word = word[:-1] if len(word) > 3 and word[-1] in "ey" else word
-    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
 
 
 _PLAIN_STEMS = frozenset(stem(word) for word in GLUE | {w for w in FUNCTION_WORDS if len(w) > 2})

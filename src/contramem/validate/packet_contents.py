@@ -18,6 +18,7 @@ from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.traces.effects import words
+from contramem.validate.counts import Sides
 
 MIN_VALUE_CHARS = 3
 """Shorter values stand in any text by chance."""
@@ -27,6 +28,7 @@ MIN_PIECE_WORDS = 4
 QUOTED_WORDS = 6
 """So many words in a row are a quotation."""
 
+_LOWER_WORD = re.compile(r"(?<!\w)[a-z]{3,}(?!\w)")
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 # A source is told by more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word.
 _TELLING_SOURCE = re.compile(r"\w[\-_./]+\w|\d")
@@ -60,24 +62,17 @@ class PacketContents:
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
         self._replays: dict[Guard, GuardReplay] = {}
-        self._sides = tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing)
-        self._signals = packet.signals
+        self.sides = Sides(
+            tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing), self.called
+        )
+        self._task = packet.task
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
 
     @cached_property
-    def counts(self) -> frozenset[tuple[int, int]]:
-        """What can truly be counted: what signals state, and how many runs of each side call each function."""
-        passing, failing = self._sides
-        pairs = {pair for signal in self._signals for pair in counts_in(signal.statement)}
-        for signal in self._signals:
-            pairs.add((len(signal.passing), len(passing)))
-            pairs.add((len(signal.failing), len(failing)))
-            pairs.add((len(signal.passing) + len(signal.failing), len(passing) + len(failing)))
-        for side in (passing, failing, (*passing, *failing)):
-            for function in self.functions:
-                number = sum(function in self.called[letter] for letter in side)
-                pairs |= {(number, len(side)), (len(side) - number, len(side))}
-        return frozenset(pairs)
+    def shown_words(self) -> frozenset[str]:
+        """Words that the redacted packet shows in lower case: an author reads them as words, not as values."""
+        texts = {text for step in self.steps.values() for text in (step.text, step.returned, step.error) if text}
+        return frozenset(word for text in (self._task, *texts) for word in _LOWER_WORD.findall(text))
 
     def replay(self, guard: Guard, packet: Packet) -> GuardReplay:
         """How the runs of `packet`, which this is about, fare with a guard. Replayed once."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from contramem.contrast.english import ORDINARY_STEMS, stem
 from contramem.contrast.instructions import fold_case
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
@@ -24,6 +25,8 @@ MIN_SECRET_BITS = 3.5
 MAX_ORDINARY_WORDS = 3
 """A value of so many plain words of the interface (`all files`) says nothing about a task."""
 
+_IDENTIFYING = re.compile(r"<(?:PERSON|EMAIL|URL|PHONE|ACCOUNT|ID|AMOUNT|NUMBER)")
+"""Placeholders of values that tell on somebody, however plain the word."""
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 _COUNTED = re.compile(
     r"\b\d+\s+(?:(?:out\s+)?of\s+(?:the\s+|all\s+)?\d+|(?:passing|failing|runs?|tasks?|calls?|times?)\b)"
@@ -93,7 +96,7 @@ class Privacy:
                 name = case.fields[field].name
                 if (name, value) in reported or self._ordinary(value, case.names, contents):
                     continue
-                if not _is_only_a_word(value, texts[field]):
+                if not _is_only_a_word(value, placeholder, texts[field], contents):
                     reported.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
@@ -107,13 +110,30 @@ class Privacy:
         return all(part in FUNCTION_WORDS or part in names.words or not any(content_words(part)) for part in parts)
 
 
-def _is_only_a_word(value: str, text: str) -> bool:
-    """An ordinary word that some field held (`locked`, `resolved`), written as a word: in lower case, or opening a
-    sentence. `Grant` in the middle of one may be a person."""
-    if value not in ORDINARY_WORDS:
+def _is_only_a_word(value: str, placeholder: str, text: str, contents: PacketContents) -> bool:
+    """Ordinary words that some field held (`locked`, `rent`, `overdue tasks`), written as words: in lower case, or
+    opening a sentence. `Grant` in the middle of one may be a person, and so may any word that a person's field held."""
+    if value in ORDINARY_WORDS:
+        capital = re.escape(value.capitalize())
+        return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{capital}(?!\w)", text) is None
+    return _IDENTIFYING.match(placeholder) is None and _is_plain(value, contents) and _is_in_lower_case(value, text)
+
+
+def _is_plain(value: str, contents: PacketContents) -> bool:
+    """An ordinary English word, or a few words that the packet itself shows in lower case: they identify nothing."""
+    parts = value.split()
+    if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
         return False
-    capital = re.escape(value.capitalize())
-    return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{capital}(?!\w)", text) is None
+    if len(parts) == 1 and stem(value) in ORDINARY_STEMS:
+        return True
+    return all(part in FUNCTION_WORDS or part in contents.shown_words for part in parts)
+
+
+def _is_in_lower_case(value: str, text: str) -> bool:
+    written = re.findall(rf"(?<!\w){re.escape(value)}(?!\w)".replace("\\ ", r"\s+"), text, re.IGNORECASE)
+    opening = re.match(rf"\W*{re.escape(value)}", text, re.IGNORECASE)
+    allowed = {value, value.capitalize()} if opening else {value}
+    return all(" ".join(found.split()) in allowed for found in written)
 
 
 def mask_interface_names(texts: Sequence[str], names: Names) -> list[str]:

@@ -12,7 +12,7 @@ from contramem.contrast.packet import Packet
 from contramem.validate.case import Case, Check
 from contramem.validate.closure import closure
 from contramem.validate.evidence import evidence
-from contramem.validate.guards import unfit
+from contramem.validate.guards import refuse_guards
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
@@ -75,5 +75,5 @@ class Validator:
         """Whatever is put together as a case."""
         refusals = [Refusal(name, reason) for name, check in self._checks.items() for reason in check(case)]
         if self._judges_guards:
-            refusals += [Refusal("guard", reason, guard) for guard, reason in unfit(case).items()]
+            refusals += refuse_guards(case)
         return refusals

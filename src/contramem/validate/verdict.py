@@ -16,6 +16,8 @@ class Refusal(NamedTuple):
     """A sentence, for the ledger and for a model that is asked again. It never repeats the value it complains about."""
     guard: str = ""
     """The one guard that it is about: the text may enter without it. Empty: it is about the text."""
+    final: bool = False
+    """Asking the author again would not help: a guard that the runs do not bear out is simply left out."""
 
     def __str__(self) -> str:
         return f"{self.check}: {self.reason}"

@@ -89,7 +89,7 @@ def test_the_three_jobs_make_a_bank_and_the_ledger_knows_what_each_decision_cost
         pytest.param({"deltas": [{**DELTA, "functions_used": ["Mail.burn"]}]}, "Mail.burn", id="no-such-function"),
         pytest.param({"deltas": [{**DELTA, "solves": "Mail ada@example.org."}]}, "an e-mail address", id="personal"),
         pytest.param(
-            {"deltas": [{**DELTA, "guards": ["absence(Mail.delete)"]}]}, "broken by passing", id="wrong-guard"
+            {"deltas": [{**DELTA, "guards": ["absence(Mail.burn)"]}]}, "no run calls Mail.burn", id="wrong-guard"
         ),
     ],
 )

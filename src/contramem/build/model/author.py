@@ -87,7 +87,7 @@ class ModelAuthor:
 
         def judge(reply: str) -> tuple[FunctionCard | None, list[str]]:
             card = replies.function_card(reply, function)
-            return card, _said(self._checks.card(card, observations, packets)) if card is not None else []
+            return card, _complaints(self._checks.card(card, observations, packets)) if card is not None else []
 
         return self._converse(self.builder_request(function, observations, tool), judge)
 
@@ -95,7 +95,7 @@ class ModelAuthor:
         def judge(reply: str) -> tuple[list[Candidate], list[str]]:
             found = replies.candidates(reply)
             checked = [(place, self._checks.candidate(one, packet, self._functions)) for place, one in enumerate(found)]
-            return found, [f"deltas.{place}: {text}" for place, wrong in checked for text in _said(wrong)]
+            return found, [f"deltas.{place}: {text}" for place, wrong in checked for text in _complaints(wrong)]
 
         return self._converse(self.reflector_request(packet, bank), judge)
 
@@ -255,11 +255,12 @@ class ModelAuthor:
         targets = [card for card in held if isinstance(card, SkillCard)]
         used = {name for text in (candidate.delta, *targets) for name in text.functions_used}
         functions = [card for name in sorted(used) if (card := bank.function(name)) is not None]
-        return _said(self._checks.patch(patch, candidate, targets, functions, packet))
+        return _complaints(self._checks.patch(patch, candidate, targets, functions, packet))
 
 
-def _said(refusals: Sequence[Refusal]) -> list[str]:
-    return list(dict.fromkeys(refusal.reason for refusal in refusals))
+def _complaints(refusals: Sequence[Refusal]) -> list[str]:
+    """What the model is asked to change. A guard that does not hold is dropped, and not asked for again."""
+    return list(dict.fromkeys(refusal.reason for refusal in refusals if not refusal.final))
 
 
 def _refused(call: StoredExchange) -> str:
