@@ -8,6 +8,7 @@
     pool.py         trajectories by task, on disk past a few megabytes
     write.py        contramem's own format
 
-Beside them: outcomes.py takes verdicts from elsewhere, result_errors.py finds errors that results
+Beside them: verdicts.py finds verdicts that lie beside runs and verdict_files.py reads them, locations.py takes fields
+from paths and other files, outcomes.py takes verdicts from a user's table, result_errors.py finds errors that results
 admit to, tools.py what runs say about tools; summary.py counts.
 """

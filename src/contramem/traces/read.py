@@ -13,9 +13,11 @@ import msgspec
 
 from contramem.errors import TraceError, UsageError, nearest
 from contramem.traces.files import TraceFile, is_archive, unpack
+from contramem.traces.locations import apply_locations
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
 from contramem.traces.trajectory import Trajectory
+from contramem.traces.verdicts import VerdictsBeside
 
 KEPT_PROBLEMS = 10_000
 """Problems beyond this many are counted but no longer kept: a corrupt terabyte must not fill the memory."""
@@ -46,6 +48,7 @@ class TraceReading:
         self._on_file = on_file or (lambda done, found: None)
         self.problems: list[Problem] = []
         self.problem_count = 0
+        self._verdicts = VerdictsBeside()
         self.skipped: Counter[str] = Counter()
         self.ignored = 0
         self._done = self._files = 0
@@ -125,7 +128,7 @@ class TraceReading:
             )
         for item in reader.read(file, self._options):
             if isinstance(item, Trajectory):
-                yield self._complete(item)
+                yield self._complete(item, file)
             elif isinstance(item, Problem):
                 self._report(item)
             else:
@@ -140,7 +143,11 @@ class TraceReading:
             raise TraceError(f"could be {names}", "Choose one with --format.")
         return claiming[0] if claiming else None
 
-    def _complete(self, trajectory: Trajectory) -> Trajectory:
+    def _complete(self, trajectory: Trajectory, file: TraceFile) -> Trajectory:
+        """The run with what stands elsewhere: in the file's path, in files beside it, and in what the user says."""
+        trajectory = self._verdicts.apply(trajectory, file)
+        if self._options.located_fields:
+            trajectory = apply_locations(trajectory, file, self._options.located_fields)
         if self._options.outcomes is not None:
             trajectory = self._options.outcomes.apply(trajectory)
         ability = self._options.ability or trajectory.ability or "general"

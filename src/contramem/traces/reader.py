@@ -13,6 +13,7 @@ import msgspec
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
+from contramem.traces.locations import is_location
 from contramem.traces.normalize import Naming
 from contramem.traces.outcomes import OutcomeRows
 from contramem.traces.trajectory import Effect, Trajectory
@@ -42,12 +43,23 @@ class ReadOptions:
 
     format: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Where the chat format finds task_id, source, outcome and so on: `{"outcome": "scores.final"}`."""
+    """Where task_id, source, outcome and so on are: `{"outcome": "scores.final"}` inside a record, `path:-2` in the
+    file's path, `file:../report.json#resolved` in another file (locations.py)."""
     outcomes: OutcomeRows | None = None
     app: str | None = None
     ability: str | None = None
     effects: Mapping[str, Effect] = field(default_factory=dict)
     _namings: dict[Any, Naming] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def record_fields(self) -> Mapping[str, str]:
+        """The fields that are inside records; readers look for these. The others are found for every format alike."""
+        return {name: place for name, place in self.fields.items() if not is_location(place)}
+
+    @property
+    def located_fields(self) -> Mapping[str, str]:
+        """The fields that are in the file's path or in another file."""
+        return {name: place for name, place in self.fields.items() if is_location(place)}
 
     def naming(self, fallback: str = "general", aliases: Mapping[str, str] | None = None) -> Naming:
         """How functions are named where no app is given. Shared between files, so that names are settled once."""

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.traces.readers.samples import OTHERS, SAMPLES
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
@@ -135,7 +136,7 @@ DEEP = json.loads("[" * 200 + "]" * 200)
 @cache
 def seeds() -> dict[str, Any]:
     """The documents above and, where the shared data is there, its small samples: JSON by file name."""
-    found = dict(INLINE)
+    found = INLINE | {f"{name}-{file}": content for name, (file, content) in (SAMPLES | OTHERS).items()}
     beside = Path(__file__).parents[4] / "shared" / "data"
     folder = Path(os.environ.get("CONTRAMEM_SHARED_DATA", beside)) / "formats"
     for path in sorted(folder.glob("*/*")):

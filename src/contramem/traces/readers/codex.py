@@ -46,7 +46,7 @@ class ResponsesReader:
 
     def claims(self, file: TraceFile) -> bool:
         head = file.head
-        item = head[0] if isinstance(head, list) and head else head
+        item = _first_item(head) if isinstance(head, list) and head else head
         if not isinstance(item, dict) or "sessionId" in item or "payload" in item:
             return False
         if item.get("object") == "response":
@@ -60,6 +60,12 @@ class ResponsesReader:
         return each_run(
             file, [("", file.document)], lambda document, position: _items(_as_list(document), file, options)
         )
+
+
+def _first_item(items: list[Any]) -> Any:
+    """The first that is more than a chat message: the Agents SDK opens its items with one."""
+    plain = (item for item in items[:20] if not (isinstance(item, dict) and "role" in item and "type" not in item))
+    return next(plain, items[0])
 
 
 def _one_of(entry: Entry, kinds: frozenset[str]) -> bool:

@@ -145,7 +145,7 @@ def _trajectory(sample: Any, header: LogHeader, origin: Origin, options: ReadOpt
         source=header.model,
         origin=origin,
         events=recorder.events(),
-        outcome=_outcome(sample, header, options.fields.get("outcome")),
+        outcome=_outcome(sample, header, options.record_fields.get("outcome")),
         run=str(sample.epoch),
         task=_task(sample.input),
         authored=True,

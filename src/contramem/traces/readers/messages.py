@@ -26,12 +26,21 @@ def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
         if message.get("function_call"):
             record_call(recorder, message["function_call"])
     elif role in ("tool", "function"):
-        recorder.result(result_content(message.get("content")), message.get("tool_call_id"))
+        marked = message.get("is_error")
+        error = marked if isinstance(marked, bool) else None
+        recorder.result(result_content(message.get("content")), _call_id(message), error=error)
     elif role == "user":
         return record_content(recorder, "user", message.get("content"))
     elif role not in ROLES:
         raise TraceError(f"has a message of unknown role {str(role)[:40]!r}", f"Known are: {', '.join(sorted(ROLES))}.")
     return ""
+
+
+def _call_id(message: Mapping[str, Any]) -> str | None:
+    """The id of the call that a result answers. SWE-agent lists it as the only one of `tool_call_ids`."""
+    listed = message.get("tool_call_ids")
+    call_id = listed[0] if isinstance(listed, list) and listed else message.get("tool_call_id")
+    return call_id if isinstance(call_id, str) else None if call_id is None else str(call_id)
 
 
 def record_call(recorder: Recorder, call: Mapping[str, Any]) -> None:
@@ -94,7 +103,9 @@ def has_blocks(message: object) -> bool:
 def is_message(value: object) -> bool:
     """Is this a chat message, by its role?"""
     role = value.get("role") if isinstance(value, dict) else None
-    return isinstance(role, str) and role in ROLES
+    if not isinstance(role, str) or role not in ROLES:
+        return False
+    return "parts" not in value or "content" in value  # type: ignore[operator]  # with parts alone it is Gemini's
 
 
 def result_content(content: object) -> object:

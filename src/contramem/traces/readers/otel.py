@@ -7,7 +7,7 @@ Tool spans give results and errors; a call that has no tool span (it was answere
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from contramem.errors import TraceError
@@ -28,6 +28,7 @@ from contramem.traces.readers.otel_spans import Span, spans_in
 from contramem.traces.readers.records import tools_of
 from contramem.traces.trajectory import Origin, Tool, Trajectory, digest
 
+_TASKS = ("contramem.task", "metadata.task")
 _TASK_IDS = ("contramem.task_id", "task_id", "task.id", "metadata.task_id")
 _SOURCES = ("contramem.source", "gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "model_name")
 _AGENTS = ("gen_ai.agent.name", "agent_name", "agent.name", "llm.provider")
@@ -51,29 +52,41 @@ class OtelReader:
         )
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
-        traces: dict[str, list[Span]] = {}
-        for position, span in spans_in(file):
-            if isinstance(span, TraceError):
-                yield Problem(f"{file.origin}:{position}" if str(position) else file.origin, span.what, span.hint)
-            else:
-                traces.setdefault(span.trace, []).append(span)
-
-        def build(spans: list[Span], position: str) -> Trajectory | SkippedRun:
-            return _trajectory(sorted(spans, key=lambda span: span.start), position, file, options)
-
-        yield from each_run(file, traces.items(), build)
+        return read_spans(file, options, spans_in(file))
 
 
-def _trajectory(spans: list[Span], trace: str, file: TraceFile, options: ReadOptions) -> Trajectory | SkippedRun:
+def read_spans(
+    file: TraceFile,
+    options: ReadOptions,
+    found_spans: Iterable[tuple[object, Span | TraceError]],
+    environment: str = "otel",
+) -> Iterator[Trajectory | Problem | SkippedRun]:
+    """One run for each trace among the spans; (position, TraceError) stands for what is no span."""
+    traces: dict[str, list[Span]] = {}
+    for position, span in found_spans:
+        if isinstance(span, TraceError):
+            yield Problem(f"{file.origin}:{position}" if str(position) else file.origin, span.what, span.hint)
+        else:
+            traces.setdefault(span.trace, []).append(span)
+
+    def build(spans: list[Span], position: str) -> Trajectory | SkippedRun:
+        return _trajectory(sorted(spans, key=lambda span: span.start), position, environment, file, options)
+
+    yield from each_run(file, traces.items(), build)
+
+
+def _trajectory(
+    spans: list[Span], trace: str, environment: str, file: TraceFile, options: ReadOptions
+) -> Trajectory | SkippedRun:
     if not any(is_model(span) or is_tool(span) for span in spans):
         return SkippedRun(f"{file.origin}:{trace}", "trace shows no model and no tool")
     conversation = OtelConversation(Recorder(options.naming()))
     tools = _tools(spans, conversation.recorder)
     conversation.tell(spans)
-    marks = _Marks(spans, options.fields)
-    task = marks("task") or conversation.task
+    marks = _Marks(spans, options.record_fields)
+    task = marks("task", *_TASKS) or _agent_input(spans) or conversation.task
     return Trajectory(
-        environment="otel",
+        environment=environment,
         task_id=marks("task_id", *_TASK_IDS) or f"prompt-{digest(task)}",
         source=marks("source", *_SOURCES, *_AGENTS) or "unknown",
         origin=Origin(file.origin, trace),
@@ -179,6 +192,12 @@ class OtelConversation:
         if call_id is not None:
             self._open.pop(call_id, None)
         self.recorder.result(call.result, call_id, error=call.error, time=time)
+
+
+def _agent_input(spans: list[Span]) -> str:
+    """What the outermost agent was asked, where its span says so in words; models are shown more than that."""
+    agent = next((span for span in spans if span.get("openinference.span.kind") == "AGENT"), None)
+    return _input(agent) if agent is not None and isinstance(json_of(agent.get("input.value")), dict) else ""
 
 
 def _input(root: Span) -> str:

@@ -72,16 +72,30 @@ def messages_of(span: Span) -> list[OtelMessage]:
 def _message(raw: dict[str, Any]) -> OtelMessage:
     message = OtelMessage(str(raw.get("role") or "user"))
     texts = [raw["content"]] if isinstance(raw.get("content"), str) else []
-    for part in raw.get("parts") or ():
-        kind = part.get("type")
+    content = raw["content"] if isinstance(raw.get("content"), list) else []
+    for part in [*(raw.get("parts") or ()), *content]:
+        kind = part.get("type") if isinstance(part, dict) else None
         if kind == "tool_call":
             message.calls.append(OtelCall(part.get("id"), part["name"], part.get("arguments")))
         elif kind == "tool_call_response":
             result = part["response"] if "response" in part else part.get("result")
             message.answers.append(OtelCall(part.get("id"), result=result))
-        elif isinstance(part.get("content"), str):
-            texts.append(part["content"])
+        elif kind == "tool_use":
+            message.calls.append(OtelCall(part.get("id"), part["name"], part.get("input")))
+        elif kind == "tool_result":
+            failed = True if part.get("is_error") is True else None
+            message.answers.append(OtelCall(part.get("tool_use_id"), result=text_of(part.get("content")), error=failed))
+        elif text := text_of(part):
+            texts.append(text)
+    for call in raw.get("tool_calls") or ():
+        spec = call["function"] if isinstance(call.get("function"), dict) else call
+        arguments = spec.get("arguments", spec.get("args"))
+        message.calls.append(OtelCall(call.get("id"), str(spec["name"]), arguments))
     message.text = "\n".join(texts)
+    if message.role == "tool":
+        failed = True if raw.get("is_error") is True else None
+        message.answers.append(OtelCall(raw.get("tool_call_id"), result=message.text, error=failed))
+        message.text = ""
     return message
 
 

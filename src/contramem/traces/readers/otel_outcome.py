@@ -8,8 +8,8 @@ from typing import Any
 from contramem.traces.files import number
 from contramem.traces.readers.otel_messages import is_model
 from contramem.traces.readers.otel_spans import Span
-from contramem.traces.readers.records import verdict
 from contramem.traces.trajectory import Ending, Outcome, RunUsage
+from contramem.traces.verdict_files import verdict_of
 
 
 def outcome_of(spans: list[Span], named: object) -> Outcome:
@@ -32,8 +32,8 @@ def _all(judged: list[bool | None]) -> bool | None:
 
 def _judge(value: object, label: object) -> bool | None:
     """A label that we know decides; a score passes from 1."""
-    by_label, _ = verdict(label)
-    return verdict(value)[0] if by_label is None else by_label
+    by_label, _ = verdict_of(label)
+    return verdict_of(value)[0] if by_label is None else by_label
 
 
 def _evaluations(spans: list[Span]) -> Iterator[tuple[Any, Any, str]]:

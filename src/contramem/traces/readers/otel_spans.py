@@ -100,22 +100,22 @@ def _span(raw: dict[str, Any], _: Any) -> Span:
     code = status.get("status_code") if isinstance(status, dict) else raw.get("status_code") or status
     description = status.get("description") if isinstance(status, dict) else raw.get("status_message")
     events = [(event["name"], event.get("attributes") or {}) for event in raw.get("events") or ()]
-    attributes = _expand_metadata(raw["attributes"])
+    attributes = expand_metadata(flatten(raw["attributes"]))
     return Span(
         trace=str(context["trace_id"]),
         parent=str(raw.get("parent_id") or ""),
-        start=_seconds(raw["start_time"]),
+        start=seconds(raw["start_time"]),
         attributes=attributes,
         resource=(raw.get("resource") or {}).get("attributes") or {},
         events=events,
-        error=_error(description, events, attributes) if str(code).endswith("ERROR") else None,
+        error=error_text(description, events, attributes) if str(code).endswith("ERROR") else None,
     )
 
 
 def _otlp_span(raw: dict[str, Any], resource: Any) -> Span:
     status = raw.get("status") or {}
     events = [(event["name"], _attributes(event.get("attributes"))) for event in raw.get("events") or ()]
-    attributes = _expand_metadata(_attributes(raw.get("attributes")))
+    attributes = expand_metadata(_attributes(raw.get("attributes")))
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
     return Span(
         trace=str(raw["traceId"]),
@@ -124,7 +124,7 @@ def _otlp_span(raw: dict[str, Any], resource: Any) -> Span:
         attributes=attributes,
         resource=_attributes((resource or {}).get("attributes")),
         events=events,
-        error=_error(status.get("message"), events, attributes) if failed else None,
+        error=error_text(status.get("message"), events, attributes) if failed else None,
     )
 
 
@@ -136,7 +136,7 @@ def _otlp_log(raw: dict[str, Any], resource: Any) -> Span:
     return Span(str(raw["traceId"]), "log", time, {}, events=[(str(name), attributes)])
 
 
-def _error(description: object, events: list[tuple[str, dict[str, Any]]], attributes: dict[str, Any]) -> str:
+def error_text(description: object, events: list[tuple[str, dict[str, Any]]], attributes: dict[str, Any]) -> str:
     thrown = next((values for name, values in events if name == "exception"), {})
     for text in (
         thrown.get("exception.message"),
@@ -149,7 +149,7 @@ def _error(description: object, events: list[tuple[str, dict[str, Any]]], attrib
     return "failed"
 
 
-def _seconds(time: object) -> float:
+def seconds(time: object) -> float:
     """Of an ISO text, or of a number that is nanoseconds when it could not be seconds."""
     if isinstance(time, str) and not time.isdigit():
         return datetime.fromisoformat(time).timestamp()
@@ -178,7 +178,38 @@ def _value(value: Any) -> Any:
     return content
 
 
-def _expand_metadata(attributes: dict[str, Any]) -> dict[str, Any]:
+_NESTED = frozenset(
+    "llm tool openinference input output session user message agent tool_call embedding retrieval eval".split()
+)
+"""Prefixes that Phoenix exports as objects instead of dotted names."""
+
+
+def flatten(attributes: Any) -> dict[str, Any]:
+    """Attributes under dotted names, however deep the exporter nested OpenInference's own ones."""
+    flat: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if name.partition(".")[0] in _NESTED and isinstance(value, (dict, list)) and not name.endswith("put.value"):
+            check_depth(value)
+            _spread(name, value, flat)
+        else:
+            flat[name] = value
+    return flat
+
+
+def _spread(name: str, value: Any, flat: dict[str, Any]) -> None:
+    if name in ("input.value", "output.value"):  # whatever a tool was given: its own fields are no attributes
+        flat[name] = value
+    elif isinstance(value, dict):
+        for key, child in value.items():
+            _spread(f"{name}.{key}", child, flat)
+    elif isinstance(value, list) and any(isinstance(child, dict) for child in value):
+        for place, child in enumerate(value):
+            _spread(f"{name}.{place}", child, flat)
+    elif value is not None:
+        flat[name] = value
+
+
+def expand_metadata(attributes: dict[str, Any]) -> dict[str, Any]:
     """With the entries of a `metadata` attribute, which is JSON text or an object, under names of their own."""
     metadata = attributes.get("metadata")
     if isinstance(metadata, str):

@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from contramem.errors import TraceError, UsageError
-from contramem.traces.files import TraceFile, decode, number
+from contramem.traces.files import TraceFile, decode
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import is_message, record_message
 from contramem.traces.readers.meter import Meter
 from contramem.traces.trajectory import Origin, Outcome, RunUsage, Tool, Trajectory, digest
+from contramem.traces.verdict_files import verdict_of
 
 FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
 """What `--map` takes on its left side."""
 
 _DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
-_PASSED = frozenset("pass passed true success successful succeeded solved resolved correct yes ok".split())
-_FAILED = frozenset("fail failed false failure unsuccessful unsolved unresolved incorrect wrong no".split())
 _ABSENT: Any = object()
 
 
-def read_records(file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
-    """Every record of the file as a run; then a word about each mapped field that no record has."""
-    fields = FieldMap(options.fields)
+def read_records(
+    file: TraceFile,
+    options: ReadOptions,
+    translate: Callable[[Any], Any] = lambda record: record,
+    is_message: Callable[[object], bool] = is_message,
+) -> Iterator[Trajectory | Problem | SkippedRun]:
+    """Every record of the file as a run; then a word about each mapped field that no record has.
+
+    `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises.
+    """
+    fields = FieldMap(options.record_fields)
 
     def build(record: object, position: str) -> Trajectory:
-        return _trajectory(record, Origin(file.origin, position), fields, options)
+        return _trajectory(translate(record), Origin(file.origin, position), fields, options)
 
-    yield from each_run(file, records_in(file), build)
+    yield from each_run(file, records_in(file, is_message), build)
     yield from fields.missing(file)
 
 
-def records_in(file: TraceFile) -> Iterable[tuple[object, Any]]:
+def records_in(file: TraceFile, is_message: Callable[[object], bool]) -> Iterable[tuple[object, Any]]:
     """(position, record): one a line, or the items of a list, or the document; a list of messages is one record."""
     if file.is_lines:
-        return file.lines()
+        return _line_records(file, is_message)
     document = file.document
     if isinstance(document, list) and not (document and is_message(document[0])):
         return enumerate(document)
     return [("", document)]
+
+
+def _line_records(file: TraceFile, is_message: Callable[[object], bool]) -> Iterable[tuple[object, Any]]:
+    """Lines that are messages themselves are one record together; otherwise each line is a record."""
+    if not is_message(file.head):
+        return file.lines()
+    lines = list(file.lines())
+    broken = [(number, line) for number, line in lines if isinstance(line, TraceError)]
+    return [*broken, ("", [line for _, line in lines if not isinstance(line, TraceError)])]
 
 
 def first_messages(file: TraceFile) -> list[Any]:
@@ -48,7 +64,9 @@ def first_messages(file: TraceFile) -> list[Any]:
     head = file.head
     if isinstance(head, list) and head and not is_message(head[0]):
         head = head[0]
-    messages = head.get("messages") if isinstance(head, dict) else head
+    messages = head.get("messages") if isinstance(head, dict) and "messages" in head else head
+    if file.is_lines and is_message(messages) and "type" not in messages:
+        messages = [messages]
     return messages if isinstance(messages, list) and messages and all(map(is_message, messages)) else []
 
 
@@ -154,20 +172,10 @@ def label(value: object, what: str) -> str | None:
     return str(value)
 
 
-def verdict(value: object) -> tuple[bool | None, float | None]:
-    """(passed, reward) of an outcome in any usual form. A form we do not know is no verdict."""
-    if isinstance(value, bool):
-        return value, None
-    if isinstance(value, str) and (word := value.strip().lower()) in _PASSED | _FAILED:
-        return word in _PASSED, None
-    reward = number(value)
-    return (None, None) if reward is None else (reward >= 1, reward)
-
-
 def _outcome(value: object, record: Mapping[str, Any], fields: FieldMap, feedback: str) -> Outcome:
-    passed, reward = verdict(value)
+    passed, reward = verdict_of(value)
     if "outcome" not in fields.paths and reward is None:
-        by_reward, reward = verdict(record.get("reward"))
+        by_reward, reward = verdict_of(record.get("reward"))
         passed = by_reward if passed is None else passed
     return Outcome(passed, reward, feedback)
 

@@ -1,0 +1,146 @@
+"""What platforms that keep runs as a tree of steps share: each step becomes a Span, and otel.py reads the trace.
+
+A platform says which of its steps are a model's and which are a tool's; `model_span` and `tool_span` write them down in
+the names of the GenAI conventions, so that one reading serves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from contramem.errors import TraceError
+from contramem.traces.files import TraceFile
+from contramem.traces.readers.langchain import chat_messages, is_langchain_message
+from contramem.traces.readers.otel_messages import json_of
+from contramem.traces.readers.otel_spans import Span, seconds
+
+Spans = Iterator[tuple[object, Span | TraceError]]
+
+_BROKEN = (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, TraceError)
+
+
+class Step(NamedTuple):
+    """Where a step stands in its trace."""
+
+    trace: str
+    parent: str
+    start: float
+    error: str | None = None
+
+
+def spans_of(records: Iterable[tuple[object, Any]], make: Callable[[Any], Iterable[Span]]) -> Spans:
+    """The spans of each record; a record that is none comes as the TraceError that says so."""
+    for position, record in records:
+        try:
+            if isinstance(record, TraceError):
+                raise record
+            for span in make(record):
+                yield position, span
+        except _BROKEN as error:
+            what = error.what if isinstance(error, TraceError) else f"has no usable step ({str(error)[:200]})"
+            yield position, TraceError(what, "Is this an export of traces?")
+
+
+def records_of(file: TraceFile, *keys: str) -> Iterable[tuple[object, Any]]:
+    """(position, record): one a line, the items of a list or of the list under one of `keys`, or the document."""
+    if file.is_lines:
+        return file.lines()
+    document = file.document
+    if isinstance(document, dict):
+        listed = next((document[key] for key in keys if isinstance(document.get(key), list)), None)
+        return [("", document)] if listed is None else enumerate(listed)
+    return enumerate(document) if isinstance(document, list) else [("", document)]
+
+
+def first_record(file: TraceFile, *keys: str) -> dict[str, Any]:
+    """The first record, for readers that ask whether the file is theirs; empty when there is none."""
+    head = file.head
+    if isinstance(head, dict):
+        head = next((head[key] for key in keys if isinstance(head.get(key), list) and head[key]), head)
+    if isinstance(head, list):
+        head = head[0] if head else None
+    return head if isinstance(head, dict) else {}
+
+
+def step(trace: object, parent: object, start: object, error: object = None) -> Step:
+    text = error if isinstance(error, str) else "" if not error else str(error)
+    return Step(str(trace), str(parent or ""), seconds(start), text[:2000] or None)
+
+
+def plain_span(place: Step, attributes: dict[str, Any]) -> Span:
+    """A step that is neither a model's nor a tool's: it holds the trace together and may carry its labels."""
+    return Span(place.trace, place.parent, place.start, attributes, error=place.error)
+
+
+def model_span(place: Step, sent: object, reply: object, model: object, usage: object = None) -> Span:
+    counts = usage if isinstance(usage, dict) else {}
+    attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": model if isinstance(model, str) and model else None,
+        "gen_ai.input.messages": list(messages_in(json_of(sent))),
+        "gen_ai.output.messages": list(messages_in(json_of(reply), "assistant")),
+        "gen_ai.usage.input_tokens": _first(counts, "input_tokens", "prompt_tokens", "input", "promptTokens"),
+        "gen_ai.usage.output_tokens": _first(
+            counts, "output_tokens", "completion_tokens", "output", "completionTokens"
+        ),
+    }
+    return Span(place.trace, place.parent, place.start, attributes, error=place.error)
+
+
+def tool_span(place: Step, name: object, arguments: object, result: object, call_id: object = None) -> Span:
+    answered, error = json_of(result), place.error
+    chats = [chat for chat in chat_messages(answered) if chat["role"] == "tool"]
+    if chats:  # LangChain's tools answer with a message
+        result, call_id = chats[0]["content"], chats[0]["tool_call_id"] or call_id
+        error = error or (str(result)[:2000] if chats[0]["is_error"] else None)
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": str(name),
+        "gen_ai.tool.call.id": call_id,
+        "gen_ai.tool.call.arguments": json_of(arguments),
+        "gen_ai.tool.call.result": result,
+    }
+    return Span(place.trace, place.parent, place.start, attributes, error=error)
+
+
+def _first(counts: dict[str, Any], *names: str) -> Any:
+    return next((counts[name] for name in names if counts.get(name) is not None), None)
+
+
+def messages_in(value: Any, role: str = "user") -> Iterator[dict[str, Any]]:
+    """The chat messages in what a model was sent or gave back, in the shapes that SDKs log it."""
+    if isinstance(value, str):
+        yield {"role": role, "content": value}
+    elif isinstance(value, list):
+        for item in value:
+            yield from messages_in(item, role)
+    elif is_langchain_message(value):
+        yield from chat_messages(value)
+    elif isinstance(value, dict):
+        if "role" in value:
+            yield value
+        elif value.get("type") in ("text", "tool_use"):  # a bare block of Anthropic's reply
+            yield {"role": role, "content": [value]}
+        else:
+            keys = ("messages", "contents", "input", "choices", "message", "generations", "output", "content", "text")
+            inner = next((value[key] for key in keys if value.get(key)), None)
+            yield from messages_in(inner, role)
+
+
+def labels(*holders: object) -> dict[str, Any]:
+    """What tags and metadata say about the run, under the names that otel.py looks for."""
+    found: dict[str, Any] = {}
+    for holder in holders:
+        holder = json_of(holder)
+        if isinstance(holder, dict):
+            found |= {f"metadata.{name}": value for name, value in holder.items() if isinstance(name, str)}
+            found |= {name: value for name, value in holder.items() if isinstance(name, str)}
+    return found
+
+
+def scored(name: object, value: object, comment: object = "") -> dict[str, Any]:
+    """An evaluation as otel.py reads it."""
+    key = str(name or "score").replace(".", "_")
+    is_label = isinstance(value, str)
+    return {f"eval.{key}.{'label' if is_label else 'score'}": value, f"eval.{key}.explanation": comment or ""}

@@ -1,0 +1,107 @@
+"""Weights & Biases Weave calls: exports and `call.to_dict()`, one call a record. A call without children is a tool.
+
+In an evaluation each `predict_and_score` is a run of its own, and its scores are the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from contramem.errors import TraceError
+from contramem.traces.files import TraceFile
+from contramem.traces.reader import Problem, ReadOptions, SkippedRun
+from contramem.traces.readers.otel import read_spans
+from contramem.traces.readers.otel_spans import Span
+from contramem.traces.readers.span_tree import (
+    Spans,
+    first_record,
+    labels,
+    model_span,
+    plain_span,
+    records_of,
+    scored,
+    spans_of,
+    step,
+    tool_span,
+)  # fmt: skip
+from contramem.traces.trajectory import Trajectory, digest
+
+Call = Mapping[str, Any]
+_MODEL_OPS = ("chat.completions", "completions.create", "messages.create", "Messages.create", "responses.create",
+              "litellm.completion", "generate_content", "ChatOpenAI", "ChatAnthropic")  # fmt: skip
+
+
+class WeaveReader:
+    name = "weave"
+
+    def claims(self, file: TraceFile) -> bool:
+        call = first_record(file, "calls")
+        return isinstance(call.get("op_name"), str) and "started_at" in call and "trace_id" in call
+
+    def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
+        return read_spans(file, options, _spans(file), "weave")
+
+
+def _spans(file: TraceFile) -> Spans:
+    records = list(records_of(file, "calls"))
+    calls = {str(call.get("id")): call for _, call in records if isinstance(call, dict)}
+    parents = {str(call.get("parent_id")) for call in calls.values()}
+
+    def make(call: Call) -> Iterator[Span]:
+        top = _evaluated(call, calls)
+        if top is not None:
+            yield _span(call, top, leaf=str(call.get("id")) not in parents)
+
+    return spans_of(records, make)
+
+
+def _name(call: Call) -> str:
+    """`weave:///entity/project/op/send_email:digest` is `send_email`."""
+    return str(call["op_name"]).rpartition("/")[2].partition(":")[0]
+
+
+def _evaluated(call: Call, calls: Mapping[str, Call]) -> Call | None:
+    """The outermost call of the run that this one belongs to; None for the frame of an evaluation."""
+    chain = [call]
+    while (parent := calls.get(str(chain[-1].get("parent_id")))) is not None:
+        chain.append(parent)
+        if len(chain) > 1000:
+            raise TraceError("is nested in itself", "Do calls name each other as parents?")
+    example = next((link for link in chain if _name(link).endswith("predict_and_score")), None)
+    if example is not None:
+        return example
+    in_evaluation = any(_name(link) == "Evaluation.evaluate" for link in chain)
+    return None if in_evaluation else chain[-1]
+
+
+def _span(call: Call, top: Call, leaf: bool) -> Span:
+    inputs = call.get("inputs") if isinstance(call.get("inputs"), dict) else {}
+    output = call.get("output")
+    parent = "" if call is top else call.get("parent_id")
+    place = step(f"{call['trace_id']}/{top.get('id')}", parent, call["started_at"], call.get("exception"))
+    name = _name(call)
+    kind = ((call.get("attributes") or {}).get("weave") or {}).get("kind")
+    if kind == "llm" or any(operation in name for operation in _MODEL_OPS):
+        usage = (output.get("usage") if isinstance(output, dict) else None) or {}
+        return model_span(place, inputs, output, (inputs or {}).get("model"), usage)
+    if call is top or not (kind == "tool" or leaf):
+        return plain_span(place, _about(call) if call is top else {})
+    arguments = {key: value for key, value in (inputs or {}).items() if key != "self"}
+    return tool_span(place, name.rpartition(".")[2], arguments, output)
+
+
+def _about(call: Call) -> dict[str, Any]:
+    about = labels(call.get("attributes"))
+    inputs, output = call.get("inputs") or {}, call.get("output")
+    example = inputs.get("example") if isinstance(inputs.get("example"), dict) else None
+    if example is not None:
+        named = example.get("id") or example.get("task_id")
+        about["task_id"] = str(named) if named else digest(str(sorted(example.items(), key=str)))
+    scores = output.get("scores") if isinstance(output, dict) else None
+    for name, value in scores.items() if isinstance(scores, dict) else ():
+        verdicts = value if isinstance(value, dict) else {"": value}
+        for part, score in verdicts.items():
+            if isinstance(score, (bool, int, float)):
+                about |= scored(f"{name}-{part}", score)
+    return about
