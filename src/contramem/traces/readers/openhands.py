@@ -124,8 +124,9 @@ def _model(events: list[Event], file: TraceFile) -> str | None:
     """From the model's own replies, which V0 events carry, or from the SDK's state one folder up."""
     for event in events:
         reply = (event.get("tool_call_metadata") or {}).get("model_response")
-        if isinstance(reply, dict) and isinstance(reply.get("model"), str):
-            return reply["model"]
+        named = reply.get("model") if isinstance(reply, dict) else None
+        if isinstance(named, str):
+            return named
     state = file.beside("../base_state.json")
     agent = state.document.get("agent") if state is not None and isinstance(state.document, dict) else None
     model = (agent.get("llm") or {}).get("model") if isinstance(agent, dict) else None

@@ -65,7 +65,7 @@ def first_messages(file: TraceFile) -> list[Any]:
     if isinstance(head, list) and head and not is_message(head[0]):
         head = head[0]
     messages = head.get("messages") if isinstance(head, dict) and "messages" in head else head
-    if file.is_lines and is_message(messages) and "type" not in messages:
+    if file.is_lines and isinstance(messages, dict) and is_message(messages) and "type" not in messages:
         messages = [messages]
     return messages if isinstance(messages, list) and messages and all(map(is_message, messages)) else []
 

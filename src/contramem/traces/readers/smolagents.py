@@ -31,11 +31,12 @@ class SmolagentsReader:
         def build(record: Any, position: str) -> Trajectory:
             return _trajectory(record, Origin(file.origin, position), options)
 
-        document = None if file.is_lines else file.document
         if file.is_lines:
             return each_run(file, file.lines(), build)
-        several = isinstance(document, list) and document and isinstance(document[0], dict) and "steps" in document[0]
-        return each_run(file, enumerate(document) if several else [("", document)], build)
+        document = file.document
+        if isinstance(document, list) and document and isinstance(document[0], dict) and "steps" in document[0]:
+            return each_run(file, enumerate(document), build)
+        return each_run(file, [("", document)], build)
 
 
 def _steps(record: Any) -> list[Any]:

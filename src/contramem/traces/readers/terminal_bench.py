@@ -18,7 +18,7 @@ from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import record_content
 from contramem.traces.readers.records import label
-from contramem.traces.trajectory import Ending, Origin, Outcome, RunUsage, Trajectory
+from contramem.traces.trajectory import Actor, Ending, Origin, Outcome, RunUsage, Trajectory
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>])")
 _PROMPT = re.compile(r"^(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+:[^\s#$]*[#$] ?(.*)$", re.MULTILINE)
@@ -91,7 +91,7 @@ def _record_log(recorder: Recorder, text: str) -> None:
     streamed = [entry for line in text.splitlines() if line.startswith('{"type"') and (entry := _entry(line))]
     if streamed:
         for entry in streamed:
-            actor = "agent" if entry["type"] == "assistant" else "user"
+            actor: Actor = "agent" if entry["type"] == "assistant" else "user"
             record_content(recorder, actor, entry["message"].get("content"), unmarked=False)
         return
     prompts = list(_PROMPT.finditer(text))
