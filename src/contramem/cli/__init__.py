@@ -14,6 +14,7 @@ from contramem.errors import ContramemError, nearest
 # Commands are imported when they are used: `contramem traces` must not pay for what `contramem guide` needs.
 COMMANDS = {
     "traces": "contramem.cli.traces:traces",
+    "doctor": "contramem.cli.doctor:doctor",
     "convert": "contramem.cli.traces:convert",
     "contrast": "contramem.cli.contrast:contrast",
     "build": "contramem.cli.build:build",
@@ -31,6 +32,7 @@ COMMANDS = {
 # Said here as well, so that `contramem --help` need not import them all.
 SUMMARIES = {
     "traces": "Read runs in any supported format and summarize them.",
+    "doctor": "Say what files hold, what is missing, and which command to run next.",
     "convert": "Write runs in contramem's own format.",
     "contrast": "Put runs of one task side by side and show what separates them.",
     "build": "Learn cards from runs and add them to a bank.",

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from contramem.errors import UsageError
 from contramem.traces.effects import read_effects
+from contramem.traces.locations import check_location, is_location
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.pool import Pool
 from contramem.traces.read import TraceReading, read_traces, readers
@@ -54,6 +55,12 @@ def reading_options(command: Command) -> Command:
     return argument(how_to_read(command))
 
 
+def optional_paths(command: Command) -> Command:
+    """`reading_options` for a command that also does something without a path."""
+    argument = click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
+    return argument(how_to_read(command))
+
+
 def how_to_read(command: Command) -> Command:
     """Add the options that say how to read; the command gets `options`."""
 
@@ -84,10 +91,23 @@ def how_to_read(command: Command) -> Command:
     return decorated  # type: ignore[no-any-return]
 
 
+def given_options(context: click.Context) -> tuple[str, ...]:
+    """The options of `how_to_read` that the user gave, as they are written on a command line."""
+    given: list[str] = []
+    for option in ("format_", "fields", "outcomes", "app", "ability", "effects"):
+        value = context.params.get(option)
+        name = {"format_": "--format", "fields": "--map"}.get(option, f"--{option}")
+        for item in value if isinstance(value, tuple) else (value,) if value is not None else ():
+            given += [name, str(item)]
+    return tuple(given)
+
+
 def _field(pair: str) -> tuple[str, str]:
     name, equals, path = pair.partition("=")
     if not (name and equals and path):
         raise UsageError(f"--map takes field=path, for example outcome=scores.final; got {pair!r}.")
+    if is_location(path):
+        check_location(name, path)
     return name, path
 
 

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from contramem.cli.output import print_json
-from contramem.cli.reading import complain, nothing_read_error, plural, reading, reading_options
+from contramem.cli.reading import complain, nothing_read_error, optional_paths, plural, reading, reading_options
+from contramem.errors import UsageError
+from contramem.traces.discover import discover_sessions
 from contramem.traces.read import TraceReading
 from contramem.traces.reader import ReadOptions
-from contramem.traces.summary import OutcomeCounts, TraceSummary, summarize
+from contramem.traces.session_rules import RULES
+from contramem.traces.summary import OutcomeCounts, TraceSummary, hints, summarize
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import write_traces
 
 
 @click.command()
-@reading_options
+@optional_paths
+@click.option("--discover", is_flag=True, help="List sessions of Claude Code and Codex that you have; open none.")
+@click.option(
+    "--rule", type=click.Choice(sorted(RULES)), help="Judge sessions by what they ran last (docs/formats.md)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None:
+def traces(paths: tuple[Path, ...], options: ReadOptions, discover: bool, rule: str | None, as_json: bool) -> None:
     """Read PATH... (files, folders, archives) and say what is in them."""
-    with reading(paths, options) as runs:
+    if discover:
+        _discover(as_json)
+        return
+    if not paths:
+        raise UsageError("name the files to read, or list your own sessions with --discover.")
+    with reading(paths, replace(options, rule=rule) if rule else options) as runs:
         summary = summarize(runs)
     if as_json:
         print_json(_as_json(summary))
@@ -34,6 +49,20 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None
         raise nothing_read_error(summary.problems, summary.ignored)
     if not as_json:
         _show(summary)
+
+
+def _discover(as_json: bool) -> None:
+    folders = discover_sessions(Path.home())
+    if as_json:
+        print_json([{**folder._asdict(), "folder": str(folder.folder)} for folder in folders])
+        return
+    if not folders:
+        raise UsageError("there are no sessions of Claude Code or Codex in your home folder.")
+    for folder in folders:
+        click.echo(
+            f"{folder.agent:<12} {plural(folder.sessions, 'session'):>12} {folder.bytes / 1e6:8.1f} MB  {folder.folder}"
+        )
+    click.echo(f"Read one with: contramem traces {shlex.quote(str(folders[0].folder))} --rule tests")
 
 
 def _as_json(summary: TraceSummary) -> dict[str, Any]:
@@ -51,6 +80,9 @@ def _as_json(summary: TraceSummary) -> dict[str, Any]:
         "skipped": dict(sorted(summary.skipped.items())),
         "ignored": summary.ignored,
         "problems": [problem._asdict() for problem in summary.problems],
+        "calls_without_result": summary.calls_without_result,
+        "results_without_call": summary.results_without_call,
+        "hints": [finding._asdict() for finding in hints(summary)],
         "by_source": {name: _tally(tally) for name, tally in sorted(summary.by_source.items())},
         "by_ability": {name: _tally(tally) for name, tally in sorted(summary.by_ability.items())},
     }
@@ -83,9 +115,12 @@ def _show(summary: TraceSummary) -> None:
         console.print(f"Ignored, being no traces: {plural(summary.ignored, 'file')}.")
     if summary.problem_count:
         console.print(f"[yellow]{plural(summary.problem_count, 'problem')}[/], named above.")
-    if total.unknown == total.runs:
-        console.print("[yellow]No outcome is known, so no Skill Card can be learned.[/] Give outcomes with --outcomes "
-                      "FILE, a CSV with columns run and passed, or say where they are: --map outcome=P.")  # fmt: skip
+    for finding in hints(summary):
+        console.print(f"[yellow]{escape(_sentence(finding.what))}[/] {escape(finding.hint)}")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _table(title: str, tallies: dict[str, OutcomeCounts]) -> Table:

@@ -10,5 +10,7 @@
 
 Beside them: verdicts.py finds verdicts that lie beside runs and verdict_files.py reads them, locations.py takes fields
 from paths and other files, outcomes.py takes verdicts from a user's table, result_errors.py finds errors that results
-admit to, tools.py what runs say about tools; summary.py counts.
+admit to, tools.py what runs say about tools; summary.py
+counts and hints, diagnose.py and unknown.py say what files are and how to go on (`contramem doctor`), discover.py lists
+own sessions and session_rules.py judges them.
 """

@@ -16,7 +16,9 @@ from contramem.traces.files import TraceFile, is_archive, unpack
 from contramem.traces.locations import apply_locations
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
+from contramem.traces.session_rules import judge_by_rule
 from contramem.traces.trajectory import Trajectory
+from contramem.traces.unknown import describe_unknown
 from contramem.traces.verdicts import VerdictsBeside
 
 KEPT_PROBLEMS = 10_000
@@ -48,9 +50,12 @@ class TraceReading:
         self._on_file = on_file or (lambda done, found: None)
         self.problems: list[Problem] = []
         self.problem_count = 0
-        self._verdicts = VerdictsBeside()
+        self.verdicts = VerdictsBeside()
         self.skipped: Counter[str] = Counter()
         self.ignored = 0
+        self.ignored_files: list[str] = []
+        self.formats: Counter[str] = Counter()
+        """Files by the reader that took them."""
         self._done = self._files = 0
 
     def __iter__(self) -> Iterator[Trajectory]:
@@ -120,12 +125,13 @@ class TraceReading:
         if reader is None:
             if not named:
                 self.ignored += 1
+                if len(self.ignored_files) < KEPT_PROBLEMS:
+                    self.ignored_files.append(file.origin)
                 return
             if not file.path.stat().st_size:
                 raise TraceError("is empty")
-            raise TraceError(
-                "is of no format that contramem knows", f"Choose a reader with --format ({', '.join(readers())})."
-            )
+            raise _unknown_format(file)
+        self.formats[reader.name] += 1
         for item in reader.read(file, self._options):
             if isinstance(item, Trajectory):
                 yield self._complete(item, file)
@@ -145,11 +151,13 @@ class TraceReading:
 
     def _complete(self, trajectory: Trajectory, file: TraceFile) -> Trajectory:
         """The run with what stands elsewhere: in the file's path, in files beside it, and in what the user says."""
-        trajectory = self._verdicts.apply(trajectory, file)
+        trajectory = self.verdicts.apply(trajectory, file)
         if self._options.located_fields:
             trajectory = apply_locations(trajectory, file, self._options.located_fields)
         if self._options.outcomes is not None:
             trajectory = self._options.outcomes.apply(trajectory)
+        if self._options.rule is not None:
+            trajectory = judge_by_rule(trajectory, self._options.rule)
         ability = self._options.ability or trajectory.ability or "general"
         return trajectory if ability == trajectory.ability else msgspec.structs.replace(trajectory, ability=ability)
 
@@ -157,6 +165,14 @@ class TraceReading:
         self.problem_count += 1
         if len(self.problems) < KEPT_PROBLEMS:
             self.problems.append(problem)
+
+
+def _unknown_format(file: TraceFile) -> TraceError:
+    unknown = describe_unknown(file)
+    hint = f"Choose a reader with --format ({', '.join(readers())})."
+    if unknown.options:
+        hint = f"Try {' '.join(unknown.options)}, or choose a reader: {', '.join(readers())}."
+    return TraceError(f"is of no format that contramem knows: it looks like {unknown.looks}", hint)
 
 
 def _reader_named(name: str) -> Reader:

@@ -49,6 +49,8 @@ class ReadOptions:
     app: str | None = None
     ability: str | None = None
     effects: Mapping[str, Effect] = field(default_factory=dict)
+    rule: str | None = None
+    """How sessions without a verdict are judged (session_rules.py)."""
     _namings: dict[Any, Naming] = field(default_factory=dict, repr=False, compare=False)
 
     @property

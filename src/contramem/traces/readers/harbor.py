@@ -33,13 +33,19 @@ class HarborReader:
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         def build(document: dict[str, Any], position: str) -> Trajectory | SkippedRun | None:
             if not _is_atif(document):
-                there = file.beside("agent/trajectory.json")
-                return None if there else SkippedRun(file.origin, "trial has no trajectory")
+                return None if _has_trajectory(file) else SkippedRun(file.origin, "trial has no trajectory")
             if (part := _part_of_another(file)) is not None:
                 return None if part == ".cont-" else SkippedRun(file.origin, "sub-agent of another run")
             return _trajectory(document, file, options)
 
         return each_run(file, [("", file.document)], build)
+
+
+def _has_trajectory(file: TraceFile) -> bool:
+    """Of its own, or a session of the agent's that another reader reads (verdicts.py ties it to the trial)."""
+    if file.beside("agent/trajectory.json") is not None:
+        return True
+    return any(path.is_file() for path in (file.path.parent / "agent").rglob("*.jsonl*"))
 
 
 def _is_atif(head: dict[str, Any]) -> bool:
