@@ -11,6 +11,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     retrieve/    task + frozen bank            -> Hit          ranked cards, with the score explained
     inject/      hits + running agent          -> Guidance     text at task start and before a call
     monitor/     guards + live events          -> Obligation   what is still owed, what was just broken
+    study/       all runs + a supposition      -> Trial        the instruments of an author: look, try, explain, propose
     evaluate/    runs with and without memory  -> Comparison   paired statistics, harmed tasks
     bench/       real environments             -> runs
     experiment/  one file that says it all     -> results      split, memories, runs, comparison; resumable

@@ -18,7 +18,7 @@ class RunHistory:
     """The results of one run in order. Taken apart only when a guard asks."""
 
     def __init__(self, task: str) -> None:
-        self._task = task
+        self.task = task
         self._results: list[tuple[str, Any]] = []
         self._values: dict[tuple[str, str], list[tuple[int, frozenset[str]]]] = {}
 
@@ -29,6 +29,10 @@ class RunHistory:
         """Take in a call with its result; other events are passed over."""
         if event.function and event.result is not None and event.result.error is None:
             self._results.append((event.function, event.result.content))
+
+    def functions(self, before: int) -> tuple[str, ...]:
+        """The functions that the first `before` calls were of, each once."""
+        return tuple(dict.fromkeys(function for function, _ in self._results[:before]))
 
     def values(self, function: str, field: str, before: int) -> frozenset[str]:
         """What the calls of `function` among the first `before` returned under `field`."""
@@ -42,7 +46,7 @@ class RunHistory:
 
     @cached_property
     def task_numbers(self) -> tuple[float, ...]:
-        found = (read_number(match[0]) for match in _NUMBER.finditer(self._task))
+        found = (read_number(match[0]) for match in _NUMBER.finditer(self.task))
         return tuple(number for number in found if number is not None)
 
     def _listed(self, function: str, field: str) -> list[tuple[int, frozenset[str]]]:

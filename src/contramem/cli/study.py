@@ -1,0 +1,136 @@
+"""`contramem query`, `kinds`, `try` and `explain`: look at all runs, and test what you suppose."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from contramem.cli.output import print_json, progress
+from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.study_view import explanation_json, show_answer, show_explanation, show_kinds, show_trial, trial_json
+from contramem.errors import UsageError
+from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, open_run_set, try_on
+from contramem.traces.reader import ReadOptions
+
+_RUNS = click.argument("path", metavar="RUNS", type=click.Path(path_type=Path))
+
+
+@click.command()
+@_RUNS
+@click.argument("sql", metavar="SQL", required=False)
+@how_to_read
+@click.option("--schema", is_flag=True, help="Print the tables and their columns, and stop.")
+@click.option("--json", "as_json", is_flag=True, help="Rows as JSON objects.")
+def query(path: Path, sql: str | None, options: ReadOptions, schema: bool, as_json: bool) -> None:
+    """Run SQL over RUNS as tables (DuckDB): runs, calls, arguments, fields, messages, outcomes, kinds.
+
+    The database can only be read and cannot touch the disk. Values are shown as recorded.
+    """
+    from contramem.study.tables import SCHEMA, open_tables
+
+    if schema or sql is None:
+        if sql is None and not schema:
+            raise UsageError("give a query, or --schema to see the tables.")
+        print_json(SCHEMA) if as_json else click.echo(_schema_text(SCHEMA))
+        return
+    with read_pool((path,), options) as pool, progress() as bars, open_tables(pool, bars) as tables:
+        answer = tables.query(sql)
+    if as_json:
+        print_json([dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows])
+    else:
+        show_answer(answer, Console())
+
+
+def _schema_text(schema: dict[str, dict[str, str]]) -> str:
+    return "\n".join(
+        f"{table}({', '.join(f'{c} {t}' for c, t in columns.items())})" for table, columns in schema.items()
+    )
+
+
+def _plain(value: object) -> object:
+    return value if value is None or isinstance(value, (bool, int, float, str, list, dict)) else str(value)
+
+
+@click.command()
+@_RUNS
+@how_to_read
+@click.option("--json", "as_json", is_flag=True, help="All kinds with their tasks, for machines.")
+def kinds(path: Path, options: ReadOptions, as_json: bool) -> None:
+    """Group the tasks of RUNS into kinds (same functions, near wording), with pass rates by source."""
+    with read_pool((path,), options) as pool:
+        rows = list_kinds(open_run_set(pool))
+    if as_json:
+        print_json([row._asdict() for row in rows])
+    else:
+        show_kinds(rows, Console())
+
+
+@click.command(name="try")
+@click.argument("guard", metavar="GUARD")
+@_RUNS
+@how_to_read
+@click.option("--kind", metavar="K", help="Only tasks of this kind.")
+@click.option("--confirm", is_flag=True, help="Hold the guard against the half of the tasks that is kept back.")
+@click.option("--all", "on_all", is_flag=True, help="Use all tasks. Nothing can be confirmed on them afterwards.")
+@click.option(
+    "--trials", "log", default=DEFAULT_LOG, show_default=True, metavar="FILE", help="File that counts trials."
+)
+@click.option("--by", default="", metavar="NAME", help="Who tries; written to the trials.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def try_(
+    guard: str,
+    path: Path,
+    options: ReadOptions,
+    kind: str | None,
+    confirm: bool,
+    on_all: bool,
+    log: str,
+    by: str,
+    as_json: bool,
+) -> None:
+    """Replay GUARD on RUNS: who kept and broke it, by outcome, kind and source, and what would sharpen it.
+
+    One half of the tasks is kept back. --confirm holds the guard against it; each such look is counted, so that
+    `proven` means the same however many guards were tried.
+    """
+    if confirm and on_all:
+        raise UsageError("--confirm needs the half that --all gives away. Choose one of them.")
+    request = TrialRequest(guard, kind, confirm, on_all, Path(log), by, datetime.now(UTC).isoformat(timespec="seconds"))
+    with read_pool((path,), options) as pool:
+        report = try_on(open_run_set(pool), request)
+    if as_json:
+        print_json(trial_json(report))
+    else:
+        show_trial(report, Console())
+
+
+@click.command()
+@_RUNS
+@how_to_read
+@click.option("--kind", metavar="K", help="Tasks of this kind.")
+@click.option("--function", metavar="F", help="Tasks in which some run calls this function, whatever their kind.")
+@click.option("--limit", type=click.IntRange(min=1), default=8, show_default=True, help="Differences per kind.")
+@click.option("--all", "on_all", is_flag=True, help="Use all tasks. Nothing can be confirmed on them afterwards.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def explain(
+    path: Path,
+    options: ReadOptions,
+    kind: str | None,
+    function: str | None,
+    limit: int,
+    on_all: bool,
+    as_json: bool,
+) -> None:
+    """Rank what separates passing from failing runs of a kind of task, each as a guard to try.
+
+    Without --kind and --function every kind is explained, largest first.
+    """
+    with read_pool((path,), options) as pool:
+        reports = explain_kind(open_run_set(pool), kind=kind, function=function, limit=limit, on_all=on_all)
+    if as_json:
+        print_json([explanation_json(report) for report in reports])
+    else:
+        show_explanation(reports, Console())

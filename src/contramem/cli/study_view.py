@@ -1,0 +1,185 @@
+"""What the instruments print: tables for people, plain values for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from contramem.study.ask import ExplainReport, KindReport, TrialReport
+from contramem.study.chance import Table as Counts
+from contramem.study.explain import Difference
+from contramem.study.sharpen import Split
+from contramem.study.tables import QueryAnswer
+
+SHOWN_RUNS = 5
+SHOWN_TASKS = 40
+MAX_CELL = 80
+
+
+def show_answer(answer: QueryAnswer, console: Console) -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in answer.columns:
+        table.add_column(column, overflow="fold")
+    for row in answer.rows:
+        table.add_row(*("" if value is None else str(value)[:MAX_CELL] for value in row))
+    console.print(table)
+    if answer.is_cut:
+        console.print(f"[dim]Only the first {len(answer.rows):,} rows are shown. Ask for a sum, or use LIMIT.[/]")
+
+
+def show_kinds(rows: Sequence[KindReport], console: Console) -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name, justify in (("kind", "left"), ("tasks", "right"), ("runs", "right"), ("passed", "right")):
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("best and worst source", no_wrap=True)
+    table.add_column("for example", no_wrap=True, overflow="ellipsis")
+    for row in rows[:SHOWN_TASKS]:
+        rates = sorted(((passed / runs, source) for source, (passed, runs) in row.by_source.items()), reverse=True)
+        spread = f"{rates[0][1]} {rates[0][0]:.0%}, {rates[-1][1]} {rates[-1][0]:.0%}" if rates else ""
+        share = f"{row.passed / row.runs:.0%}" if row.runs else "?"
+        table.add_row(
+            Text(row.kind), f"{len(row.tasks):,}", f"{row.runs:,}", share, spread, Text(row.example[:MAX_CELL])
+        )
+    console.print(table)
+    if len(rows) > SHOWN_TASKS:
+        console.print(f"[dim]... and {len(rows) - SHOWN_TASKS} smaller kinds; --json has all.[/]")
+
+
+def show_trial(report: TrialReport, console: Console) -> None:
+    trial = report.trial
+    console.print(Text(str(trial.guard), "bold"))
+    console.print(Text(trial.guard.sentence))
+    where = "all tasks" if report.on_all else "the open half of the tasks"
+    console.print(
+        f"On {where}: [bold]{trial.judgement}[/]. It speaks about {_runs(sum(trial.counts))} of {trial.tasks} tasks."
+    )
+    console.print(_counts_table({"all": trial.counts}, ""))
+    if trial.judgement != "never tried":
+        console.print(f"Chance explains such a difference with probability {trial.chance:.2g} (dealt within tasks).")
+        console.print(_counts_table(trial.by_kind, "kind"))
+        console.print(_counts_table(trial.by_source, "source"))
+    for title, runs in (("passed and broke it", trial.contradicting), ("failed and kept it", trial.kept_in_vain)):
+        for run in runs[:SHOWN_RUNS]:
+            console.print(Text(f"{title}: {run.name}", "dim"))
+        if len(runs) > SHOWN_RUNS:
+            console.print(f"[dim]... and {len(runs) - SHOWN_RUNS} more; --json lists them.[/]")
+    if report.splits:
+        console.print("A condition would sharpen it:")
+        for split in report.splits:
+            console.print(Text(f"  {split.guard}  {_line(split.inside)}, chance {split.chance:.2g}"))
+    _show_confirmation(report, console)
+
+
+def _show_confirmation(report: TrialReport, console: Console) -> None:
+    found = report.confirmation
+    if found is not None:
+        again = " (decided before; the same runs give no second chance)" if found.is_repeated else ""
+        word = "proven" if found.is_proven else "not proven"
+        console.print(f"On the half kept back: [bold]{word}[/]{again}. {_line(found.entry.counts)}.")
+        console.print(f"Chance explains that with probability {found.entry.chance:.2g}.", end=" ")
+        console.print(f"At look {found.looks} at most {found.level:.2g} was allowed.")
+    console.print(f"[dim]{report.tried} guards tried on these runs, {report.looks} of them on the half kept back.[/]")
+
+
+def show_explanation(reports: Sequence[ExplainReport], console: Console) -> None:
+    for report in reports:
+        found = report.explanation
+        console.print(Text.assemble((report.name, "bold"), f"  {report.tasks} tasks, {_runs(found.runs)}"), end="")
+        console.print(
+            f", {found.failing} failed, {found.unexplained} of them unexplained; {found.tried:,} guards tried"
+        )
+        for number, difference in enumerate(found.differences, 1):
+            console.print(Text(f"  {number}. {difference.guard}"))
+            console.print(
+                Text(f"     {_line(difference.counts)}, {difference.tasks} tasks, {_rest(difference)}", "dim")
+            )
+        if not found.differences:
+            console.print("[dim]  nothing that holds up[/]")
+
+
+def _rest(difference: Difference) -> str:
+    same = f"; {len(difference.same)} others fit the same runs" if difference.same else ""
+    return f"chance {difference.chance:.2g}, explains {difference.explains} failures{same}"
+
+
+def _runs(number: int) -> str:
+    return f"{number:,} run{'' if number == 1 else 's'}"
+
+
+def _line(counts: Counts) -> str:
+    kept, broke = counts.kept_passed + counts.kept_failed, counts.broke_passed + counts.broke_failed
+    return f"kept: {counts.kept_passed} of {kept} passed; broke: {counts.broke_passed} of {broke} passed"
+
+
+def _counts_table(counts: Any, title: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in (title, "kept: passed", "failed", "broke: passed", "failed"):
+        table.add_column(name, justify="left" if name == title else "right")
+    for name, row in counts.items():
+        table.add_row(Text(name), *map(str, row))
+    return table
+
+
+def trial_json(report: TrialReport) -> dict[str, Any]:
+    trial, found = report.trial, report.confirmation
+    return {
+        "guard": str(trial.guard),
+        "sentence": trial.guard.sentence,
+        "judgement": trial.judgement,
+        "grade": report.grade or None,
+        "counts": trial.counts._asdict(),
+        "vacuous": trial.vacuous,
+        "tasks": trial.tasks,
+        "chance": trial.chance,
+        "by_kind": {kind: counts._asdict() for kind, counts in trial.by_kind.items()},
+        "by_source": {source: counts._asdict() for source, counts in trial.by_source.items()},
+        "contradicting": [run.name for run in trial.contradicting],
+        "kept_in_vain": [run.name for run in trial.kept_in_vain],
+        "splits": [_split_json(split) for split in report.splits],
+        "confirmation": None
+        if found is None
+        else {
+            "proven": found.is_proven,
+            "counts": found.entry.counts._asdict(),
+            "chance": found.entry.chance,
+            "judgement": found.entry.judgement,
+            "allowed": found.level,
+            "look": found.looks,
+            "repeated": found.is_repeated,
+        },
+        "tried": report.tried,
+        "looks": report.looks,
+    }
+
+
+def _split_json(split: Split) -> dict[str, Any]:
+    inside, outside = split.inside._asdict(), split.outside._asdict()
+    return {"guard": str(split.guard), "inside": inside, "outside": outside, "chance": split.chance}
+
+
+def explanation_json(report: ExplainReport) -> dict[str, Any]:
+    found = report.explanation
+    return {
+        "kind": report.name,
+        "tasks": report.tasks,
+        "runs": found.runs,
+        "failing": found.failing,
+        "unexplained": found.unexplained,
+        "tried": found.tried,
+        "differences": [
+            {
+                "guard": str(difference.guard),
+                "sentence": difference.guard.sentence,
+                "counts": difference.counts._asdict(),
+                "tasks": difference.tasks,
+                "chance": difference.chance,
+                "explains": difference.explains,
+                "same": [str(guard) for guard in difference.same],
+            }
+            for difference in found.differences
+        ],
+    }

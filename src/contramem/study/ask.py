@@ -1,0 +1,164 @@
+"""What the commands and the MCP tools ask: the same questions, answered as values."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from contramem.errors import GuardError, UsageError, nearest
+from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.names import suggest_full_names, suggest_name
+from contramem.study.explain import Explanation, explain
+from contramem.study.run_set import RunSet
+from contramem.study.sharpen import Split, sharpen
+from contramem.study.trial import Trial, weigh
+from contramem.study.trial_log import Confirmation, TrialLog
+from contramem.traces.pool import Pool
+
+DEFAULT_LOG = ".contramem/trials.jsonl"
+SHOWN_SPLITS = 5
+
+
+def open_run_set(pool: Pool) -> RunSet:
+    """All runs of a pool, in memory."""
+    return RunSet.of(run for task in pool for run in task)
+
+
+class KindReport(NamedTuple):
+    """A kind of task and how often its runs passed."""
+
+    kind: str
+    tasks: list[str]
+    runs: int
+    passed: int
+    by_source: dict[str, tuple[int, int]]
+    """Runs that passed, and all runs whose outcome is known."""
+    functions: tuple[str, ...]
+    example: str
+
+
+def list_kinds(run_set: RunSet) -> list[KindReport]:
+    """Every kind, largest first."""
+    reports = []
+    for kind in run_set.kinds:
+        runs = [run for task in kind.tasks for run in run_set.by_task[task] if run.passed is not None]
+        by_source = defaultdict[str, list[bool]](list)
+        for run in runs:
+            by_source[run.source].append(bool(run.passed))
+        rates = {source: (sum(passed), len(passed)) for source, passed in sorted(by_source.items())}
+        passed = sum(bool(run.passed) for run in runs)
+        reports.append(KindReport(kind.name, list(kind.tasks), len(runs), passed, rates, kind.functions, kind.example))
+    return reports
+
+
+@dataclass(frozen=True)
+class TrialRequest:
+    """A guard to try, and on what."""
+
+    guard: str
+    kind: str | None = None
+    confirm: bool = False
+    on_all: bool = False
+    log: Path = Path(DEFAULT_LOG)
+    by: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class TrialReport:
+    """What a trial showed."""
+
+    trial: Trial
+    splits: tuple[Split, ...]
+    """Conditions that would sharpen the guard, best first."""
+    confirmation: Confirmation | None
+    tried: int
+    """Guards tried on these runs so far."""
+    looks: int
+    """Of them, those held against the tasks that are kept back."""
+    on_all: bool
+
+    @property
+    def grade(self) -> str:
+        """`proven`, `observed` (nothing speaks against it, and its runs pass more often) or nothing."""
+        if self.confirmation is not None and self.confirmation.is_proven:
+            return "proven"
+        return "observed" if is_observed(self.trial) and not self._is_refuted else ""
+
+    @property
+    def _is_refuted(self) -> bool:
+        return self.confirmation is not None and self.confirmation.entry.judgement == "contradicted"
+
+
+def is_observed(trial: Trial) -> bool:
+    """Seen in two tasks or more, passing runs keep it, and those that keep it pass more often."""
+    table = trial.counts
+    kept, broke = table.kept_passed + table.kept_failed, table.broke_passed + table.broke_failed
+    if trial.tasks < 2 or not table.kept_passed or not table.broke_failed or table.broke_passed:
+        return False
+    return table.kept_passed / kept > table.broke_passed / broke
+
+
+def read_guard(text: str, run_set: RunSet) -> Guard:
+    """The guard that `text` writes. Raises GuardError for one about a function that no run calls: rather a slip."""
+    try:
+        guard = parse_guard(text)
+    except GuardError as error:
+        raise GuardError(f"{error}{suggest_full_names(text, run_set.functions)}") from None
+    for function in guard.functions:
+        if function not in run_set.functions:
+            raise GuardError(f"{guard}: no run calls {function}.{suggest_name(function, run_set.functions)}")
+    return guard
+
+
+def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
+    """Try a guard on the open half of the tasks, or on all, and on request hold it against the half kept back."""
+    guard = read_guard(request.guard, run_set)
+    tasks = set(run_set.kind(request.kind).tasks) if request.kind else None
+    wanted = None if tasks is None else tasks.__contains__
+    log = TrialLog(request.log, run_set.digest)
+    runs = run_set.select(half=None if request.on_all else "open", wanted=wanted)
+    verdicts = [run.recorded.replay(guard) for run in runs]
+    trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
+    log.record(trial, "open", request.by, request.at)
+    confirmation = None
+    if request.confirm:
+        kept_back = run_set.select(half="kept back", wanted=wanted)
+        held = weigh(guard, [(run, run.recorded.replay(guard)) for run in kept_back], run_set)
+        confirmation = log.confirm(held, request.by, request.at)
+    splits = sharpen(guard, runs, verdicts, run_set) if trial.contradicting else []
+    return TrialReport(trial, tuple(splits[:SHOWN_SPLITS]), confirmation, *log.count(), request.on_all)
+
+
+class ExplainReport(NamedTuple):
+    """What separates the runs of some tasks."""
+
+    name: str
+    tasks: int
+    explanation: Explanation
+
+
+def explain_kind(
+    run_set: RunSet, *, kind: str | None = None, function: str | None = None, limit: int = 8, on_all: bool = False
+) -> list[ExplainReport]:
+    """What separates the runs of a kind, of the tasks that use a function, or of every kind."""
+    if kind and function:
+        raise UsageError("give --kind or --function, not both.")
+    reports = []
+    for name, tasks in _selections(run_set, kind, function):
+        runs = run_set.select(half=None if on_all else "open", wanted=set(tasks).__contains__)
+        reports.append(ExplainReport(name, len({run.task for run in runs}), explain(runs, run_set, limit)))
+    return reports
+
+
+def _selections(run_set: RunSet, kind: str | None, function: str | None) -> list[tuple[str, tuple[str, ...]]]:
+    if kind:
+        return [(kind, run_set.kind(kind).tasks)]
+    if not function:
+        return [(each.name, each.tasks) for each in run_set.kinds]
+    if function not in run_set.functions:
+        raise UsageError(f"no run calls {function!r}{nearest(function, run_set.functions)}")
+    tasks = [t for t, runs in run_set.by_task.items() if any(function in run.recorded.functions for run in runs)]
+    return [(function, tuple(tasks))]

@@ -1,0 +1,92 @@
+"""What a finished run did, kept so that thousands of guards can be replayed on it, in any order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from contramem.contrast.flow import Flow
+from contramem.contrast.taint import find_tainted_calls
+from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
+from contramem.monitor.automaton import automaton
+from contramem.monitor.guard import Guard, Verdict
+from contramem.traces.trajectory import Event, Trajectory
+
+
+class RecordedAction(EventAction):
+    """A call of a finished run. Where its values came from is worked out for the whole run when first asked."""
+
+    __slots__ = ("_run",)
+
+    def __init__(self, event: Event, seen: SeenValues, run: RecordedActions) -> None:
+        super().__init__(event, seen)
+        self._run = run
+
+    @property
+    def event(self) -> Event:
+        return self._event
+
+    def origin(self, argument: str) -> str | None:
+        return self._run.origins[self._event.position].get(argument)
+
+    def result(self) -> Any:
+        return super().result() if self.worked else None
+
+
+class RecordedActions:
+    """The actions of one run. Calls that follow from planted text are left out: they teach nothing."""
+
+    def __init__(self, run: Trajectory) -> None:
+        self.run = run
+        tainted = find_tainted_calls(run)
+        stream = ActionStream(run.task)
+        self.actions: list[Action] = []
+        for event in run.events:
+            action = stream.take(event)
+            if isinstance(action, EventAction):
+                action = None if event.position in tainted else RecordedAction(event, stream.seen, self)
+            if action is not None:
+                self.actions.append(action)
+            stream.close(event)
+
+    @property
+    def calls(self) -> list[RecordedAction]:
+        return [action for action in self.actions if isinstance(action, RecordedAction)]
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """What was called, and worked."""
+        return frozenset(action.function for action in self.actions if action.function and action.worked)
+
+    @cached_property
+    def origins(self) -> dict[int, dict[str, str]]:
+        """By the position of a call: where each argument's value had been seen before."""
+        flow, found = Flow(self.run.task), {}
+        for event in self.run.events:
+            if event.function:
+                found[event.position] = flow.origins(event)
+            flow.observe(event)
+        return found
+
+    def replay(self, guard: Guard) -> Verdict:
+        """What the run did with the guard."""
+        watcher = automaton(guard, self.run.task)
+        for action in self._heard(watcher.hears):
+            watcher.observe(action)
+        return watcher.verdict
+
+    def _heard(self, functions: frozenset[str] | None) -> Sequence[Action]:
+        if functions is None:
+            return self.actions
+        if len(functions) == 1:
+            return self._by_function.get(next(iter(functions)), ())
+        return [action for action in self.actions if action.function in functions]
+
+    @cached_property
+    def _by_function(self) -> dict[str, list[Action]]:
+        grouped = defaultdict[str, list[Action]](list)
+        for action in self.actions:
+            grouped[action.function].append(action)
+        return dict(grouped)

@@ -1,0 +1,114 @@
+"""RunSet: all runs of a domain, ready to be asked many times."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from contramem.errors import UsageError, nearest
+from contramem.study.halves import Half, split_halves
+from contramem.study.kinds import TaskKind, TaskProfile, group_tasks
+from contramem.study.recorded_actions import RecordedActions
+from contramem.traces.trajectory import Trajectory, digest
+
+
+@dataclass(frozen=True, eq=False)
+class StudyRun:
+    """One run with what a study asks of it."""
+
+    task: str
+    """The key of its task."""
+    source: str
+    trial: str
+    passed: bool | None
+    """None: nobody knows, or the provider cut the run off. Such a run is no evidence."""
+    recorded: RecordedActions = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.task} · {self.source} · run {self.trial}"
+
+
+@dataclass(frozen=True, eq=False)
+class RunSet:
+    """Runs, the kinds of their tasks, and the half of the tasks that is kept back."""
+
+    runs: tuple[StudyRun, ...]
+
+    @classmethod
+    def of(cls, trajectories: Iterable[Trajectory]) -> RunSet:
+        """Every run, in the order of task, source and trial."""
+        runs = [study_run(run) for run in trajectories]
+        return cls(tuple(sorted(runs, key=lambda run: (run.task, run.source, run.trial))))
+
+    @cached_property
+    def evidence(self) -> tuple[StudyRun, ...]:
+        """The runs whose outcome is known."""
+        return tuple(run for run in self.runs if run.passed is not None)
+
+    @cached_property
+    def by_task(self) -> dict[str, list[StudyRun]]:
+        grouped = defaultdict[str, list[StudyRun]](list)
+        for run in self.runs:
+            grouped[run.task].append(run)
+        return dict(grouped)
+
+    @cached_property
+    def kinds(self) -> tuple[TaskKind, ...]:
+        """The kinds of tasks, largest first."""
+        return group_tasks([profile_task(task, runs) for task, runs in self.by_task.items()])
+
+    @cached_property
+    def kind_of_task(self) -> dict[str, str]:
+        return {task: kind.name for kind in self.kinds for task in kind.tasks}
+
+    @cached_property
+    def halves(self) -> dict[str, Half]:
+        """For each task the half that it is in; each kind is divided."""
+        return split_halves(self.kinds)
+
+    def select(self, *, half: Half | None = None, wanted: Callable[[str], bool] | None = None) -> tuple[StudyRun, ...]:
+        """The runs that are evidence, of one half, of the tasks that are `wanted`."""
+        return tuple(
+            run
+            for run in self.evidence
+            if (half is None or self.halves[run.task] == half) and (wanted is None or wanted(run.task))
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """A short name for these runs: their tasks, sources and trials."""
+        return digest("\n".join(run.name for run in self.runs))
+
+    def kind(self, name: str) -> TaskKind:
+        """The kind of this name. Raises UsageError with what was perhaps meant."""
+        for kind in self.kinds:
+            if kind.name == name:
+                return kind
+        names = [kind.name for kind in self.kinds]
+        raise UsageError(f"there is no kind of task {name!r}{nearest(name, names)} `contramem kinds` lists them.")
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """Every function that some run called."""
+        return frozenset(action.function for run in self.runs for action in run.recorded.actions if action.function)
+
+
+def study_run(run: Trajectory) -> StudyRun:
+    passed = run.outcome.passed if run.outcome.ended != "interrupted" else None
+    return StudyRun(run.task_key, run.source, run.run, passed, RecordedActions(run))
+
+
+def profile_task(task: str, runs: list[StudyRun]) -> TaskProfile:
+    """What the task is about: the functions that most of its passing runs used, else most of all its runs."""
+    counted = [run for run in runs if run.passed] or runs
+    called = defaultdict[str, int](int)
+    for run in counted:
+        for function in run.recorded.functions:
+            called[function] += 1
+    writes = {call.function for run in runs for call in run.recorded.calls if call.effect == "write"}
+    first = runs[0].recorded.run
+    usual = frozenset(function for function, count in called.items() if count * 2 > len(counted))
+    return TaskProfile(task, first.environment, first.scenario_id, first.task, usual, usual & writes)

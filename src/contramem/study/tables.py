@@ -1,0 +1,210 @@
+"""The runs as tables for SQL: read-only, and without any way to the disk. Values are not masked: it is your machine.
+
+The tables are described by SCHEMA, which is also what `contramem query --schema` prints and docs/authoring.md shows.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import msgspec
+
+from contramem.contrast.form import is_field
+from contramem.errors import UsageError
+from contramem.monitor.comparison import read_number
+from contramem.monitor.results import decode_result, walk
+from contramem.progress import Progress, no_progress
+from contramem.study.halves import split_halves
+from contramem.study.kinds import TaskProfile, group_tasks
+from contramem.study.run_set import StudyRun, profile_task, study_run
+from contramem.traces.pool import Pool
+from contramem.traces.trajectory import Event
+
+SCHEMA: dict[str, dict[str, str]] = {
+    "runs": {
+        "run_id": "BIGINT", "task": "VARCHAR", "source": "VARCHAR", "trial": "VARCHAR", "environment": "VARCHAR",
+        "ability": "VARCHAR", "scenario": "VARCHAR", "request": "VARCHAR", "passed": "BOOLEAN", "calls": "BIGINT",
+        "tokens_in": "BIGINT", "tokens_out": "BIGINT", "cost_usd": "DOUBLE",
+    },
+    "calls": {
+        "run_id": "BIGINT", "position": "BIGINT", "function": "VARCHAR", "effect": "VARCHAR", "worked": "BOOLEAN",
+        "error": "VARCHAR", "result": "VARCHAR", "time": "DOUBLE",
+    },
+    "arguments": {
+        "run_id": "BIGINT", "position": "BIGINT", "function": "VARCHAR", "argument": "VARCHAR", "value": "VARCHAR",
+        "number": "DOUBLE",
+    },
+    "fields": {
+        "run_id": "BIGINT", "position": "BIGINT", "function": "VARCHAR", "field": "VARCHAR", "path": "VARCHAR",
+        "value": "VARCHAR", "number": "DOUBLE",
+    },
+    "messages": {
+        "run_id": "BIGINT", "position": "BIGINT", "actor": "VARCHAR", "kind": "VARCHAR", "text": "VARCHAR",
+        "time": "DOUBLE",
+    },
+    "outcomes": {
+        "run_id": "BIGINT", "passed": "BOOLEAN", "reward": "DOUBLE", "feedback": "VARCHAR", "ended": "VARCHAR",
+    },
+    "kinds": {"task": "VARCHAR", "kind": "VARCHAR", "half": "VARCHAR", "request": "VARCHAR"},
+}  # fmt: skip
+"""Table, column and type. `run_id` joins them; `kinds` joins `runs` by `task`."""
+MAX_FIELDS = 500
+"""Of one result."""
+MAX_ROWS = 10_000
+"""Of one answer. Who needs more asks for a sum."""
+
+
+class QueryAnswer(NamedTuple):
+    """The rows that a query gave."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    is_cut: bool
+    """There were more than MAX_ROWS."""
+
+
+class RunTables:
+    """A database of runs. Made by `open_tables`."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def query(self, sql: str) -> QueryAnswer:
+        """Run one SELECT. Raises UsageError with what DuckDB says about any other."""
+        import duckdb
+
+        try:
+            cursor = self._connection.execute(sql)
+            rows = cursor.fetchmany(MAX_ROWS + 1)
+            columns = tuple(column[0] for column in cursor.description or ())
+        except duckdb.Error as error:
+            tables = ", ".join(SCHEMA)
+            raise UsageError(f"{str(error).strip()} (tables: {tables}; the database can only be read).") from None
+        return QueryAnswer(columns, rows[:MAX_ROWS], len(rows) > MAX_ROWS)
+
+
+@contextmanager
+def open_tables(pool: Pool, on_progress: Progress = no_progress) -> Iterator[RunTables]:
+    """The runs of the pool as a database, for as long as the context lasts.
+
+    The file is filled, closed and opened again read-only, with access to anything else on the disk switched off and the
+    settings locked, so that no statement can undo that.
+    """
+    try:
+        import duckdb
+    except ImportError as error:
+        raise UsageError("queries need DuckDB: pip install 'contramem[author]'.") from error
+    with tempfile.TemporaryDirectory(prefix="contramem-query-") as folder:
+        path = Path(folder) / "runs.duckdb"
+        _fill(path, Path(folder), pool, on_progress)
+        config: dict[str, Any] = {
+            "enable_external_access": "false",
+            "lock_configuration": "true",
+            "autoload_known_extensions": "false",
+        }
+        connection = duckdb.connect(str(path), read_only=True, config=config)
+        try:
+            yield RunTables(connection)
+        finally:
+            connection.close()
+
+
+def _fill(path: Path, folder: Path, pool: Pool, on_progress: Progress) -> None:
+    import duckdb
+
+    with ExitStack() as stack:
+        files = {name: stack.enter_context((folder / f"{name}.jsonl").open("wb")) for name in SCHEMA}
+        profiles = list(_write_runs(pool, files, on_progress))
+        _write_kinds(profiles, files["kinds"])
+    connection = duckdb.connect(str(path))
+    try:
+        for name, columns in SCHEMA.items():
+            types = ", ".join(f"{column}: '{kind}'" for column, kind in columns.items())
+            source = str(folder / f"{name}.jsonl").replace("'", "''")
+            size = "maximum_object_size=268435456"
+            read = f"read_json('{source}', format='newline_delimited', columns={{{types}}}, {size})"
+            connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {read}")
+            (folder / f"{name}.jsonl").unlink()
+    finally:
+        connection.close()
+
+
+def _write_runs(pool: Pool, files: Mapping[str, IO[bytes]], on_progress: Progress) -> Iterator[TaskProfile]:
+    """Write the rows of each task and let its runs go: a pool may be larger than memory."""
+    number, tasks = 0, pool.tasks()
+    for done, task in enumerate(tasks, 1):
+        runs = [study_run(trajectory) for trajectory in pool.runs(task)]
+        for run in runs:
+            number += 1
+            for table, row in _rows(number, run):
+                files[table].write(msgspec.json.encode(row) + b"\n")
+        yield profile_task(task, runs)
+        on_progress("tables", done, len(tasks))
+
+
+def _write_kinds(profiles: list[TaskProfile], file: IO[bytes]) -> None:
+    kinds = group_tasks(profiles)
+    halves, texts = split_halves(kinds), {profile.task: profile.text for profile in profiles}
+    for kind in kinds:
+        for task in kind.tasks:
+            row = {"task": task, "kind": kind.name, "half": halves[task], "request": texts[task]}
+            file.write(msgspec.json.encode(row) + b"\n")
+
+
+def _rows(number: int, run: StudyRun) -> Iterator[tuple[str, dict[str, Any]]]:
+    trajectory = run.recorded.run
+    usage, outcome = trajectory.usage, trajectory.outcome
+    yield "runs", {
+        "run_id": number, "task": run.task, "source": run.source, "trial": run.trial,
+        "environment": trajectory.environment, "ability": trajectory.ability, "scenario": trajectory.scenario_id,
+        "request": trajectory.task, "passed": outcome.passed, "calls": len(trajectory.calls),
+        "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost_usd": usage.cost_usd,
+    }  # fmt: skip
+    yield "outcomes", {
+        "run_id": number, "passed": outcome.passed, "reward": outcome.reward, "feedback": outcome.feedback,
+        "ended": outcome.ended,
+    }  # fmt: skip
+    for event in trajectory.events:
+        yield from _event_rows(number, event)
+
+
+def _event_rows(number: int, event: Event) -> Iterator[tuple[str, dict[str, Any]]]:
+    place = {"run_id": number, "position": event.position}
+    if not event.function:
+        yield "messages", {**place, "actor": event.actor, "kind": event.kind, "text": event.text, "time": event.time}
+        return
+    if event.actor != "agent":
+        return
+    result = event.result
+    yield "calls", {
+        **place, "function": event.function, "effect": event.effect, "time": event.time,
+        "worked": result is None or result.error is None, "error": result.error if result else None,
+        "result": _text(result.content) if result else None,
+    }  # fmt: skip
+    for name, value in event.arguments.items():
+        row = {"function": event.function, "argument": name, "value": _text(value), "number": _number(value)}
+        yield "arguments", {**place, **row}
+    if result is not None and result.error is None:
+        for path, value in _first_fields(decode_result(result.content)):
+            row = {"function": event.function, "field": path[-1], "path": ".".join(path), "value": _text(value)}
+            yield "fields", {**place, **row, "number": _number(value)}
+
+
+def _first_fields(result: Any) -> Iterable[tuple[tuple[str, ...], Any]]:
+    fields = ((path, value) for path, value in walk(result) if path and is_field(path[-1]))
+    return (field for field, _ in zip(fields, range(MAX_FIELDS), strict=False))
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value if value is None else value.encode("utf-8", "replace").decode()
+    return msgspec.json.encode(value).decode()
+
+
+def _number(value: Any) -> float | None:
+    number = read_number(value)
+    return number if number is not None and abs(number) < 1e300 else None

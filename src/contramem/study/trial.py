@@ -1,0 +1,95 @@
+"""Trial: a guard on all runs. Who kept and who broke it, by outcome, kind of task and source; could that be chance?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from contramem.monitor.guard import Guard, Verdict
+from contramem.study.chance import Table, chance
+from contramem.study.run_set import RunSet, StudyRun
+
+Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
+
+MAX_CONTRADICTING = 0.25
+"""The share of passing runs that a guard speaks about which may do otherwise before the trial speaks against it."""
+LIKELY_CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A guard and what some runs did with it."""
+
+    guard: Guard
+    counts: Table
+    """Over all runs that the guard speaks about."""
+    vacuous: int
+    """Runs that it does not speak about."""
+    tasks: int
+    """Tasks with a run that it speaks about."""
+    chance: float
+    """The probability of such a difference were outcomes dealt at random within tasks."""
+    by_kind: Mapping[str, Table]
+    by_source: Mapping[str, Table]
+    contradicting: tuple[StudyRun, ...]
+    """Runs that passed and broke it."""
+    kept_in_vain: tuple[StudyRun, ...]
+    """Runs that failed and kept it."""
+
+    @property
+    def judgement(self) -> Judgement:
+        """`supported`: runs that kept it pass more often than chance explains, and few passing runs broke it."""
+        table = self.counts
+        if not (table.kept_passed + table.kept_failed + table.broke_passed + table.broke_failed):
+            return "never tried"
+        passing = table.kept_passed + table.broke_passed
+        if table.broke_passed > MAX_CONTRADICTING * passing:
+            return "contradicted"
+        return "supported" if self.chance <= LIKELY_CHANCE else "no difference"
+
+    @property
+    def sources(self) -> int:
+        """Sources with a run that kept it and passed, or broke it and failed."""
+        return sum(bool(table.kept_passed or table.broke_failed) for table in self.by_source.values())
+
+
+def try_guard(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> Trial:
+    """Replay the guard on `runs`, which are runs of `run_set`."""
+    return weigh(guard, [(run, run.recorded.replay(guard)) for run in runs], run_set)
+
+
+def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:
+    """The trial of a guard whose verdicts are there already."""
+    strata = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
+    by_kind = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
+    by_source = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
+    total, vacuous, tasks = [0, 0, 0, 0], 0, set()
+    contradicting, in_vain = [], []
+    for run, verdict in verdicts:
+        if verdict == "vacuous":
+            vacuous += 1
+            continue
+        cell = 2 * (verdict == "broken") + (not run.passed)
+        kind = run_set.kind_of_task[run.task]
+        # A task with one run has no contrast of its own; such tasks are compared within their kind.
+        stratum = run.task if len(run_set.by_task[run.task]) > 1 else f"kind {kind}"
+        for counts in (total, strata[stratum], by_kind[kind], by_source[run.source]):
+            counts[cell] += 1
+        tasks.add(run.task)
+        if cell == 2:
+            contradicting.append(run)
+        elif cell == 1:
+            in_vain.append(run)
+    return Trial(
+        guard,
+        Table(*total),
+        vacuous,
+        len(tasks),
+        chance(Table(*counts) for counts in strata.values()),
+        {kind: Table(*counts) for kind, counts in sorted(by_kind.items())},
+        {source: Table(*counts) for source, counts in sorted(by_source.items())},
+        tuple(contradicting),
+        tuple(in_vain),
+    )

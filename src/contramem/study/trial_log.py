@@ -1,0 +1,140 @@
+"""Trial log: what was tried and what was confirmed, one line each. So `proven` means the same after a long search.
+
+Only the look at the tasks that were kept back decides. Each such look gets its share of the false findings that are
+allowed, by the LOND rule (Javanmard and Montanari 2015): the t-th look may be explained by chance with a probability of
+at most b(t) * (1 + findings so far), where the b(t) add up to the allowed share. A decision is made once and stays; a
+long fruitless search makes the next one harder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+from uuid import uuid4
+
+import msgspec
+
+from contramem.errors import UsageError
+from contramem.study.chance import Table
+from contramem.study.trial import Trial
+
+FALSE_SHARE = 0.1
+"""Of what is called proven, the share that may be expected to be chance."""
+_SERIES = 2.6123753486854883
+"""The sum of 1 / t ** 1.5 over all t."""
+
+Look: TypeAlias = Literal["open", "kept back"]
+
+
+class TrialEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One look at some runs."""
+
+    id: str
+    runs: str
+    """Which runs: a digest of their tasks and sources."""
+    guard: str
+    look: Look
+    chance: float
+    counts: Table
+    """Kept and passed, kept and failed, broke and passed, broke and failed."""
+    tasks: int
+    judgement: str
+    by: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What the tasks that were kept back say about a guard."""
+
+    entry: TrialEntry
+    looks: int
+    """How many guards had been held against these tasks, this one included."""
+    level: float
+    """How likely chance may explain it at most, after so many looks."""
+    is_proven: bool
+    is_repeated: bool
+    """It had been decided before; the same runs give no second chance."""
+
+
+class TrialLog:
+    """A file of trials, of which several authors may append at once: each line is written in one go."""
+
+    def __init__(self, path: Path, runs: str) -> None:
+        self._path, self._runs = path, runs
+
+    def entries(self) -> list[TrialEntry]:
+        """The trials on these runs, in the order they were written."""
+        if not self._path.exists():
+            return []
+        found = []
+        for number, line in enumerate(self._path.read_bytes().splitlines(), 1):
+            try:
+                entry = msgspec.json.decode(line, type=TrialEntry)
+            except msgspec.MsgspecError as error:
+                raise UsageError(f"{self._path}:{number}: this is no trial ({error}). Choose another file.") from None
+            if entry.runs == self._runs:
+                found.append(entry)
+        return found
+
+    def record(self, trial: Trial, look: Look, by: str = "", at: str = "") -> TrialEntry:
+        """Write down that somebody looked."""
+        entry = TrialEntry(
+            id=uuid4().hex[:12],
+            runs=self._runs,
+            guard=str(trial.guard),
+            look=look,
+            chance=trial.chance,
+            counts=trial.counts,
+            tasks=trial.tasks,
+            judgement=trial.judgement,
+            by=by,
+            at=at,
+        )
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(handle, msgspec.json.encode(entry) + b"\n")
+        finally:
+            os.close(handle)
+        return entry
+
+    def confirm(self, trial: Trial, by: str = "", at: str = "") -> Confirmation:
+        """Decide on a guard by its trial on the tasks that were kept back. The first look at it stands."""
+        earlier = [entry for entry in self.entries() if _is_look(entry, str(trial.guard))]
+        entry = earlier[0] if earlier else self.record(trial, "kept back", by, at)
+        return _decide(entry, self.entries(), bool(earlier))
+
+    def count(self) -> tuple[int, int]:
+        """How many guards were tried, and how many were held against the tasks that were kept back."""
+        entries = self.entries()
+        tried = {entry.guard for entry in entries}
+        return len(tried), len({entry.guard for entry in entries if entry.look == "kept back"})
+
+    def confirmation(self, guard: str) -> Confirmation | None:
+        """The decision on a guard, where there is one."""
+        entries = self.entries()
+        return next((_decide(entry, entries, True) for entry in entries if _is_look(entry, guard)), None)
+
+
+def _is_look(entry: TrialEntry, guard: str) -> bool:
+    return entry.look == "kept back" and entry.guard == guard
+
+
+def _decide(wanted: TrialEntry, entries: Sequence[TrialEntry], is_repeated: bool) -> Confirmation:
+    """Go through all looks in order, as they were decided."""
+    seen: set[str] = set()
+    findings = 0
+    for entry in entries:
+        if entry.look != "kept back" or entry.guard in seen:
+            continue
+        seen.add(entry.guard)
+        level = FALSE_SHARE / _SERIES / len(seen) ** 1.5 * (1 + findings)
+        is_proven = entry.chance <= level and entry.judgement != "contradicted"
+        if entry.id == wanted.id:
+            return Confirmation(entry, len(seen), level, is_proven, is_repeated)
+        findings += is_proven
+    raise AssertionError("a look that was recorded is in the log")
