@@ -52,7 +52,7 @@ def reassess_own_words(card: LearningCard, packets: Sequence[Packet]) -> Reasses
     if reasons:
         reason = f"{' '.join(reasons)} The card stays, and this is no longer checked."
         return Reassessment("PATCH", reason, footing, text)
-    return Reassessment("PATCH", f"Held against all runs: {footing}.", footing, rewrite(card.card))
+    return Reassessment("PATCH", f"Checked against all runs: {footing}.", footing, rewrite(card.card))
 
 
 def _judge_guard(guard: Guard, card: LearningCard, packets: Sequence[Packet]) -> GuardOutcome:

@@ -193,7 +193,7 @@ def _why_retire(
     if enforced:
         return ""
     if any(kind.NEEDS_CLEAR_DIFFERENCE for _, kind in kinds) and not record.makes_a_difference:
-        return f"Over all runs, those that keep it do not pass clearly more often: {record}."
+        return f"Over all runs, those that follow it do not pass clearly more often: {record}."
     if accepted is None:
         return ""
     likely = min(chance(count_outcomes(guard, packets)) for guard in guards)

@@ -41,7 +41,7 @@ class Reassessment(NamedTuple):
 def count_again(card: LearningCard, packets: Sequence[Packet]) -> Reassessment:
     """Only count: the card stays as it is."""
     footing = card.footing + support_from(replays(guards_of(card.card.guards), packets))
-    return Reassessment("PATCH", f"Held against all runs: {footing}.", footing, rewrite(card.card), card.rule)
+    return Reassessment("PATCH", f"Checked against all runs: {footing}.", footing, rewrite(card.card), card.rule)
 
 
 # Where a guard holds
@@ -89,7 +89,7 @@ def narrow_text(card: SkillCard, guards: Sequence[str], conditions: Sequence[str
 
 
 def no_better(record: FollowRecord) -> str:
-    return f"Runs that keep it pass no more often than runs that do not: {record}."
+    return f"Runs that follow it pass no more often than runs that don't: {record}."
 
 
 def do_without(tasks: int) -> str:

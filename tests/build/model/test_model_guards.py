@@ -93,7 +93,7 @@ def test_support_is_counted_over_every_task_of_the_ability(tmp_path: Path) -> No
     assert footing.support == {GUARD: GuardSupport(held=4, broken=2)}
     assert len(footing.tasks) == 2  # where nobody failed, nothing is shown
     assert settled.operation == "PATCH"
-    assert settled.reason == "Held against all runs: 2 tasks, 2 sources."
+    assert settled.reason == "Checked against all runs: 2 tasks, 2 sources."
     assert settled.by.kind == "rules"
 
 
@@ -151,8 +151,8 @@ def test_a_card_goes_when_enough_runs_speak_against_all_it_claims(tmp_path: Path
         assert store.bank().skills == ()
     assert settled.operation == "RETIRE"
     assert settled.reason == (
-        f"{GUARD}: Runs that keep it pass no more often than runs that do not: 1 of 7 runs that kept this passed, "
-        "and 6 of 7 that did not."
+        f"{GUARD}: Runs that follow it pass no more often than runs that don't: 1 of 7 runs that followed it passed; "
+        "of the 7 that didn't, 6 did."
     )
 
 

@@ -89,7 +89,7 @@ def test_a_precondition_that_passing_runs_find_fulfilled_is_asked_for_when_the_t
     (card,), decisions = built(tmp_path / "bank.db", *locked, open_already)
     assert decisions["NARROW"] == 1
     assert card.applies_when == "`push_tag` has answered “The branch is not available.”."
-    assert "Where it works at once, `unlock_branch` is not needed." in card.skill.core_rule
+    assert "If it succeeds at once, `unlock_branch` is not needed." in card.skill.core_rule
     again, _ = built(tmp_path / "bank.db", *locked, open_already)
     assert again == [card]
 

@@ -64,7 +64,7 @@ def test_a_precondition_that_a_tool_enforces_needs_one_task_only(tmp_path: Path)
         release("a", True, UNLOCK, PUSH), release("b", True, REFUSED, UNLOCK, PUSH), release("c", False, REFUSED)
     )
     card = built(tmp_path, story)["unlock_branch before push_tag"]
-    assert "Without it `push_tag` answers “The branch is not available.”" in card.skill.core_rule
+    assert "Without it, `push_tag` answers “The branch is not available.”" in card.skill.core_rule
     assert card.guards == ("precedence(Pipeline.unlock_branch, Pipeline.push_tag)",)
 
 
@@ -98,7 +98,7 @@ def test_a_way_past_an_error_names_what_gave_the_new_value() -> None:
     )
     rules = [lesson.text.skill.core_rule for lesson in find_lessons(story)]
     assert (
-        "When `book_slot` answers “The desk is not available.”, call `list_desks`, and then `book_slot` again with "
+        "When `book_slot` answers “The desk is not available.”, call `list_desks`, then call `book_slot` again with "
         "`desk` from its result." in rules
     )
 
@@ -164,7 +164,7 @@ def test_ending_after_a_write_where_passing_runs_look_again_is_a_lesson() -> Non
         run("d", False, reset, "Restarted.", task=task),
     )
     (lesson,) = [lesson.text for lesson in find_lessons(story) if "reset_worker" in lesson.text.title]
-    assert lesson.title == "Look again after reset_worker"
+    assert lesson.title == "Check again after reset_worker"
     assert lesson.guards == ("response(Server.reset_worker, reads(Server))",)
 
 

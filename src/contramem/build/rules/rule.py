@@ -243,7 +243,7 @@ def _confined(applies_when: str, when: str) -> str:
 
 
 def _with_overall(contrast: str, overall: FollowRecord | None) -> str:
-    return f"{contrast} Over all {overall.tasks} tasks it speaks about, {overall}." if overall else contrast
+    return f"{contrast} Across the {overall.tasks} tasks where it applies, {overall}." if overall else contrast
 
 
 # Kinds

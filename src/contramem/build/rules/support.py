@@ -43,10 +43,12 @@ class FollowRecord(NamedTuple):
         return self.kept_and_passed / self.kept - self.broke_and_passed / self.broke >= CLEAR_LIFT
 
     def __str__(self) -> str:
-        return (
-            f"{self.kept_and_passed} of {self.kept} runs that kept this passed, and {self.broke_and_passed} of "
-            f"{self.broke} that did not"
+        followed = (
+            f"{self.kept_and_passed} of {self.kept} {'run' if self.kept == 1 else 'runs'} that followed it passed"
         )
+        if self.broke == 1:
+            return f"{followed}; the one that didn't {'passed too' if self.broke_and_passed else 'failed'}"
+        return f"{followed}; of the {self.broke} that didn't, {self.broke_and_passed or 'none'} did"
 
 
 def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:

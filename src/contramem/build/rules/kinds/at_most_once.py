@@ -52,13 +52,13 @@ class AtMostOnce(GuardRule):
         function = code_name(self.function)
         return Words(
             title=f"{short_name(self.function)} once for each thing asked",
-            applies_when=f"{function} has already worked.",
-            solves=f"The same {function} made twice.",
-            core_rule=f"Call {function} once for each thing asked, and never again with the same arguments: the second "
-            "call acts again.",
-            completion=(f"no two {function} calls have the same arguments",),
-            contrast=f"{self.contrast.kept} passing runs make each {function} once; {self.contrast.broke} failing runs "
-            "repeat one.",
+            applies_when=f"{function} has already succeeded.",
+            solves=f"The same call of {function} made twice.",
+            core_rule=f"Call {function} once for each thing asked, and never again with the same arguments: a second "
+            "call takes effect again.",
+            completion=(f"no two calls of {function} have the same arguments",),
+            contrast=f"{self.contrast.kept} passing runs make each call of {function} once; {self.contrast.broke} "
+            "failing runs repeat one.",
         )
 
 

@@ -75,18 +75,20 @@ class EveryItem(Rule):
         return Lesson(rule, restate(mine, rule))
 
     def words(self) -> Words:
-        contrast = f"{self.contrast.kept} passing runs do so; {self.contrast.broke} failing runs stop before the last."
+        contrast = (
+            f"{self.contrast.kept} passing runs do this; {self.contrast.broke} failing runs stop before the last one."
+        )
         return (self._words_of_one() if len(self.writes) == 1 else self._words_of_several())._replace(contrast=contrast)
 
     def _words_of_one(self) -> Words:
         listing, write, unit = code_name(self.listing), code_name(self.writes[0]), f"`{self.unit}`"
         return Words(
             title=f"{short_name(self.writes[0])} for every {self.unit} that {short_name(self.listing)} lists",
-            applies_when=f"{listing} has listed several {unit}, and {write} is to be called for them.",
-            solves=f"Runs that call {write} for the first of them and report all of them done.",
-            core_rule=f"Go through every {unit} that {listing} lists and the task concerns, call {write} for each, and "
-            "count before answering.",
-            completion=(f"{write} worked for each {unit} that {listing} listed and the task concerns",),
+            applies_when=f"{listing} has listed several {unit}, and {write} has to be called for them.",
+            solves=f"Runs that call {write} for the first one and report all of them done.",
+            core_rule=f"Go through every {unit} that {listing} lists and the task is about, call {write} for each, "
+            "and count them before answering.",
+            completion=(f"{write} succeeded for each {unit} that {listing} lists and the task is about",),
         )
 
     def _words_of_several(self) -> Words:
@@ -94,11 +96,11 @@ class EveryItem(Rule):
         examples = join_words([code_name(name) for name in self.writes[:MAX_EXAMPLES]])
         return Words(
             title=f"The same change for every {self.unit} that {short_name(self.listing)} lists",
-            applies_when=f"{listing} has listed several {unit}, and a change is to be made to them.",
-            solves="Runs that change the first of them and report all of them done.",
-            core_rule=f"Go through every {unit} that {listing} lists and the task concerns, make the change for each, "
-            f"as with {examples}, and count before answering.",
-            completion=(f"the change worked for each {unit} that {listing} listed and the task concerns",),
+            applies_when=f"{listing} has listed several {unit}, and they have to be changed.",
+            solves="Runs that change the first one and report all of them done.",
+            core_rule=f"Go through every {unit} that {listing} lists and the task is about, make the change for each, "
+            f"as with {examples}, and count them before answering.",
+            completion=(f"the change succeeded for each {unit} that {listing} lists and the task is about",),
         )
 
 

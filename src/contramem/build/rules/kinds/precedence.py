@@ -137,25 +137,26 @@ class Precedence(GuardRule):
     def _words_of_one(self) -> Words:
         needed, call = code_name(self.needed), code_name(self.calls[0])
         steps = join_words([code_name(name) for name in self.steps])
-        because = f" Its result gives {join_words([f'`{name}`' for name in self.given])}." if self.given else ""
-        because += f" Without it {call} answers “{self.refusal}”." if self.refusal else ""
+        because = f" Its result provides {join_words([f'`{name}`' for name in self.given])}." if self.given else ""
+        because += f" Without it, {call} answers “{self.refusal}”." if self.refusal else ""
         return Words(
             title=f"{join_words([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
-            applies_when=f"{call} is to be called, and {needed} has not worked yet.",
-            solves=f"Calls of {call} made before {needed} has been called.",
-            core_rule=f"Call {steps} and see {'it' if len(self.steps) == 1 else 'them'} work before {call}.{because}",
+            applies_when=f"You are about to call {call}, and {needed} has not succeeded yet.",
+            solves=f"Calling {call} before {needed} has succeeded.",
+            core_rule=f"Call {steps} and confirm that {'it' if len(self.steps) == 1 else 'they'} succeeded before "
+            f"calling {call}.{because}",
             completion=self._completion(),
             contrast=self._contrast(),
         )
 
     def _words_of_several(self) -> Words:
-        needed, calls = code_name(self.needed), join_words([code_name(name) for name in self.calls])
+        needed, calls = code_name(self.needed), " or ".join(code_name(name) for name in self.calls)
         return Words(
             title=f"{short_name(self.needed)} before {join_words([short_name(name) for name in self.calls])}",
-            applies_when=f"One of {calls} is to be called, and {needed} has not worked yet.",
-            solves=f"Calls of {calls} made before {needed} has been called.",
-            core_rule=f"Call {needed} and see it work before {calls}. Without it each of them answers "
-            f"“{self.refusal}”.",
+            applies_when=f"You are about to call {calls}, and {needed} has not succeeded yet.",
+            solves=f"Calling {calls} before {needed} has succeeded.",
+            core_rule=f"Call {needed} and confirm that it succeeded before calling {calls}. Without it, each of them "
+            f"answers “{self.refusal}”.",
             completion=self._completion(),
             contrast=self._contrast(),
         )
@@ -165,20 +166,20 @@ class Precedence(GuardRule):
         usual = self._words_of_several() if len(self.calls) > 1 else self._words_of_one()
         return usual._replace(
             applies_when=f"{calls} has answered “{self.refusal}”.",
-            core_rule=f"When {calls} answers “{self.refusal}”, call {needed} and then the same call again. Where it "
-            f"works at once, {needed} is not needed.",
-            completion=(f"a refused {calls} was made again after {needed} had worked",),
+            core_rule=f"When {calls} answers “{self.refusal}”, call {needed} and then make the same call again. If "
+            f"it succeeds at once, {needed} is not needed.",
+            completion=(f"a refused call of {calls} was repeated after {needed} had succeeded",),
         )
 
     def _completion(self) -> tuple[str, ...]:
         needed = code_name(self.needed)
-        return tuple(f"{needed} returned no error before the first {code_name(call)}" for call in self.calls)
+        return tuple(f"{needed} succeeded before the first call of {code_name(call)}" for call in self.calls)
 
     def _contrast(self) -> str:
         needed, call = code_name(self.needed), code_name(self.calls[0])
         return (
-            f"In {self.contrast.kept} passing runs {needed} has worked before {call} works; {self.contrast.broke} "
-            f"failing runs call {call} without it."
+            f"In {self.contrast.kept} passing runs, {needed} succeeded before {call}; {self.contrast.broke} failing "
+            f"runs called {call} without it."
         )
 
 

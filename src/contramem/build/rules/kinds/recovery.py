@@ -100,7 +100,7 @@ class Recovery(Rule):
             applies_when=f"{function} has answered “{self.error}”.",
             solves="Runs that give up or repeat the same call after that error.",
             core_rule=f"When {function} answers “{self.error}”, {advice}.",
-            completion=(f"the last {function} error was followed by a {function} that worked",),
+            completion=(f"the last error of {function} was followed by a call of {function} that succeeded",),
             contrast=f"{_in_words(self.recovered)} got past it this way and passed; {_in_words(self.stuck)} gave up or "
             "repeated the call, and failed.",
             recovery=f"{advice[0].upper()}{advice[1:]}.",
@@ -112,7 +112,7 @@ class Recovery(Rule):
         values = join_words([f"`{name}`" for name in self.arguments])
         again = f" with {values} from its result" if values else ""
         steps = join_words([code_name(name) for name in self.by])
-        return f"call {steps}, and then {code_name(self.function)} again{again}"
+        return f"call {steps}, then call {code_name(self.function)} again{again}"
 
 
 _Case: TypeAlias = tuple[PacketRun, Step]

@@ -99,30 +99,31 @@ class Response(GuardRule):
             same = f" with {_arguments(self.given)} from its result"
         return Words(
             title=f"{short_name(self.then)} after {short_name(self.first)}",
-            applies_when=f"{first} has worked, and {then} has not been called since.",
-            solves=f"Runs that end after {first} and leave {then} out.",
-            core_rule=f"{first} alone is not all: call {then} after it{same}, also where nobody asks for it.",
-            completion=(f"after the last {first}, {then} returned no error",),
+            applies_when=f"{first} has succeeded, and {then} has not been called since.",
+            solves=f"Runs that end after {first} without calling {then}.",
+            core_rule=f"{first} alone is not enough: call {then} after it{same}, even if nobody asks for it.",
+            completion=(f"{then} succeeded after the last call of {first}",),
             contrast=f"{self.contrast.kept} passing runs call {then} after {first}; {self.contrast.broke} failing "
-            "runs do not.",
+            "runs don't.",
         )
 
     def _closer_look(self) -> Words:
         first, then = code_name(self.first), code_name(self.then)
         return self._look(
             title=f"Look closer with {short_name(self.then)} after {short_name(self.first)}",
-            applies_when=f"{first} has answered.",
-            core_rule=f"{first} only names things. Before answering or acting on one, call {then} with "
-            f"{_arguments(self.given)} from its result, and use what that says.",
+            applies_when=f"{first} has returned.",
+            core_rule=f"{first} only names things. Before you answer or act on one of them, call {then} with "
+            f"{_arguments(self.given)} from its result and use what it returns.",
         )
 
     def _another_look(self) -> Words:
         first = code_name(self.first)
         return self._look(
-            title=f"Look again after {short_name(self.first)}",
-            applies_when=f"{first} has worked, and nothing was looked at since.",
-            core_rule=f"That {first} worked does not show that all is well. Look again before you end, for example "
-            f"with {join_words([code_name(name) for name in self.looks])}, and deal with what that still shows.",
+            title=f"Check again after {short_name(self.first)}",
+            applies_when=f"{first} has succeeded, and nothing has been checked since.",
+            core_rule=f"That {first} succeeded does not mean that everything is in order. Check again before you "
+            f"finish, for example with {join_words([code_name(name) for name in self.looks])}, and deal with what it "
+            "still shows.",
         )
 
     def _look(self, *, title: str, applies_when: str, core_rule: str) -> Words:
@@ -130,11 +131,11 @@ class Response(GuardRule):
         return Words(
             title=title,
             applies_when=applies_when,
-            solves=f"Runs that end when {first} has answered.",
+            solves=f"Runs that stop at the result of {first}.",
             core_rule=core_rule,
-            completion=(f"after the last {first}, {parse_pattern(self.then).in_words()} returned no error",),
+            completion=(f"{parse_pattern(self.then).in_words()} succeeded after the last call of {first}",),
             contrast=f"{self.contrast.kept} passing runs look further after {first}; {self.contrast.broke} failing "
-            "runs do not.",
+            "runs don't.",
         )
 
 

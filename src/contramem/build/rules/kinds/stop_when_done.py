@@ -71,13 +71,13 @@ class StopWhenDone(Rule):
         writes = " or ".join(code_name(name) for name in self.ends)
         looks = (" or " if several else " and ").join(code_name(name) for name in self.looks)
         return Words(
-            title=f"End when {' or '.join(short_name(name) for name in self.ends)} has worked",
-            applies_when=f"{writes} has worked, and nothing else is asked.",
+            title=f"Stop when {' or '.join(short_name(name) for name in self.ends)} has succeeded",
+            applies_when=f"{writes} has succeeded, and nothing else is asked.",
             solves=f"Calls of {looks} that change nothing.",
-            core_rule=f"Answer as soon as {writes} has worked: its own result says what was done. Looking again with "
-            f"{looks} made no difference.",
-            completion=(f"{writes} returned no error",),
-            efficiency=f"{self.contrast.kept} passing runs end there; the longest goes on to {self.longest} actions.",
+            core_rule=f"Answer as soon as {writes} has succeeded: its own result says what was done. Looking again "
+            f"with {looks} made no difference.",
+            completion=(f"{writes} succeeded",),
+            efficiency=f"{self.contrast.kept} passing runs stop there; the longest goes on to {self.longest} actions.",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contramem.build.rules.kinds.value_source import ValueSource
-from contramem.build.rules.phrases import code_name, join_words, short_name
+from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Words
 from contramem.build.rules.steps import calls_of, guarded_calls
 from contramem.build.rules.values import find_slots
@@ -81,14 +81,14 @@ class TakenFrom(GuardRule):
 
     def words(self) -> Words:
         who, source, argument = code_name(self.function), code_name(self.source), f"`{self.argument}`"
-        results = join_words([f"a result of {code_name(name)}" for name in self.others])
-        elsewhere = f", not as {results} does" if self.others else ""
+        results = " or ".join(f"a result of {code_name(name)}" for name in self.others)
+        elsewhere = f", not the one in {results}" if self.others else ""
         return Words(
             title=f"Take {self.argument} for {short_name(self.function)} from {short_name(self.source)}",
-            applies_when=f"{who} is to be called with {argument}.",
-            solves=f"Values of {argument} that were taken from elsewhere.",
-            core_rule=f"Give {who} {argument} as a result of {source} shows it{elsewhere}.",
-            completion=(f"{who} worked with {argument} from a result of {source}",),
-            contrast=f"In {self.contrast.kept} passing runs {argument} comes from a result of {source}; in "
-            f"{self.contrast.broke} failing runs from elsewhere.",
+            applies_when=f"You are about to call {who} with {argument}.",
+            solves=f"Values of {argument} taken from the wrong place.",
+            core_rule=f"Give {who} the {argument} that a result of {source} shows{elsewhere}.",
+            completion=(f"{who} succeeded with {argument} from a result of {source}",),
+            contrast=f"In {self.contrast.kept} passing runs, {argument} came from a result of {source}; in "
+            f"{self.contrast.broke} failing runs, from elsewhere.",
         )

@@ -56,11 +56,11 @@ class Trap(Rule):
         function = code_name(self.function)
         return Words(
             title=f"Known trap in {short_name(self.function)}",
-            applies_when=f"A task about {self.subject}, and {function} answers “{self.error}”.",
-            solves="An error that every observed run met without getting past it.",
-            core_rule=f"Expect {function} to answer “{self.error}”; check its preconditions before the call.",
-            completion=(f"{function} returned no error, or the user was told that it did",),
-            recovery=f"What the observed runs tried after it did not help: {join_words(self.tried)}.",
+            applies_when=f"A task about {self.subject} in which {function} answers “{self.error}”.",
+            solves="An error that every observed run met and none got past.",
+            core_rule=f"Expect {function} to answer “{self.error}”; check its preconditions before calling it.",
+            completion=(f"{function} succeeded, or the user was told that it failed",),
+            recovery=f"What the observed runs tried next did not help: {join_words(self.tried)}.",
         )
 
 

@@ -195,20 +195,21 @@ class ValueSource(GuardRule):
         if self.is_copied:
             title = f"Copy {self.argument} for {target} exactly"
             rule = (
-                f"Give {who} {argument} exactly as {self.places} shows it: no other spelling, no placeholder, no guess."
+                f"Give {who} the {argument} exactly as {self.places} shows it: no other spelling, no placeholder, no "
             )
+            rule += "guess."
         else:
             title = f"Look up {self.argument} before {target}"
-            rule = f"Give {who} only {argument} that was read in {self.places}. "
-            rule += "Not seen there yet: look first, never guess."
+            rule = f"Give {who} only values of {argument} that you have read in {self.places}. If you have not seen it "
+            rule += "there, look it up first; never guess."
         return Words(
             title=title,
-            applies_when=f"{who[0].upper()}{who[1:]} is to be called with {argument}.",
-            solves=f"Values of {argument} that were made up instead of read.",
+            applies_when=f"You are about to {'call' if pattern.function else 'make'} {who} with {argument}.",
+            solves=f"Made-up values of {argument}.",
             core_rule=rule,
-            completion=(f"every {argument} given to {who} had been seen in {self.places}",),
-            contrast=f"In {self.contrast.kept} passing runs {argument} comes from {self.shown_in}; "
-            f"{self.contrast.broke} failing runs give one that was seen nowhere before.",
+            completion=(f"every {argument} given to {who} had appeared in {self.places}",),
+            contrast=f"In {self.contrast.kept} passing runs, {argument} came from {self.shown_in}; "
+            f"{self.contrast.broke} failing runs gave a value that had not appeared anywhere.",
         )
 
     def _target_in_words(self) -> str:
@@ -218,7 +219,7 @@ class ValueSource(GuardRule):
             return code_name(pattern.function)
         kind = "call that changes" if pattern.kind == "writes" else "call that looks into"
         shown = join_words([code_name(name) for name in self.targets[:MAX_NAMED]])
-        return f"any {kind} {pattern.name} ({shown})" if shown else f"any {kind} {pattern.name}"
+        return f"any {kind} {pattern.name} (such as {shown})" if shown else f"any {kind} {pattern.name}"
 
 
 def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, SlotOrigins]) -> Iterator[Guard]:
