@@ -19,6 +19,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     cli/         the command line: thin
 
 Beside them prompts.py fills the .jinja files, counting.py counts tokens, progress.py tells how far long work is,
+watch.py learns from runs as they appear,
 whole_file.py writes a file whole or not at all, and errors.py has every error, drawn as a tree.
 """
 

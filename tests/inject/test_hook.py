@@ -17,6 +17,7 @@ from contramem.errors import UsageError
 from contramem.inject.hook import Hook, answer
 from contramem.inject.hook_install import EVENTS
 from contramem.inject.injections import read_log
+from contramem.traces.read import read_traces
 
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
 DELETE = "mcp__EmailClient__delete_email"
@@ -292,3 +293,16 @@ class TestInstall:
         with pytest.raises(UsageError, match="there is no bank here"):
             self.install(tmp_path / "none.jsonl", tmp_path)
         assert not (tmp_path / ".claude").exists()
+
+
+def test_a_recorded_session_reads_back_as_a_run(bank_path, tmp_path):
+    record = tmp_path / "runs.jsonl"
+    hook = Hook(str(bank_path), tmp_path / "state", record=record)
+    session = {"session_id": "s1"}
+    answer(hook, {"hook_event_name": "UserPromptSubmit", "prompt": "Tidy the inbox", **session})
+    call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, **session}
+    answer(hook, {"hook_event_name": "PostToolUse", "tool_response": "a.txt", **call})
+    answer(hook, {"hook_event_name": "PostToolUseFailure", "error": "exit code 2", **call})
+    (run,) = read_traces([record])
+    assert (run.task, run.run) == ("Tidy the inbox", "s1")
+    assert [(call.function, bool(call.result.error)) for call in run.calls] == [("shell.ls", False), ("shell.ls", True)]

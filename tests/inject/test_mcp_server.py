@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from contramem.cli.mcp import mcp as mcp_command
 from contramem.errors import UsageError
 from contramem.inject.run import Memory
+from contramem.traces.read import read_traces
 
 mcp = pytest.importorskip("mcp", reason="the MCP server is an extra: pip install 'contramem[mcp]'")
 
@@ -101,3 +102,22 @@ def test_the_command_serves_over_standard_input_and_output(bank_path):
             return await client.call_tool("get_function_card", {"function": "delete_email"})
 
     assert "### EmailClient.delete_email" in asyncio.run(asked()).content[0].text
+
+
+def test_calls_and_outcome_that_a_client_reports_are_recorded(ask, bank_path, tmp_path):
+    recording = Memory.load(bank_path, record=tmp_path / "runs.jsonl")
+
+    async def work(client):
+        told = await client.call_tool("get_guidance", {"task": TASK})
+        await client.call_tool("report_call", {"function": "EmailClient.delete_email", "arguments": {"id": "7"}})
+        return told, await client.call_tool("report_outcome", {"passed": False, "feedback": "One was kept."})
+
+    told, noted = ask(work, recording)
+    (run,) = read_traces([tmp_path / "runs.jsonl"])
+    assert run.run in told.content[0].text and run.run in noted.content[0].text
+    assert [call.function for call in run.calls] == ["EmailClient.delete_email"]
+    assert (run.outcome.passed, run.outcome.feedback) == (False, "One was kept.")
+
+
+def test_an_outcome_without_a_run_is_refused_in_words(ask):
+    assert "get_guidance first" in ask(lambda c: c.call_tool("report_outcome", {"passed": True})).content[0].text

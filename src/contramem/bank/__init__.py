@@ -6,6 +6,7 @@
     ledger.py    Decision: everything ever decided, accepted or refused
     store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and calls.py (replies of models)
     frozen.py    the frozen bank, one file; locate.py opens whichever it is, imported.py takes edits back in
+    kept_banks.py  the last frozen banks, and the way back to one of them
 
 For people: acts.py is what they may do, story.py, difference.py, summary.py and render.py what they look at.
 """

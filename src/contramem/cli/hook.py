@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PROFILE = "Retrieval profile; by default the one stored in the bank."
 LOG = "Append what is shown to this inject log."
+RECORD = "Record sessions in this file, as runs that `contramem build` reads."
 
 
 class NeverInTheWay(click.Group):
@@ -32,10 +33,17 @@ class NeverInTheWay(click.Group):
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="Folder for session state.")
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
+@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help=RECORD)
 @click.option("--batches", is_flag=True, help="The client reports the end of each batch of calls (PostToolBatch).")
 @click.pass_context
 def hook(
-    ctx: click.Context, bank: str | None, state: Path | None, profile: str | None, log: Path | None, batches: bool
+    ctx: click.Context,
+    bank: str | None,
+    state: Path | None,
+    profile: str | None,
+    log: Path | None,
+    record: Path | None,
+    batches: bool,
 ) -> None:
     """Answer a hook event of Claude Code or Codex (JSON on standard input).
 
@@ -50,7 +58,7 @@ def hook(
         click.echo("contramem hook: name the bank with --bank.", err=True)
         return
     try:
-        serve(Hook(bank, state, profile, log, batches), sys.stdin.read())
+        serve(Hook(bank, state, profile, log, batches, record), sys.stdin.read())
     except Exception as error:
         complain(error)
 
@@ -68,8 +76,17 @@ def hook(
 )
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
+@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help=RECORD)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def install(client: Client, bank: Path, project: Path, profile: str | None, log: Path | None, as_json: bool) -> None:
+def install(
+    client: Client,
+    bank: Path,
+    project: Path,
+    profile: str | None,
+    log: Path | None,
+    record: Path | None,
+    as_json: bool,
+) -> None:
     """Register the hook with Claude Code or Codex, leaving other hooks and settings alone."""
     from contramem.inject import hook_install
     from contramem.inject.loaded_bank import bank_at
@@ -78,10 +95,12 @@ def install(client: Client, bank: Path, project: Path, profile: str | None, log:
     cards = bank_at(str(bank)).functions
     if profile:
         profile_named(profile)
-    options = {"--profile": profile, "--log": str(log.resolve()) if log else None}
+    files = {"--log": log, "--record": record}
+    options = {"--profile": profile} | {name: str(path.resolve()) if path else None for name, path in files.items()}
     command = hook_install.hook_command(client, bank, options)
     path = hook_install.settings_path(client, project)
-    done = hook_install.install(path, command, hook_install.EVENTS[client])
+    events = {**hook_install.EVENTS[client], **(hook_install.RECORDED if record else {})}
+    done = hook_install.install(path, command, events)
     if as_json:
         click.echo(json.dumps({"path": str(done.path), "command": done.command, "changes": done.changes}, indent=2))
     else:

@@ -11,7 +11,8 @@ from contramem.errors import UsageError
 @click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store (used as if frozen now).")
 @click.option("--profile", metavar="P", help="Retrieval profile; by default the one stored in the bank.")
 @click.option("--log", metavar="FILE", help="Append what is shown to this inject log.")
-def mcp(bank: str, profile: str | None, log: str | None) -> None:
+@click.option("--record", metavar="FILE", help="Record runs in this file, as traces that `contramem build` reads.")
+def mcp(bank: str, profile: str | None, log: str | None, record: str | None) -> None:
     """Serve BANK to an MCP client over standard input and output: guidance for a task, cards of functions."""
     try:
         from contramem.inject.mcp_server import server
@@ -20,4 +21,4 @@ def mcp(bank: str, profile: str | None, log: str | None) -> None:
     from contramem.inject.loaded_bank import bank_at
     from contramem.inject.run import Memory
 
-    server(Memory(bank_at(bank), log=log), profile).run()
+    server(Memory(bank_at(bank), log=log, record=record), profile).run()

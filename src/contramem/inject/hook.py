@@ -43,6 +43,8 @@ class Hook:
     batches: bool = False
     """The client tells when the calls of a reply are over (PostToolBatch). Then those of one function are held
     together: the model had not read the card when it made the second."""
+    record: Path | None = None
+    """File that sessions are recorded in, as traces that `contramem build` reads."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -70,9 +72,11 @@ def serve(hook: Hook, event: str) -> None:
 
 def answer(hook: Hook, event: dict[str, Any]) -> dict[str, str] | None:
     """What to say to an event; None for nothing, which leaves a call to the client's own permissions."""
+    name = event.get("hook_event_name")
+    if hook.record is not None and name in ("PostToolUse", "PostToolUseFailure"):
+        _record_call(hook.record, event)
     if switched_off():
         return None
-    name = event.get("hook_event_name")
     session = HookSession.of(hook.state, str(event.get("session_id", "")), str(event.get("agent_id") or ""))
     if name == "PreToolUse":
         return _before_call(hook, session, str(event.get("tool_name", "")))
@@ -175,7 +179,21 @@ def _memory(hook: Hook) -> Memory:
     from contramem.inject.loaded_bank import bank_at
     from contramem.inject.run import Memory
 
-    return Memory(bank_at(hook.bank), log=hook.log)
+    return Memory(bank_at(hook.bank), log=hook.log, record=hook.record)
+
+
+def _record_call(record: Path, event: dict[str, Any]) -> None:
+    """A call that was made. The session's prompt began the recording of its run."""
+    from contramem.inject.recording import RunRecording
+    from contramem.traces.normalize import Naming, Recorder
+
+    recorder = Recorder(Naming("hook"))
+    recorder.call(str(event.get("tool_name") or "unnamed"), event.get("tool_input"))
+    failed = event.get("hook_event_name") == "PostToolUseFailure"
+    content = event.get("error") if failed else event.get("tool_response")
+    recorder.result(content, error=True if failed else None)
+    for made in recorder.events():
+        RunRecording(record).event(str(event.get("session_id", "")), made)
 
 
 def _profile(hook: Hook, memory: Memory) -> Profile:
@@ -206,14 +224,15 @@ def _options(arguments: Sequence[str]) -> Hook:
     from argparse import ArgumentParser
 
     parser = ArgumentParser(prog="contramem hook", exit_on_error=False)
-    for name in ("--bank", "--state", "--profile", "--log"):
+    for name in ("--bank", "--state", "--profile", "--log", "--record"):
         parser.add_argument(name)
     parser.add_argument("--batches", action="store_true")
     options, unknown = parser.parse_known_args(arguments)
     if unknown or not options.bank:
         raise UsageError(f"unknown option {unknown[0]!r}." if unknown else "name the bank with --bank.")
     folder, log = options.state and Path(options.state), options.log and Path(options.log)
-    return Hook(options.bank, folder, options.profile, log, options.batches)
+    record = options.record and Path(options.record)
+    return Hook(options.bank, folder, options.profile, log, options.batches, record)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ MODULE = "contramem.inject.hook"
 TIMEOUT_S = 30
 Events: TypeAlias = Mapping[str, str | None]
 _BOTH: Events = {"SessionStart": None, "UserPromptSubmit": None, "PreToolUse": "*"}
+RECORDED: Events = {"PostToolUse": "*"}
+"""What the hook listens to as well, when sessions are recorded."""
 EVENTS: Mapping[Client, Events] = {
     "claude-code": {**_BOTH, "PostToolUseFailure": "*", "PostToolBatch": None},
     "codex": _BOTH,

@@ -7,13 +7,18 @@ to ask.
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 
 from contramem.errors import UsageError
-from contramem.inject.run import Memory
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.run import Memory, Run
 from contramem.retrieve.profiles import profile_named
+from contramem.traces.trajectory import Outcome
 
+MANY = 1000
+"""Runs whose outcome can still be told; older ones are forgotten."""
 INSTRUCTIONS = (
     "Notes that earlier runs at similar tasks left. Call get_guidance with the task before the first step, and "
     "get_function_card with the name of a tool before its first call, and again after it failed. The notes are soft "
@@ -24,6 +29,7 @@ INSTRUCTIONS = (
 def server(memory: Memory, profile: str | None = None) -> MCPServer:
     """The server, ready to run. Every guidance asked for is a run of its own: MCP does not say where a task ends."""
     serves = MCPServer("contramem", version=version("contramem"), instructions=INSTRUCTIONS, log_level="WARNING")
+    runs: dict[str, Run] = {}
     chosen = profile_named(profile or memory.bank.header.profile)
 
     def card_of(name: str) -> str:
@@ -34,7 +40,30 @@ def server(memory: Memory, profile: str | None = None) -> MCPServer:
     def get_guidance(task: str, ability: str | None = None, apps: list[str] | None = None) -> str:
         """Rules from earlier runs at tasks like this one. Call it once, with the whole task, before the first step."""
         run = memory.start(task, ability=ability, apps=apps, profile=chosen)
-        return run.guidance.text or f"Nothing is known that fits this task ({run.guidance.note})."
+        runs[run.run_id] = run
+        while len(runs) > MANY:
+            del runs[next(iter(runs))]
+        text = run.guidance.text or f"Nothing is known that fits this task ({run.guidance.note})."
+        return f"{text}\n\n(run {run.run_id}; tell how it ended with report_outcome)" if memory.recording else text
+
+    @serves.tool()
+    def report_outcome(passed: bool, run: str = "", feedback: str = "") -> str:
+        """How a task ended, once that is known: later runs learn from it. `run` is the id that get_guidance gave; left
+        out, the latest."""
+        ended = runs.get(run or next(reversed(runs), ""))
+        if ended is None:
+            return "There is no such run: call get_guidance first."
+        ended.finish(Outcome(passed=passed, feedback=feedback))
+        return f"Noted: run {ended.run_id} {'passed' if passed else 'failed'}."
+
+    @serves.tool()
+    def report_call(function: str, arguments: dict[str, Any], result: str = "", error: str = "", run: str = "") -> str:
+        """A tool call that you made, and what came of it. Only useful where runs are recorded (`--record`)."""
+        made = runs.get(run or next(reversed(runs), ""))
+        if made is None:
+            return "There is no such run: call get_guidance first."
+        GuidedRun(made).tell(function, arguments, result, error or None)
+        return "Noted."
 
     @serves.tool()
     def get_function_card(function: str) -> str:

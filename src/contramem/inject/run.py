@@ -23,6 +23,7 @@ from contramem.errors import UsageError
 from contramem.inject.guidance import Guidance, Writer, nothing, together
 from contramem.inject.loaded_bank import BankFile, LoadedBank
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
+from contramem.inject.recording import RunRecording
 from contramem.inject.switch import OFF, switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
@@ -39,13 +40,22 @@ if TYPE_CHECKING:
 class Memory:
     """A frozen bank, ready to guide any number of runs at once. Threads may share it."""
 
-    def __init__(self, bank: FrozenBank, *, log: str | Path | InjectLog | None = None, holdout: float = 0.0) -> None:
+    def __init__(
+        self,
+        bank: FrozenBank,
+        *,
+        log: str | Path | InjectLog | None = None,
+        holdout: float = 0.0,
+        record: str | Path | RunRecording | None = None,
+    ) -> None:
         """`log` is where to note what was shown and how runs ended. `holdout` is the share of runs that get nothing, as
-        a control group: the same run id is always on the same side."""
+        a control group: the same run id is always on the same side. `record` is a file to record whole runs in, which
+        `contramem build` and `contramem watch` read; it holds what agents do, so it is off unless a path is given."""
         if not 0 <= holdout < 1:
             raise UsageError(f"holdout is a share of the runs, from 0 up to but not including 1; it is {holdout}.")
         self.log = InjectLog(log) if isinstance(log, str | Path) else log
         self.holdout = holdout
+        self.recording = RunRecording(record) if isinstance(record, str | Path) else record
         self._served = LoadedBank.of(bank)
         self._file: BankFile | None = None
 
@@ -57,6 +67,7 @@ class Memory:
         log: str | Path | InjectLog | None = None,
         reload: bool = False,
         holdout: float = 0.0,
+        record: str | Path | RunRecording | None = None,
     ) -> Memory:
         """Read the frozen bank at `path`; the index is made by the first `start`.
 
@@ -64,7 +75,7 @@ class Memory:
         reads it if so. Runs that have begun keep the bank they began with.
         """
         file = BankFile(Path(path))
-        memory = cls(file.read(), log=log, holdout=holdout)
+        memory = cls(file.read(), log=log, holdout=holdout, record=record)
         if reload:
             memory._file = file
         return memory
@@ -118,7 +129,7 @@ class Memory:
         run_id = run_id or os.urandom(8).hex()
         withheld = self._withheld(run_id)
         retrieval = None if withheld else served.retriever.retrieve(query, chosen)
-        return Run(served, query, chosen, run_id, retrieval, withheld, self.log)
+        return Run(served, query, chosen, run_id, retrieval, withheld, self.log, self.recording)
 
     def _withheld(self, run_id: str) -> Withheld:
         if switched_off():
@@ -138,6 +149,7 @@ class Run:
         retrieval: Retrieval | None,
         withheld: Withheld = "",
         log: InjectLog | None = None,
+        recording: RunRecording | None = None,
     ) -> None:
         """`withheld` says why a run without `retrieval` gets nothing."""
         self.task, self.profile, self.run_id, self.retrieval = query.task, profile, run_id, retrieval
@@ -155,6 +167,16 @@ class Run:
             else self._writer.at_start(retrieval, profile)
         )
         """What to show before the first step."""
+        self._recording = recording
+        if recording is not None:
+            recording.start(
+                run_id,
+                query.task,
+                task_id=query.task_id,
+                ability=query.ability,
+                bank=self._bank,
+                guided=retrieval is not None,
+            )
         self._note("start", self.guidance)
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
@@ -168,7 +190,7 @@ class Run:
         card = self._find(function_called(function, arguments))
         guidance = together(self._card_before(card, arguments), self._warning(function, arguments, card))
         if guidance is not None:
-            self._note("before_call", guidance)
+            self._note("before_call", guidance, function=function)
         return guidance
 
     def _card_before(self, card: FunctionCard | None, arguments: Mapping[str, Any] | None) -> Guidance | None:
@@ -211,6 +233,8 @@ class Run:
         cards' guards is returned, once. A call that was held did not happen; do not tell of it."""
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
         event = _fully_named(event, card)
+        if self._recording is not None:
+            self._recording.event(self.run_id, event)
         with self._lock:
             if card is not None and event.result is not None and event.result.error is not None:
                 self._failed.add(card.card_id)
@@ -248,8 +272,14 @@ class Run:
         the last that is known counts."""
         ended = outcome if isinstance(outcome, Outcome) else Outcome(passed=outcome)
         self._note("finish", None, ended)
+        if self._recording is not None:
+            self._recording.finish(self.run_id, ended)
 
-    def _note(self, where: Where, guidance: Guidance | None, outcome: Outcome | None = None) -> None:
+    def _note(
+        self, where: Where, guidance: Guidance | None, outcome: Outcome | None = None, function: str = ""
+    ) -> None:
+        if self._recording is not None and guidance:
+            self._recording.shown(self.run_id, guidance.text, function, guidance.card_ids, guidance.tokens)
         if self._log is None:
             return
         line = Line(

@@ -27,6 +27,7 @@ from contramem.traces.readers.openhands import OpenHandsReader
 from contramem.traces.readers.openinference import OpenInferenceReader
 from contramem.traces.readers.otel import OtelReader
 from contramem.traces.readers.pydantic_ai import PydanticAiReader
+from contramem.traces.readers.recording import RecordingReader
 from contramem.traces.readers.sharegpt import ShareGptReader
 from contramem.traces.readers.smolagents import SmolagentsReader
 from contramem.traces.readers.swe_agent import SweAgentReader
@@ -37,6 +38,7 @@ from contramem.traces.readers.weave import WeaveReader
 
 BUILT_IN: tuple[Reader, ...] = (
     NativeReader(),
+    RecordingReader(),
     ChatReader(),
     AnthropicReader(),
     ResponsesReader(),

@@ -1,0 +1,88 @@
+"""The last frozen banks, kept beside the one that is served, and the way back to one of them.
+
+They lie in `bank.jsonl.history/`, numbered in the order they were served. A bank that was taken back is remembered by
+its content, so that nothing serves it again by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from contramem.bank.frozen import load_frozen
+from contramem.errors import UsageError
+from contramem.whole_file import replacing
+
+_NAME = re.compile(r"(\d{6})-([0-9a-f]{12})\.jsonl")
+
+
+class KeptBank(NamedTuple):
+    number: int
+    content: str
+    """The first digits of the content's hash."""
+    path: Path
+
+
+def kept_banks(served: Path) -> list[KeptBank]:
+    """The oldest first. The last is the one that is served, unless somebody wrote the file by hand."""
+    folder = _folder(served)
+    matches = [(match, path) for path in folder.glob("*.jsonl") if (match := _NAME.fullmatch(path.name))]
+    return sorted(KeptBank(int(match[1]), match[2], path) for match, path in matches)
+
+
+def serve_bank(served: Path, content: bytes, keep: int) -> None:
+    """Write `content` where agents read it, and keep it and the last `keep` before it."""
+    before = kept_banks(served)
+    if served.exists() and not before:
+        _keep(served, 1, served.read_bytes())
+        before = kept_banks(served)
+    _keep(served, before[-1].number + 1 if before else 1, content)
+    _replace(served, content)
+    for old in kept_banks(served)[: -(keep + 1)]:
+        old.path.unlink(missing_ok=True)
+
+
+def roll_back(served: Path, to: int | None = None) -> KeptBank:
+    """Serve an earlier bank again: number `to`, or the one before the present one. The present one is never served
+    again by `watch`."""
+    if not served.exists():
+        raise UsageError(f"{served}: there is no such bank.")
+    present = load_frozen(served, allow_edited=True).header.content_sha256[:12]
+    others = [bank for bank in kept_banks(served) if bank.content != present]
+    chosen = [bank for bank in others if bank.number == to] if to is not None else others[-1:]
+    if not chosen:
+        numbers = ", ".join(str(bank.number) for bank in others) or "none"
+        raise UsageError(f"{served}: there is no earlier bank{f' {to}' if to else ''} to go back to (kept: {numbers}).")
+    content = chosen[0].path.read_bytes()
+    load_frozen(chosen[0].path)  # a damaged one is never served
+    with replacing(_folder(served) / "taken_back.json") as file:
+        file.write(json.dumps(sorted({*taken_back(served), present})).encode())
+    _replace(served, content)
+    return chosen[0]
+
+
+def taken_back(served: Path) -> frozenset[str]:
+    """The contents that somebody went back from."""
+    try:
+        return frozenset(json.loads((_folder(served) / "taken_back.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return frozenset()
+
+
+def _folder(served: Path) -> Path:
+    return served.with_name(f"{served.name}.history")
+
+
+def _keep(served: Path, number: int, content: bytes) -> None:
+    folder = _folder(served)
+    folder.mkdir(exist_ok=True)
+    digits = json.loads(content.partition(b"\n")[0])["content_sha256"][:12]
+    with replacing(folder / f"{number:06d}-{digits}.jsonl") as file:
+        file.write(content)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)

@@ -1,0 +1,87 @@
+"""`contramem watch`, which learns from runs as they appear, and `contramem bank rollback`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from contramem.cli.output import print_json
+from contramem.cli.reading import plural, reading_options
+from contramem.traces.reader import ReadOptions
+
+if TYPE_CHECKING:
+    from contramem.watch import WatchRound
+
+
+@click.command()
+@reading_options
+@click.option("--bank", "where", required=True, metavar="STORE", help="Store to learn into; created if missing.")
+@click.option("--serve", type=click.Path(path_type=Path, dir_okay=False), default=Path("bank.jsonl"), show_default=True,
+              help="Frozen bank to keep up to date; agents with reload=True pick it up.")  # fmt: skip
+@click.option("--every", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds between looks.")
+@click.option("--settle", type=click.FloatRange(min=0), default=5.0, show_default=True,
+              help="Seconds that the runs must stay unchanged before they are read.")  # fmt: skip
+@click.option("--max-changes", type=click.IntRange(min=1), default=20, show_default=True,
+              help="Gate: at most so many cards may change at once.")  # fmt: skip
+@click.option("--keep", type=click.IntRange(min=1), default=10, show_default=True, help="Banks kept to go back to.")
+@click.option("--profile", default="default", show_default=True, help="Retrieval profile to store in the file.")
+@click.option("--once", is_flag=True, help="Learn from what is there now, and end.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each round.")
+def watch(
+    paths: tuple[Path, ...], options: ReadOptions, where: str, serve: Path, every: float, settle: float,
+    max_changes: int, keep: int, profile: str, once: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Fold the runs under PATH... into a store as they appear, and serve the bank when it passes the gate.
+
+    The gate: memory harmed no task in the recorded runs, every card validates, and not too many cards change at once.
+    """
+    from contramem.watch import WatchOptions, learn_once
+    from contramem.watch import watch as watch_runs
+
+    chosen = WatchOptions(paths, where, serve, max_changes, keep, profile, options)
+
+    def tell(done: WatchRound) -> None:
+        if as_json:
+            print_json({name: getattr(done, name) for name in done.__dataclass_fields__})
+        else:
+            click.echo(_line(done, serve))
+
+    def wait() -> bool:
+        time.sleep(every)
+        return True
+
+    if once:
+        tell(learn_once(chosen))
+        return
+    try:
+        watch_runs(chosen, wait, tell, settled=lambda: time.sleep(settle))
+    except KeyboardInterrupt:
+        click.echo("Stopped; the store and the served bank are complete.", err=True)
+
+
+def _line(done: WatchRound, serve: Path) -> str:
+    runs = plural(done.runs, "run")
+    if done.refusals:
+        return f"{runs} read. Not served: {'; '.join(done.refusals)}."
+    if not done.served:
+        return f"{runs} read. Nothing new to serve."
+    return f"{runs} read. {serve} is served now: {done.added} added, {done.changed} changed, {done.removed} removed."
+
+
+@click.command()
+@click.argument("served", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--to", type=int, metavar="N", help="Number of the bank to go back to (default: the one before).")
+@click.option("--list", "only_list", is_flag=True, help="Show the banks that are kept, and change nothing.")
+def rollback(served: Path, to: int | None, only_list: bool) -> None:
+    """Serve an earlier bank again that `contramem watch` kept beside FILE."""
+    from contramem.bank.kept_banks import kept_banks, roll_back
+
+    if only_list:
+        for bank in kept_banks(served):
+            click.echo(f"{bank.number:>6}  sha256 {bank.content}")
+        return
+    bank = roll_back(served, to)
+    click.echo(f"{served} is bank {bank.number} again, sha256 {bank.content}.")

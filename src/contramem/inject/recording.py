@@ -1,0 +1,144 @@
+"""Recording: every run that a memory guides, as lines that `build` reads back as traces.
+
+Each happening is one line, appended in one write, so any number of threads and processes may share a file: a run's
+lines carry its id, and the reader (traces/readers/recording.py) puts them together. Off unless a path is given. Like
+the inject log, it never stops an agent: a line that cannot be written is lost, and the first loss is reported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from contramem.errors import UsageError
+from contramem.traces.trajectory import Event, Outcome, digest
+
+FORMAT = 1
+MAX_BYTES = 256 << 20
+"""A file that has grown to this is full: recording stops, and says so once."""
+MAX_LINE_BYTES = 64 << 10
+"""Longer results and texts are cut: a run must not fill a disk."""
+
+_logger = logging.getLogger(__name__)
+
+
+class RunRecording:
+    """A file that runs are recorded in."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        source: str = "agent",
+        redact: bool = False,
+        max_bytes: int = MAX_BYTES,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`source` names the agent in the traces. With `redact`, no value of a task, an argument or a result is
+        written: each becomes a mark that is the same for equal values of one run and tells nothing else."""
+        if not source:
+            raise UsageError("source names the agent that is recorded; it cannot be empty.")
+        self.path, self.source, self.redact = Path(path), source, redact
+        self._max_bytes, self._clock = max_bytes, clock
+        self._lock = Lock()
+        self._failing = False
+
+    def start(
+        self, run_id: str, task: str, *, task_id: str | None, ability: str | None, bank: str, guided: bool
+    ) -> None:
+        text = f"<redacted:{digest(task)}>" if self.redact else task
+        about = {"task": text, "task_id": task_id or digest(task), "ability": ability, "source": self.source}
+        self._append(run_id, "start", {**about, "bank": bank, "guided": guided})
+
+    def shown(self, run_id: str, text: str, function: str, cards: Iterable[str], tokens: int) -> None:
+        """What a memory showed the agent. It is text of the bank's, so it is never redacted."""
+        fields = {"text": text, "function": function, "cards": list(cards), "tokens": tokens}
+        self._append(run_id, "shown", fields)
+
+    def event(self, run_id: str, event: Event) -> None:
+        """A call with its result, a message, or whatever else happened."""
+        fields = msgspec.to_builtins(event)
+        fields.pop("position", None)
+        if self.redact:
+            fields = _redact_event(fields, run_id)
+        self._append(run_id, "event", {"event": fields})
+
+    def finish(self, run_id: str, outcome: Outcome) -> None:
+        feedback = "" if self.redact else outcome.feedback
+        self._append(run_id, "finish", {"passed": outcome.passed, "reward": outcome.reward, "feedback": feedback})
+
+    def _append(self, run_id: str, what: str, fields: dict[str, Any]) -> None:
+        line = {"recording": FORMAT, "run": run_id, "time": self._clock().timestamp(), "what": what, **fields}
+        try:
+            self._write(_bounded_line(line))
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            if not self._failing:
+                _logger.warning("the recording %s cannot be written (%s); runs go on without it", self.path, error)
+            self._failing = True
+        else:
+            self._failing = False
+
+    def _write(self, content: bytes) -> None:
+        with self._lock:
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                if os.fstat(file).st_size + len(content) > self._max_bytes:
+                    raise OSError(f"it has grown to {self._max_bytes >> 20} MiB; move it away to go on")
+                os.write(file, content)
+            finally:
+                os.close(file)
+
+
+def _bounded_line(line: dict[str, Any]) -> bytes:
+    content = msgspec.json.encode(line)
+    if len(content) > MAX_LINE_BYTES:
+        for limit in (8000, 1000, 100):
+            content = msgspec.json.encode(_cut(line, limit))
+            if len(content) <= MAX_LINE_BYTES:
+                break
+        else:
+            content = msgspec.json.encode(
+                {key: line[key] for key in ("recording", "run", "time", "what")} | {"cut": True}
+            )
+    return content + b"\n"
+
+
+def _cut(value: Any, limit: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= limit else f"{value[:limit]}… [{len(value) - limit} characters left out]"
+    if isinstance(value, dict):
+        return {key: _cut(child, limit) for key, child in list(value.items())[:limit]}
+    if isinstance(value, (list, tuple)):
+        return [_cut(child, limit) for child in value[:limit]]
+    return value
+
+
+def _redact_event(fields: dict[str, Any], run_id: str) -> dict[str, Any]:
+    key = hashlib.sha256(b"contramem\0" + run_id.encode("utf-8", "surrogatepass")).digest()
+    hidden = {name: _redact(fields[name], key) for name in ("text", "arguments") if fields.get(name)}
+    result = fields.get("result")
+    if isinstance(result, dict):
+        hidden["result"] = {"content": _redact(result.get("content"), key)}
+        if result.get("error"):
+            hidden["result"]["error"] = "failed"
+    return {**fields, **hidden}
+
+
+def _redact(value: Any, key: bytes) -> Any:
+    """The same shape without a value: names of fields, booleans and nulls stay, they are the form of a call."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, dict):
+        return {name: _redact(child, key) for name, child in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_redact(child, key) for child in value]
+    mark = hashlib.blake2b(str(value).encode("utf-8", "surrogatepass"), key=key, digest_size=4).hexdigest()
+    return f"<redacted:{mark}>"

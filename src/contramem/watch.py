@@ -1,0 +1,146 @@
+"""Continuous learning: runs that appear are folded into a store, and a bank that passes the gate is served.
+
+The stages are those of pipeline.py. What is added here is when they run, and what a new bank must show before agents
+are given it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contramem.bank.bank import Bank
+from contramem.bank.difference import bank_difference
+from contramem.bank.frozen import freeze, load_frozen, parse_frozen
+from contramem.bank.kept_banks import serve_bank, taken_back
+from contramem.bank.store import open_store
+from contramem.build.recheck import recheck
+from contramem.build.rules.author import RuleAuthor
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.pipeline import build_bank, contrast_all
+from contramem.traces.pool import Pool
+from contramem.traces.read import read_traces
+from contramem.traces.reader import ReadOptions
+from contramem.traces.tools import tools_by_function
+from contramem.traces.trajectory import Trajectory
+from contramem.validate.validator import Validator
+
+Fingerprint = frozenset[tuple[str, int, int]]
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    runs: tuple[Path, ...]
+    store: str
+    serve: Path
+    """The frozen bank that agents load with `reload=True`."""
+    max_changes: int = 20
+    """Cards that may be added, changed or removed at once."""
+    keep: int = 10
+    """Banks that are kept to go back to."""
+    profile: str = "default"
+    reading: ReadOptions = field(default_factory=ReadOptions)
+
+
+@dataclass(frozen=True)
+class WatchRound:
+    """What one look at the runs came to."""
+
+    runs: int
+    served: bool
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    refusals: tuple[str, ...] = ()
+    """Why the new bank is not served; empty when it is, or when it is the one that is served already."""
+
+
+def fingerprint(paths: Iterable[Path]) -> Fingerprint:
+    """Changes whenever a file under `paths` does."""
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()]
+    seen = []
+    for file in files:
+        try:
+            status = file.stat()
+        except OSError:  # gone between the two looks
+            continue
+        seen.append((str(file), status.st_size, status.st_mtime_ns))
+    return frozenset(seen)
+
+
+def watch(
+    options: WatchOptions,
+    wait: Callable[[], bool],
+    on_round: Callable[[WatchRound], None],
+    settled: Callable[[], None] = lambda: None,
+) -> None:
+    """Learn whenever the runs have changed and then stayed as they are for one wait.
+
+    `wait` sleeps and says whether to go on. A run that is being written is not read half: the files must look the same
+    before and after `settled`, which waits for the time that writers are given.
+    """
+    learned: Fingerprint | None = None
+    while True:
+        now = fingerprint(options.runs)
+        if now and now != learned:
+            settled()
+            if now == fingerprint(options.runs):
+                on_round(learn_once(options))
+                learned = now
+                continue
+        if not wait():
+            return
+
+
+def learn_once(options: WatchOptions) -> WatchRound:
+    """One round: read, contrast, build, and serve the bank if nothing speaks against it."""
+    with Pool(read_traces(options.runs, options.reading)) as pool:
+        if not len(pool):
+            return WatchRound(0, served=False)
+        vocabulary = Vocabulary(pool)
+        packets, tools = contrast_all(pool, vocabulary), tools_by_function(run for task in pool for run in task)
+        harmed = harmed_tasks(run for task in pool for run in task)
+        count = len(pool)
+    checks = Validator(vocabulary.closed)
+    with open_store(options.store, create=True) as store:
+        build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools)
+        bank, ledger = store.bank(), store.ledger()
+    refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
+    return _serve(options, bank, count, harmed, refused)
+
+
+def _serve(options: WatchOptions, bank: Bank, runs: int, harmed: list[str], refused: list[str]) -> WatchRound:
+    content = freeze(bank, options.profile)
+    fresh = parse_frozen(content, str(options.serve))
+    present = load_frozen(options.serve) if options.serve.exists() else None
+    if present is not None and present.header.content_sha256 == fresh.header.content_sha256:
+        return WatchRound(runs, served=False)
+    difference = bank_difference(present.to_bank() if present else Bank(), fresh.to_bank())
+    added, changed, removed = len(difference.added), len(difference.changed), len(difference.removed)
+    refusals = []
+    if harmed:
+        refusals.append(f"memory harmed {len(harmed)} task(s): {', '.join(harmed[:5])}")
+    if refused:
+        refusals.append(f"{len(refused)} card(s) do not validate: {', '.join(refused[:5])}")
+    if present is not None and added + changed + removed > options.max_changes:
+        refusals.append(f"{added + changed + removed} cards would change at once, more than {options.max_changes}")
+    if fresh.header.content_sha256[:12] in taken_back(options.serve):
+        refusals.append("this bank was served before and taken back")
+    if not refusals:
+        serve_bank(options.serve, content, options.keep)
+    return WatchRound(runs, not refusals, added, changed, removed, tuple(refusals))
+
+
+def harmed_tasks(runs: Iterable[Trajectory]) -> list[str]:
+    """Tasks that every run without memory passed and that most runs with memory failed."""
+    by_task: dict[str, tuple[list[bool], list[bool]]] = defaultdict(lambda: ([], []))
+    for run in runs:
+        if run.outcome.passed is not None:
+            by_task[run.task_key][bool(run.guidance)].append(run.outcome.passed)
+    return sorted(
+        task
+        for task, (without, with_memory) in by_task.items()
+        if without and with_memory and all(without) and sum(with_memory) < len(with_memory) / 2
+    )

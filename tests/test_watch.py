@@ -1,0 +1,204 @@
+"""The way back in: runs are recorded, folded in as they appear, served through a gate, and picked up by agents."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from contramem.bank.bank import Bank
+from contramem.bank.frozen import load_frozen, write_frozen
+from contramem.bank.kept_banks import kept_banks, roll_back
+from contramem.cli import cli
+from contramem.errors import UsageError
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.recording import RunRecording
+from contramem.inject.run import Memory
+from contramem.traces.read import read_traces
+from contramem.traces.trajectory import Trajectory
+from contramem.watch import WatchOptions, WatchRound, fingerprint, harmed_tasks, learn_once, watch
+
+CARS = ("Start the engine of car {}.", "Warm up car {} for the trip.", "Get car {} ready to leave.", "Turn car {} on.")
+
+
+def drive(memory: Memory, number: int, careful: bool) -> bool:
+    """A scripted agent at a car whose engine starts only behind locked doors. It locks them when it was told to."""
+    task = CARS[number % len(CARS)].format(number)
+    run = memory.start(task, task_id=f"car-{number}", tools=["car.lockDoors", "car.startEngine", "car.readState"])
+    agent = GuidedRun(run)
+    agent.tell("car.readState", {"car": f"c{number}"}, {"fuel": 10 + number})
+    told = "lockDoors" in agent.guidance or "lockDoors" in (agent.hold("car.startEngine", {"car": f"c{number}"}) or "")
+    passed = careful or told
+    if passed:
+        agent.tell("car.lockDoors", {"car": f"c{number}"}, {"locked": True})
+        agent.tell("car.startEngine", {"car": f"c{number}"}, {"state": "running"})
+    else:
+        error = "Error: doors must be locked before the engine can start"
+        agent.tell("car.startEngine", {"car": f"c{number}"}, error, error=error)
+    run.finish(passed)
+    return passed
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Path:
+    """An empty bank, as on the first day."""
+    write_frozen(tmp_path / "bank.jsonl", Bank())
+    return tmp_path / "bank.jsonl"
+
+
+def record_first_day(served: Path, runs: Path) -> None:
+    """Two agents at six cars: one locks the doors first, the other never does."""
+    for source, careful in (("careful", True), ("hasty", False)):
+        memory = Memory.load(served, record=RunRecording(runs, source=source))
+        for number in range(6):
+            assert drive(memory, number, careful) is careful
+
+
+def options_for(served: Path, runs: Path, **more: int) -> WatchOptions:
+    return WatchOptions((runs,), str(served.with_name("store.db")), served, **more)
+
+
+def test_an_agent_improves_by_what_its_recorded_runs_taught(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    living = Memory.load(served, record=RunRecording(runs, source="hasty"), reload=True)
+    record_first_day(served, runs)
+    assert not drive(living, 7, careful=False)
+    done = learn_once(options_for(served, runs, max_changes=50))
+    assert done.served and done.added and not done.refusals
+    assert drive(living, 8, careful=False), "the memory was reloaded and tells to lock the doors"
+    last = [run for run in read_traces([runs]) if run.task_id == "car-8"]
+    assert last[0].outcome.passed is True
+    assert last[0].guidance, "what was shown is recorded apart from the events"
+
+
+def test_a_recording_reads_back_as_the_run_that_was_made(tmp_path: Path, served: Path) -> None:
+    drive(Memory.load(served, record=RunRecording(tmp_path / "r.jsonl", source="me")), 1, careful=True)
+    (run,) = read_traces([tmp_path / "r.jsonl"])
+    assert (run.source, run.task_id, run.outcome.passed) == ("me", "car-1", True)
+    assert [call.function for call in run.calls] == ["car.readState", "car.lockDoors", "car.startEngine"]
+    assert run.calls[1].result is not None and run.calls[1].result.content == {"locked": True}
+
+
+def test_nothing_is_recorded_unless_asked_for(tmp_path: Path, served: Path) -> None:
+    before = set(tmp_path.iterdir())
+    drive(Memory.load(served), 1, careful=True)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_redacted_recordings_hold_no_value_and_keep_equality(tmp_path: Path, served: Path) -> None:
+    recording = RunRecording(tmp_path / "r.jsonl", redact=True)
+    drive(Memory.load(served, record=recording), 4711, careful=True)
+    text = (tmp_path / "r.jsonl").read_text()
+    assert "c4711" not in text and "running" not in text and "Warm up" not in text
+    (run,) = read_traces([tmp_path / "r.jsonl"])
+    assert len({call.arguments["car"] for call in run.calls}) == 1
+
+
+def test_many_threads_record_whole_lines(tmp_path: Path, served: Path) -> None:
+    memory = Memory.load(served, record=tmp_path / "r.jsonl")
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: drive(memory, number, True), range(40)))
+    reading = read_traces([tmp_path / "r.jsonl"])
+    assert len(list(reading)) == 40 and not reading.problems
+
+
+def test_a_full_recording_and_a_huge_result_are_bounded(tmp_path: Path, served: Path) -> None:
+    memory = Memory.load(served, record=RunRecording(tmp_path / "r.jsonl", max_bytes=100_000))
+    agent = GuidedRun(memory.start("Read it", task_id="t"))
+    for _ in range(10):
+        agent.tell("files.read", {}, "x" * 1_000_000)
+    assert (tmp_path / "r.jsonl").stat().st_size <= 100_000
+    (run,) = read_traces([tmp_path / "r.jsonl"])
+    assert run.calls
+
+
+def test_watch_learns_when_runs_settle_and_only_when_they_changed(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    rounds: list[WatchRound] = []
+    looks = iter([True, True, False])
+    watch(options_for(served, runs, max_changes=50), lambda: next(looks), rounds.append)
+    assert [done.runs for done in rounds] == [12]
+
+
+def test_runs_that_are_still_being_written_wait_for_the_next_look(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    rounds: list[WatchRound] = []
+
+    def writes_on() -> None:
+        with runs.open("a") as file:
+            file.write("\n")
+
+    watch(options_for(served, runs), lambda: False, rounds.append, settled=writes_on)
+    assert not rounds
+
+
+def test_the_gate_refuses_too_many_changes_and_names_them(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    before = served.read_bytes()
+    done = learn_once(options_for(served, runs, max_changes=0))
+    assert not done.served and "would change at once" in done.refusals[0]
+    assert served.read_bytes() == before
+
+
+def test_a_task_that_memory_harms_keeps_the_bank_from_being_served(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    (plain, *_) = (run for run in read_traces([runs]) if run.outcome.passed)
+    harmed = {"recording": 1, "run": "h", "time": 0, "what": "start", "task": plain.task, "task_id": plain.task_id}
+    lines = [harmed, {**harmed, "what": "shown", "text": "Do not."}, {**harmed, "what": "finish", "passed": False}]
+    only_passed = [run for run in read_traces([runs]) if run.task_id != plain.task_id or run.outcome.passed]
+    more = tmp_path / "more.jsonl"
+    more.write_text("\n".join(map(json.dumps, lines)))
+    both: list[Trajectory] = [*only_passed, *read_traces([more])]
+    assert harmed_tasks(both) == [plain.task_key]
+
+
+def test_rollback_serves_the_bank_before_and_watch_does_not_serve_the_other_again(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    options = options_for(served, runs, max_changes=50)
+    assert learn_once(options).served
+    learned = load_frozen(served).header.content_sha256
+    result = CliRunner().invoke(cli, ["bank", "rollback", str(served)])
+    assert result.exit_code == 0, result.output
+    assert load_frozen(served).header.content_sha256 != learned
+    assert learn_once(options).refusals == ("this bank was served before and taken back",)
+    assert len(kept_banks(served)) == 2
+
+
+def test_rollback_without_an_earlier_bank_says_so(served: Path) -> None:
+    with pytest.raises(UsageError, match="no earlier bank"):
+        roll_back(served)
+
+
+def test_the_command_learns_once_and_says_what_it_did(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    words = [
+        "watch",
+        str(runs),
+        "--bank",
+        str(tmp_path / "s.db"),
+        "--serve",
+        str(served),
+        "--once",
+        "--max-changes",
+        "50",
+    ]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, result.output
+    assert "is served now" in result.output
+    assert "Nothing new" in CliRunner().invoke(cli, words).output
+
+
+def test_a_fingerprint_changes_with_the_files(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("x")
+    before = fingerprint([tmp_path])
+    (tmp_path / "a.jsonl").write_text("xy")
+    assert fingerprint([tmp_path]) != before
