@@ -50,7 +50,7 @@ def test_every_error_is_raised_somewhere_and_stands_in_the_tree() -> None:
 
 
 STAGES = ("traces", "contrast", "bank", "monitor", "retrieve", "validate", "llm", "build", "inject")
-TOGETHER = ("pipeline", "watch", "evaluate", "bench", "experiment", "cli")
+TOGETHER = ("pipeline", "watch", "evaluate", "bench", "experiment", "server", "cli")
 
 
 def test_no_stage_imports_what_puts_stages_together() -> None:

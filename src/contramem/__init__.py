@@ -17,6 +17,7 @@ The folders are stages, in the order data flows through them; pipeline.py tells 
     experiment/  one file that says it all     -> results      split, memories, runs, comparison; resumable
     llm/         beside the flow: asks models, for build/ and agents under test
     cli/         the command line: thin
+    server/      explorer, review in the browser, HTTP API: thin
 
 Beside them prompts.py fills the .jinja files, counting.py counts tokens, progress.py tells how far long work is,
 watch.py learns from runs as they appear,

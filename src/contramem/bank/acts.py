@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from contramem.bank.bank import Bank, BankEntry, Change, Status
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
+from contramem.bank.patch import Merge
 from contramem.errors import UsageError
 from contramem.monitor.guard import parse_guard
 
@@ -40,6 +41,20 @@ def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribut
     refuse_unreadable_guards(text, entry)
     after = entry.rewrite(text, entry.footing).model_copy(update={"reviewed": True})
     return _act("EDIT", entry, after, by, reason or f"edited by {by}")
+
+
+def merge(bank: Bank, retained_id: str, other_ids: Iterable[str], by: Attribution, reason: str = "") -> Decision:
+    """A person's finding that several Skill Cards are one rule: one stays as it is worded, the others are retired."""
+    entry = bank.find(retained_id)
+    if not isinstance(entry.card, SkillCard):
+        raise UsageError(f"{entry.card.card_id} is a Function Card; only Skill Cards can be merged.")
+    targets = tuple(dict.fromkeys([entry.card.card_id, *(bank.find(name).card.card_id for name in other_ids)]))
+    if len(targets) < 2:
+        raise UsageError("a merge needs two different cards.")
+    reason = reason or f"merged by {by}"
+    patch = Merge(delta_index=0, target_card_ids=targets, retained_card_id=targets[0], reason=reason)
+    changes = bank.plan(patch, entry.card.ability)
+    return Decision(operation="MERGE", reason=reason, by=by, ability=entry.card.ability, patch=patch, changes=changes)
 
 
 def refuse_unreadable_guards(text: SkillDelta | FunctionCard, entry: BankEntry | None) -> None:

@@ -45,7 +45,10 @@ def _sqlite(path: Path) -> Engine:
     uri = f"file:{quote(str(path.absolute()))}{'?immutable=1' if frozen else ''}"
 
     def open_connection() -> sqlite3.Connection:
-        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        # The pool lends a connection to one thread at a time, not always to the one that opened it.
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
         try:
             # With NORMAL a killed process loses nothing; a power cut may lose the last decisions, never the store.
             for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):

@@ -117,6 +117,18 @@ class Store:
                 changed[number].append(Change.model_validate_json(change))
         return tuple(LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
 
+    def ledger_page(self, before: int, limit: int) -> tuple[LedgerEntry, ...]:
+        """At most `limit` decisions with numbers below `before`, the newest first."""
+        which = "WHERE number >= :first AND number < :before"
+        span = {"first": max(1, before - limit), "before": before}
+        with self._reading() as connection:
+            rows = connection.execute(sql.text(_DECISIONS.format(which)), span).all()
+            changed = defaultdict[int, list[Change]](list)
+            for number, change in connection.execute(sql.text(_CHANGES.format(which)), span):
+                changed[number].append(Change.model_validate_json(change))
+        entries = (LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
+        return tuple(sorted(entries, key=lambda entry: -entry.number))
+
     def progress(self) -> dict[str, str]:
         """What builds have recorded as done or begun: state by step."""
         with self._reading() as connection:

@@ -1,0 +1,130 @@
+"""`contramem serve`: the explorer, review in the browser and the HTTP API, on this machine unless told otherwise."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+from pathlib import Path
+
+import click
+
+from contramem.errors import UsageError
+
+SCOPES = ("read", "guide", "record", "review", "admin")
+
+
+@click.group(invoke_without_command=True)
+@click.option("--bank", metavar="STORE", help="SQLite path or PostgreSQL URL of the bank to serve.")
+@click.option("--runs", multiple=True, type=click.Path(path_type=Path, exists=True), metavar="PATH",
+              help="Recorded runs to browse. May be repeated.")  # fmt: skip
+@click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Inject log to show, and to append to when runs are guided.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=8321, show_default=True, help="Port to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need --tokens.")
+@click.option("--tokens", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Require a token from this file.")  # fmt: skip
+@click.option("--project", "projects", multiple=True, metavar="NAME=STORE",
+              help="Serve another bank, isolated, under /NAME/. May be repeated.")  # fmt: skip
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME",
+              help="Host name that a reverse proxy serves this under. May be repeated.")  # fmt: skip
+@click.option("--show-values", is_flag=True, help="Show recorded values instead of placeholders (loopback only).")
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
+              help="Folder for live runs; by default beside the bank.")  # fmt: skip
+@click.option("--rate", type=click.IntRange(1), default=60_000, show_default=True, metavar="N",
+              help="Most requests a minute from one client.")  # fmt: skip
+@click.option("--audit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Append who changed what to this file.")  # fmt: skip
+@click.option("--access-log", is_flag=True, help="Write one JSON line for each request to stderr.")
+@click.pass_context
+def serve(
+    ctx: click.Context,
+    bank: str | None,
+    runs: tuple[Path, ...],
+    log: Path | None,
+    port: int,
+    host: str,
+    tokens: Path | None,
+    projects: tuple[str, ...],
+    hosts: tuple[str, ...],
+    show_values: bool,
+    state: Path | None,
+    rate: int,
+    audit: Path | None,
+    access_log: bool,
+) -> None:
+    """Browse a bank and its runs, review cards, and guide agents over HTTP."""
+    if ctx.invoked_subcommand:
+        return
+    _check_installed()
+    if bank is None:
+        raise UsageError("name the bank with --bank STORE. `contramem build TRACES --bank STORE` makes one.")
+    from contramem.server.options import DEFAULT_PROJECT, ProjectOptions, ServerOptions
+
+    chosen = {DEFAULT_PROJECT: ProjectOptions(bank, runs, log)}
+    chosen |= {name: ProjectOptions(store) for name, store in map(_project, projects)}
+    options = ServerOptions(
+        chosen, host, port, tokens, hosts, show_values, state, requests_per_minute=rate, audit=audit
+    )  # fmt: skip
+    if access_log:
+        logging.basicConfig(level=logging.WARNING, format="%(message)s")
+        logging.getLogger("contramem.server").setLevel(logging.INFO)
+    _run(options)
+
+
+def _run(options: object) -> None:
+    import uvicorn
+
+    from contramem.cli.output import progress
+    from contramem.server.app import Server, make_app
+    from contramem.server.options import ServerOptions
+
+    assert isinstance(options, ServerOptions)
+    server = Server(options)
+    server.open()
+    try:
+        with progress() as tell:
+            for name, project in server.projects.items():
+                count = project.index_runs(lambda done: tell("indexing runs", done, done))
+                bank = project.snapshot.bank
+                cards = f"{len(bank.functions)} Function Cards, {len(bank.skills)} Skill Cards"
+                click.echo(f"{name}: {cards}, {count:,} recorded runs", err=True)
+        address = f"[{options.host}]" if ":" in options.host else options.host
+        click.echo(f"Open http://{address}:{options.port}/ in a browser; Ctrl-C stops the server.", err=True)
+        uvicorn.run(
+            make_app(server), host=options.host, port=options.port, log_level="warning", access_log=False,
+            server_header=False, timeout_graceful_shutdown=10,
+        )  # fmt: skip
+    finally:
+        server.close()
+
+
+def _project(text: str) -> tuple[str, str]:
+    name, equals, store = text.partition("=")
+    if not (equals and store and name.isidentifier()):
+        raise UsageError(f"--project takes NAME=STORE, for example support=support.db; got {text!r}.")
+    return name, store
+
+
+def _check_installed() -> None:
+    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(f"the server needs {' and '.join(missing)}: pip install 'contramem[serve]'.")
+
+
+@serve.command()
+@click.argument("name")
+@click.option("--tokens", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="File to add the token to; only its hash is stored.")  # fmt: skip
+@click.option("--scopes", default="read", show_default=True, metavar="A,B",
+              help=f"What it allows: {', '.join(SCOPES)}.")  # fmt: skip
+@click.option("--only-project", metavar="NAME", help="Allow this project only.")
+def token(name: str, tokens: Path, scopes: str, only_project: str | None) -> None:
+    """Make a token for NAME and print it once. A token of the same name is replaced."""
+    from contramem.server.tokens import SCOPES, add_token
+
+    wanted = tuple(scope for scope in SCOPES if scope in scopes.split(","))
+    if unknown := sorted({*scopes.split(",")} - {*wanted}):
+        raise UsageError(f"--scopes: there is no scope {', '.join(unknown)}. Choose from {', '.join(SCOPES)}.")
+    click.echo(add_token(tokens, name, wanted, only_project))
+    print(f"{name}: {', '.join(wanted)}. Keep the token; {tokens} holds its hash only.", file=sys.stderr)

@@ -1,0 +1,54 @@
+"""What a server can be told: where its banks are, where it listens, and who may come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contramem.errors import UsageError
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+DEFAULT_PROJECT = "default"
+
+
+@dataclass(frozen=True)
+class ProjectOptions:
+    """One bank, and what is browsed beside it."""
+
+    bank: str
+    runs: tuple[Path, ...] = ()
+    log: Path | None = None
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How to serve. The defaults are safe on a laptop: loopback only, values masked, no token needed."""
+
+    projects: Mapping[str, ProjectOptions]
+    host: str = "127.0.0.1"
+    port: int = 8321
+    tokens: Path | None = None
+    """File of hashed tokens. None: whoever reaches the loopback address may do everything."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names that a reverse proxy serves under, besides the loopback names."""
+    show_values: bool = False
+    """Show recorded values instead of placeholders."""
+    state: Path | None = None
+    """Folder for live runs and the run index. None: beside each SQLite store, or the working folder."""
+    requests_per_minute: int = 60_000
+    """For each client: a token, or an address without one."""
+    max_body_bytes: int = 1 << 20
+    audit: Path | None = None
+    """Append who changed what to this file, besides the ledger."""
+    hosts: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hosts", LOOPBACK | {self.host} | set(self.allowed_hosts))
+        if self.host not in LOOPBACK and self.tokens is None:
+            raise UsageError(
+                f"--host {self.host} can be reached from other machines, so it needs --tokens FILE. "
+                "`contramem serve token NAME --tokens FILE` makes a token."
+            )
+        if self.show_values and self.host not in LOOPBACK:
+            raise UsageError("--show-values shows recorded values, so it works on the loopback address only.")

@@ -1,0 +1,77 @@
+"""Renders the pages: Jinja templates with everything escaped, and addresses that are made in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from contramem.bank.render import visible
+from contramem.server.project import Project
+from contramem.server.tokens import Token
+
+_JINJA = Environment(
+    loader=PackageLoader("contramem.server"), undefined=StrictUndefined, autoescape=True, trim_blocks=True,
+    lstrip_blocks=True,
+)  # fmt: skip
+_JINJA.filters["visible"] = lambda text: visible(str(text))
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request by somebody who may make it."""
+
+    request: Request
+    project: Project
+    token: Token
+    form_token: str
+    show_values: bool = False
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    def query(self, name: str, otherwise: str = "") -> str:
+        return self.request.query_params.get(name, otherwise)
+
+    def number(self, name: str, otherwise: int = 0) -> int:
+        text = self.query(name)
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+    def url(self, path: str = "", /, **query: object) -> str:
+        """An address in this project."""
+        asked = urlencode({name: str(value) for name, value in query.items() if value not in ("", None)})
+        return f"/{quote(self.project.name)}/{path}" + (f"?{asked}" if asked else "")
+
+    def page(self, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+        """The page that `template` makes of `values`."""
+        may_review = self.token.allows("review", self.project.name)
+        text = _JINJA.get_template(template).render(
+            visit=self, url=self.url, project=self.project.name, may_review=may_review, here=template.partition(".")[0],
+            form_token=self.form_token, **values,
+        )  # fmt: skip
+        return HTMLResponse(text, status)
+
+
+def render_alone(template: str, **values: Any) -> str:
+    """A page that belongs to no project: log-in and errors."""
+    return _JINJA.get_template(template).render(**values)
+
+
+@dataclass(frozen=True)
+class Paging:
+    """Which part of a long list a page shows."""
+
+    offset: int
+    limit: int
+    total: int
+
+    @property
+    def before(self) -> int | None:
+        return max(0, self.offset - self.limit) if self.offset else None
+
+    @property
+    def after(self) -> int | None:
+        return self.offset + self.limit if self.offset + self.limit < self.total else None

@@ -1,0 +1,142 @@
+"""Review in the browser: the same checks and the same ledger as `contramem bank review`.
+
+A form carries the digest of what its reader saw. If somebody has decided in the meantime, nothing is recorded and
+nothing is lost: the page comes back with both texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from pydantic import ValidationError
+from starlette.responses import RedirectResponse, Response
+
+from contramem.bank import acts
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.card import Card, FunctionCard, SkillDelta
+from contramem.bank.frozen import complaint
+from contramem.bank.ledger import Decision, LedgerEntry
+from contramem.errors import ContramemError
+from contramem.server.explorer import card_row, count_unreviewed, decision_row, guard_rows, missing, related_cards
+from contramem.server.pages import Visit
+from contramem.validate.by_hand import doubts
+
+VERDICTS: dict[str, acts.Verdict] = {"accept": "ACCEPT", "mute": "MUTE", "pin": "PIN", "reject": "REJECT"}
+
+
+class ChangedMeanwhile(Exception):
+    """Somebody else has decided about the card since the page was made."""
+
+
+def digest_of(entry: BankEntry) -> str:
+    """What a reader saw of a card, in a word."""
+    return hashlib.sha256(entry.model_dump_json().encode()).hexdigest()[:16]
+
+
+def review(visit: Visit) -> Response:
+    """The next card that no person has seen, or the one that is named."""
+    return _form(visit, visit.query("id"), note=visit.query("note"))
+
+
+def _form(visit: Visit, card_id: str, *, note: str = "", problem: str = "", draft: str = "", status: int = 200
+          ) -> Response:  # fmt: skip
+    bank = visit.project.current().bank
+    waiting = acts.to_review(bank)
+    entry = bank.entries.get(card_id) if card_id else next(iter(waiting), None)
+    if entry is None:
+        return missing(visit, "There is no such card.") if card_id else visit.page("reviewed.html", note=note)
+    place = next((number for number, other in enumerate(waiting) if other.card.card_id == entry.card.card_id), None)
+    following = waiting[place + 1] if place is not None and place + 1 < len(waiting) else None
+    history = visit.project.store.ledger(entry.card.card_id)
+    return visit.page(
+        "review.html", status,
+        entry=entry, card=entry.card, row=card_row(entry), is_skill=not isinstance(entry.card, FunctionCard),
+        guards=guard_rows(entry), seen=digest_of(entry), left=count_unreviewed(bank), note=note, problem=problem,
+        text=draft or editable_text(entry.card), editing=bool(draft), following=following,
+        related=related_cards(bank, entry), history=[decision_row(item, entry.card.card_id)
+        for item in reversed(history)][:8], similar=_similar(bank, entry),
+    )  # fmt: skip
+
+
+def decide(visit: Visit) -> Response:
+    """Record a person's answer, and go on with the next card."""
+    form = visit.form
+    card_id, answer = form.get("card", ""), form.get("answer", "")
+    try:
+        entry = visit.project.record(lambda bank: _decision(visit, bank), f"review by {visit.token.name}")
+    except ChangedMeanwhile:
+        problem = "Somebody else decided about this card while you were reading. Nothing of yours was recorded; below "
+        problem += "is the card as it is now" + (", and your own text is in the editor." if answer == "edit" else ".")
+        return _form(
+            visit, card_id, problem=problem, draft=form.get("text", "") if answer == "edit" else "", status=409
+        )
+    except ValidationError as error:
+        return _form(visit, card_id, problem=f"Not saved: {complaint(error)}.", draft=form.get("text", ""), status=422)
+    except ContramemError as error:
+        return _form(visit, card_id, problem=f"Not saved: {error}", draft=form.get("text", ""), status=422)
+    note = f"Decision {entry.number}: {answer} {card_id}.{_doubts(entry, visit.project.snapshot.bank)}"
+    return RedirectResponse(visit.url("review", note=note), 303)
+
+
+def undo(visit: Visit) -> Response:
+    """Undo a decision by recording a new one."""
+    number = visit.form.get("decision", "")
+    by = acts.person(reviewer(visit))
+    try:
+        ledger = visit.project.store.ledger()
+        entry = visit.project.record(
+            lambda bank: acts.revert(ledger, bank, int(number) if number.isdigit() else 0, by, visit.form["reason"]),
+            f"undo by {visit.token.name}",
+        )
+        note = f"Decision {entry.number} undoes decision {number}."
+    except ContramemError as error:
+        note = str(error)
+    return RedirectResponse(visit.url("ledger", note=note), 303)
+
+
+def reviewer(visit: Visit) -> str:
+    """The name for the ledger: the token's, or what a person on their own machine calls themselves."""
+    own_name = visit.form.get("by", "").strip()[:60]
+    return visit.token.name if visit.token.sha256 else own_name or visit.token.name
+
+
+def _decision(visit: Visit, bank: Bank) -> Decision:
+    form, by = visit.form, acts.person(reviewer(visit))
+    card_id, answer, reason = form.get("card", ""), form.get("answer", ""), form.get("reason", "")
+    entry = bank.find(card_id)
+    if digest_of(entry) != form.get("seen"):
+        raise ChangedMeanwhile
+    if answer in VERDICTS:
+        return acts.judge(bank, card_id, VERDICTS[answer], by, reason)
+    if answer == "merge":
+        return acts.merge(bank, card_id, [form.get("with", "")], by, reason)
+    return acts.edit(bank, card_id, form_of(entry.card).model_validate_json(form.get("text", "")), by, reason)
+
+
+def form_of(card: Card) -> type[FunctionCard] | type[SkillDelta]:
+    return FunctionCard if isinstance(card, FunctionCard) else SkillDelta
+
+
+def editable_text(card: Card) -> str:
+    """What a person can edit of a card, as JSON."""
+    fields = {name for name in form_of(card).model_fields if name != "version"}
+    return json.dumps(card.model_dump(mode="json", include=fields), ensure_ascii=False, indent=2)
+
+
+def _similar(bank: Bank, entry: BankEntry) -> list[tuple[str, str]]:
+    """Cards of the same ability, those that share the most functions first: what a card could be merged with."""
+    if isinstance(entry.card, FunctionCard):
+        return []
+    own = {*entry.card.functions_used}
+    others = [card for card in bank.skills_of(entry.card.ability) if card.card_id != entry.card.card_id]
+    others.sort(key=lambda card: (-len(own & {*card.functions_used}), card.card_id))
+    return [(card.card_id, card.title) for card in others[:12]]
+
+
+def _doubts(entry: LedgerEntry, bank: Bank) -> str:
+    """What the checks have against words that a person wrote. They stand nevertheless."""
+    if entry.decision.operation != "EDIT":
+        return ""
+    complaints = [str(doubt) for change in entry.decision.changes for doubt in doubts(change.after.card, bank)]
+    return f" Saved as you wrote it, but note: {' '.join(complaints)}" if complaints else ""

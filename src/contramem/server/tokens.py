@@ -1,0 +1,74 @@
+"""Tokens: who may come in, for which projects, and with which scopes. Only their hashes are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from contramem.errors import UsageError
+from contramem.whole_file import replacing
+
+Scope: TypeAlias = Literal["read", "guide", "record", "review", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+MEANINGS: dict[Scope, str] = {
+    "read": "browse tasks, cards, the ledger and reports",
+    "guide": "start runs and ask for guidance",
+    "record": "report what happened in a run and how it ended",
+    "review": "decide about cards in the browser or by API",
+    "admin": "freeze banks and read metrics",
+}
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token as it is stored."""
+
+    name: str
+    scopes: tuple[Scope, ...]
+    sha256: str
+    project: str | None = None
+    """None: every project."""
+
+    def allows(self, scope: Scope, project: str | None) -> bool:
+        return scope in self.scopes and (project is None or self.project in (None, project))
+
+
+ANYONE = Token("local", SCOPES, "")
+"""Whoever uses a server without tokens, which listens on the loopback address only."""
+
+
+def digest_of(secret: str) -> str:
+    # A token has 256 random bits, so a plain hash is enough: there is nothing to guess.
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def find(tokens: tuple[Token, ...], secret: str) -> Token | None:
+    """The token with this secret. Every one is compared, in constant time."""
+    digest = digest_of(secret)
+    matches = [token for token in tokens if hmac.compare_digest(token.sha256, digest)]
+    return matches[0] if matches else None
+
+
+def read_tokens(path: Path) -> tuple[Token, ...]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        tokens = [json.loads(line) for line in lines if line.strip()]
+        return tuple(Token(**{**token, "scopes": tuple(token["scopes"])}) for token in tokens)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise UsageError(f"{path}: not a file of tokens ({error}). `contramem serve token` writes one.") from error
+
+
+def add_token(path: Path, name: str, scopes: tuple[Scope, ...], project: str | None = None) -> str:
+    """Make a token and return its secret, which is stored nowhere. A token of the same name is replaced."""
+    secret = f"ctm_{secrets.token_urlsafe(32)}"
+    kept = [token for token in read_tokens(path) if token.name != name]
+    tokens = [*kept, Token(name, scopes, digest_of(secret), project)]
+    with replacing(path) as file:
+        file.writelines(json.dumps(asdict(token)).encode() + b"\n" for token in tokens)
+    path.chmod(0o600)
+    return secret

@@ -1,0 +1,50 @@
+"""A server over a bank that was built from runs shipped with the project, in this process and without a socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from contramem.bank.store import open_store
+from contramem.pipeline import learn
+from contramem.server.app import Server, make_app
+from contramem.server.options import ProjectOptions, ServerOptions
+from contramem.traces.read import read_traces
+
+RUNS = Path(__file__).parents[2] / "examples" / "runs"
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bank that is built once; each test works on a copy."""
+    path = tmp_path_factory.mktemp("bank") / "cards.db"
+    with open_store(path, create=True) as store:
+        learn(read_traces([RUNS]), store)
+    return path
+
+
+@pytest.fixture
+def bank(built: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "cards.db"
+    copy.write_bytes(built.read_bytes())
+    return copy
+
+
+@pytest.fixture
+def server(bank: Path, tmp_path: Path) -> Iterator[Server]:
+    options = ServerOptions({"default": ProjectOptions(str(bank), (RUNS,), tmp_path / "log.jsonl")})
+    server = Server(options)
+    server.open()
+    for project in server.projects.values():
+        project.index_runs()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[TestClient]:
+    with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
+        yield client

@@ -1,0 +1,72 @@
+"""Review in the browser: recorded as `bank review` records it, and two reviewers lose nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from contramem.bank.store import open_store
+
+
+def form_of(client: TestClient, path: str = "/default/review") -> dict[str, str]:
+    text = client.get(path).text
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', text.partition('id="review"')[2]))
+    (draft,) = re.findall(r"<textarea[^>]*>(.*?)</textarea>", text, re.DOTALL)
+    return {**{name: unescape(value) for name, value in fields.items()}, "text": unescape(draft), "by": "Ada"}
+
+
+def test_an_answer_is_a_decision_in_the_ledger_and_the_next_card_comes(client: TestClient, bank: Path) -> None:
+    form = form_of(client)
+    answer = client.post("/default/decide", data={**form, "answer": "pin", "reason": "we rely on it"})
+    assert answer.status_code == 200 and "pin" in answer.text and form_of(client)["card"] != form["card"]
+    with open_store(bank) as store:
+        entry = store.ledger(form["card"])[-1]
+        assert (entry.decision.operation, str(entry.decision.by), entry.decision.reason) == (
+            "PIN",
+            "Ada",
+            "we rely on it",
+        )
+        assert store.bank().entries[form["card"]].status == "pinned"
+
+
+def test_an_edit_is_checked_as_the_command_line_checks_it(client: TestClient, bank: Path) -> None:
+    form = form_of(client)
+    card = json.loads(form["text"]) | {"what_it_does": "Prints a file."}
+    spoiled = client.post("/default/decide", data={**form, "answer": "edit", "text": form["text"] + "}"})
+    assert spoiled.status_code == 422 and "Not saved" in spoiled.text
+    client.post("/default/decide", data={**form, "answer": "edit", "text": json.dumps(card)})
+    with open_store(bank) as store:
+        assert store.bank().entries[form["card"]].card.what_it_does == "Prints a file."
+
+
+def test_of_two_reviewers_the_second_sees_what_the_first_did_and_keeps_their_text(client: TestClient) -> None:
+    first, second = form_of(client), form_of(client)
+    client.post("/default/decide", data={**first, "answer": "mute"})
+    words = second["text"].replace('"version"', '"version"').replace("Show", "Reveal")
+    late = client.post("/default/decide", data={**second, "answer": "edit", "text": words})
+    assert late.status_code == 409 and "Somebody else decided" in late.text and "Reveal" in late.text
+    again = form_of(client, f"/default/review?id={second['card']}")
+    assert client.post("/default/decide", data={**again, "answer": "edit", "text": words}).status_code == 200
+
+
+def test_merging_retires_the_other_card_and_undo_brings_it_back(client: TestClient, bank: Path) -> None:
+    with open_store(bank) as store:
+        first, second = store.bank().skills_of("search")[:2]
+    form = form_of(client, f"/default/review?id={first.card_id}")
+    client.post("/default/decide", data={**form, "answer": "merge", "with": second.card_id})
+    with open_store(bank) as store:
+        assert store.bank().entries[second.card_id].status == "retired"
+        number = store.last_decision()
+    client.post("/default/undo", data={"form_token": form["form_token"], "decision": str(number), "by": "Ada"})
+    with open_store(bank) as store:
+        assert store.bank().entries[second.card_id].status == "active"
+
+
+def test_a_form_of_another_site_is_refused(client: TestClient) -> None:
+    form = {**form_of(client), "answer": "reject"}
+    assert client.post("/default/decide", data=form, headers={"origin": "https://evil.example"}).status_code == 403
+    assert client.post("/default/decide", data={**form, "form_token": "guess"}).status_code == 403
