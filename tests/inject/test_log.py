@@ -199,7 +199,7 @@ def test_the_command_prints_what_the_log_says(tmp_path, told):
         InjectLog(path).append(one)
     output = CliRunner().invoke(injections, [str(path)], catch_exceptions=False).output
     assert "1 run(s) have no known outcome and are not counted" in output
-    assert "What memory changed cannot be told" in output
+    assert "Too few runs to measure the effect" in output
     assert "shown 2 time(s) in 1 of 3 run(s), 180 tokens (90 each)" in output
     assert "function::M.send" in output
     found = json.loads(CliRunner().invoke(injections, [str(path), "--json"], catch_exceptions=False).output)
