@@ -23,6 +23,7 @@ from contramem.cli import Group
 from contramem.cli.bank_checks import preview, validate
 from contramem.cli.export import export
 from contramem.cli.output import print_json
+from contramem.cli.propose import propose_command
 from contramem.cli.review import by_option, review, say_doubts
 from contramem.cli.watch import rollback
 from contramem.errors import UsageError, nearest
@@ -198,7 +199,7 @@ def cost(where: str, call_id: str | None, as_json: bool) -> None:
 
 bank.add_command(export)
 bank.add_command(rollback)
-for command in (review, validate, preview):
+for command in (review, validate, preview, propose_command):
     bank.add_command(command)
 
 

@@ -8,5 +8,7 @@ trial_log.py    how many things were tried and confirmed, so that `proven` means
 atoms.py        facts of a run that a condition can ask for; sharpen.py: the condition that makes a guard true
 candidates.py   the guards that a kind of task gives reason to try; explain.py: those that hold up, ranked
 tables.py       the runs as tables for SQL
+proposal.py     a card as somebody writes it; proposal_checks.py and neighbours.py: what is held against it
+propose.py      what becomes of each proposal, in the ledger
 ask.py          the questions that commands and MCP tools ask
 """

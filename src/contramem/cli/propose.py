@@ -1,0 +1,78 @@
+"""`contramem bank propose`: cards that somebody wrote, checked on runs and set beside those of the bank."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from contramem.bank.store import open_store
+from contramem.cli.output import print_json
+from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.review import by_option
+from contramem.errors import UsageError
+from contramem.study.ask import DEFAULT_LOG, open_run_set
+from contramem.study.proposal import read_proposals
+from contramem.study.propose import Author, Reply, propose
+from contramem.study.trial_log import TrialLog
+from contramem.traces.reader import ReadOptions
+
+
+@click.command(name="propose")
+@click.argument("where", metavar="STORE")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@by_option
+@click.option(
+    "--runs", "paths", multiple=True, required=True, type=click.Path(path_type=Path), help="Runs to check on."
+)
+@how_to_read
+@click.option(
+    "--trials", "log", default=DEFAULT_LOG, show_default=True, metavar="FILE", help="File that counts trials."
+)
+@click.option("--yes", is_flag=True, help="Carry out suggested edits of cards that are there without asking.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def propose_command(
+    where: str,
+    file: Path,
+    name: str,
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    log: str,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Check the cards of FILE (YAML or JSON) on --runs and bring them into STORE.
+
+    Each card is checked (form, guards on all runs, private values, planted text) and compared with its neighbours in
+    the bank. Duplicates, wider and narrower cards are edited after confirmation. Every decision is in the ledger.
+    """
+    proposals = read_proposals(file)
+    with read_pool(paths, options) as pool:
+        run_set = open_run_set(pool)
+    author = Author(name, run_set, TrialLog(Path(log), run_set.digest))
+    with open_store(where, create=True) as store:
+        replies = propose(proposals, store, author, lambda question: yes or _ask(question))
+    if as_json:
+        print_json([vars(reply) for reply in replies])
+    else:
+        for reply in replies:
+            _show(reply)
+    if not any(reply.fate == "accepted" for reply in replies):
+        waiting = sum(reply.fate == "waiting" for reply in replies)
+        rest = f" {waiting} wait for confirmation; --yes carries them out." if waiting else ""
+        raise UsageError(f"none of {len(replies)} cards was accepted.{rest}")
+
+
+def _ask(question: str) -> bool:
+    """Nobody can answer where no terminal is: then the edit waits."""
+    return sys.stdin.isatty() and click.confirm(question, err=True)
+
+
+def _show(reply: Reply) -> None:
+    where = f" as decision {reply.decision}" if reply.decision is not None else ""
+    operation = f" {reply.operation}" if reply.operation else ""
+    click.echo(f"{reply.fate}{where}{operation}: {reply.title or 'card'} {' '.join(reply.card_ids)}".rstrip())
+    if reply.fate != "accepted":
+        for reason in reply.reasons:
+            click.echo(f"  {reason}")

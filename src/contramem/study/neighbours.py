@@ -1,0 +1,62 @@
+"""Neighbours: the cards of a bank that a proposed one meets. The same rule, a wider or narrower one, the opposite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
+
+from contramem.bank.card import SkillCard, SkillDelta
+from contramem.monitor.guard import Guard, guards_of
+
+Relation: TypeAlias = Literal["same", "wider", "narrower", "opposite"]
+"""What the card in the bank is to the proposed one."""
+
+_OPPOSITES = {("existence", "absence"), ("response", "not_succession")}
+
+
+class Neighbour(NamedTuple):
+    """A card of the bank and how it stands to a proposed one."""
+
+    card: SkillCard
+    relation: Relation
+    guard: Guard
+    """The guard of the card that says so."""
+
+
+def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neighbour]:
+    """The cards that say the same as `delta`, more, less or the opposite; one entry for each card."""
+    found = []
+    proposed = guards_of(delta.guards)
+    for card in cards:
+        relations = [
+            Neighbour(card, relation, theirs)
+            for theirs in guards_of(card.guards)
+            for mine in proposed
+            if (relation := relate(theirs, mine)) is not None
+        ]
+        order: tuple[Relation, ...] = ("opposite", "same", "wider", "narrower")
+        if relations:
+            found.append(min(relations, key=lambda neighbour: order.index(neighbour.relation)))
+    return found
+
+
+def relate(theirs: Guard, mine: Guard) -> Relation | None:
+    """How one guard stands to another. None: they are about different things."""
+    if theirs == mine:
+        return "same"
+    same_scope = set(theirs.conditions) == set(mine.conditions)
+    if same_scope and _are_opposite(theirs, mine):
+        return "opposite"
+    if theirs._replace(when="") != mine._replace(when=""):
+        return None
+    if set(theirs.conditions) < set(mine.conditions):
+        return "wider"
+    return "narrower" if set(theirs.conditions) > set(mine.conditions) else None
+
+
+def _are_opposite(one: Guard, other: Guard) -> bool:
+    templates = tuple(sorted((one.template, other.template)))
+    if templates == ("precedence", "precedence"):
+        return (one.function, one.then) == (other.then, other.function)
+    named = {tuple(sorted(pair)) for pair in _OPPOSITES}
+    return templates in named and (one.function, one.then) == (other.function, other.then)

@@ -1,0 +1,102 @@
+"""Proposal: a card as a person or an agent writes it, in YAML or JSON. Little has to be said; the rest is filled in.
+
+- title: Large credit notes go to the finance lead
+  when: A credit note above 500 is to be written.
+  rule: Assign a credit note above 500 to finance-lead after it was created; leave smaller ones alone.
+  guards:
+    - response(Office.create_note, Office.assign_owner) when Office.create_note[amount > 500]
+  reason: 14 of 16 failures of this kind are notes that were not assigned.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from pydantic import AliasChoices, Field, ValidationError
+
+from contramem.bank.card import Function, Line, Skill, SkillDelta, Strict
+from contramem.errors import UsageError
+from contramem.monitor.guard import guards_of
+
+
+class Proposal(Strict):
+    """One card that somebody proposes."""
+
+    title: Annotated[str, Field(min_length=3, max_length=120)]
+    when: Annotated[Line, Field(validation_alias=AliasChoices("when", "applies_when"))]
+    """In which situation it applies."""
+    rule: Annotated[Line, Field(validation_alias=AliasChoices("rule", "core_rule"))]
+    """What to do there."""
+    guards: tuple[str, ...] = ()
+    solves: str = ""
+    """What goes wrong without it."""
+    completion: tuple[Line, ...] = ()
+    """What must hold at the end; by default what the guards say, in words."""
+    recovery: str = ""
+    functions: tuple[Function, ...] = ()
+    """By default those that the guards name."""
+    tags: tuple[str, ...] = ()
+    ability: str | None = None
+    """By default that of the runs."""
+    reason: str = ""
+    """Why: for the ledger."""
+    replaces: tuple[str, ...] = ()
+    """Ids of cards that this one takes the place of."""
+
+    def as_delta(self) -> SkillDelta:
+        """The card that it stands for."""
+        guards = guards_of(self.guards)
+        completion = self.completion or tuple(guard.sentence for guard in guards) or (self.rule,)
+        functions = self.functions or tuple(dict.fromkeys(name for guard in guards for name in guard.functions))
+        return SkillDelta(
+            title=self.title,
+            applies_when=self.when,
+            solves=self.solves or f"Runs that fail because they do otherwise: {self.title[0].lower()}{self.title[1:]}.",
+            tags=self.tags,
+            skill=Skill(core_rule=self.rule, completion=completion, recovery=self.recovery),
+            functions_used=functions,
+            guards=tuple(str(guard) for guard in guards),
+        )
+
+
+def read_proposals(path: Path) -> list[Proposal | UsageError]:
+    """The cards of a file; for one that cannot be read, an error that says where and what."""
+    try:
+        content = _load(path)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}.") from None
+    listed = content.get("cards") if isinstance(content, dict) and "cards" in content else content
+    listed = [listed] if isinstance(listed, dict) else listed
+    if not isinstance(listed, list) or not listed:
+        raise UsageError(f"{path}: no cards in it. Write a list of cards with title, when, rule and guards.")
+    return [parse_proposal(card, f"{path}, card {number}") for number, card in enumerate(listed, 1)]
+
+
+def parse_proposal(card: Any, where: str) -> Proposal | UsageError:
+    try:
+        return Proposal.model_validate(card)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "card"
+        more = f" ({len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
+        fields = ", ".join(Proposal.model_fields)
+        return UsageError(f"{where}: {place}: {first['msg']}{more}. A card has the fields {fields}.")
+
+
+def _load(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError as error:
+            raise UsageError(f"{path}: this is no JSON ({error}).") from None
+    try:
+        import yaml
+    except ImportError as error:
+        raise UsageError("YAML files need pyyaml: pip install 'contramem[author]', or write JSON.") from error
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path}: this is no YAML: {' '.join(str(error).split())}.") from None

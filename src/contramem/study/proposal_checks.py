@@ -1,0 +1,129 @@
+"""What is held against a proposed card: its guards on all runs, values that are somebody's, words that were planted.
+
+Conventions may stand on a card: a value that passing runs of several tasks used although neither the request nor a
+result had shown it is the house's own (`finance-lead`), and so are words that fields of several tasks hold (`overdue`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+
+from contramem.bank.card import SkillDelta
+from contramem.errors import GuardError
+from contramem.monitor.comparison import plain_text
+from contramem.monitor.results import walk
+from contramem.study.ask import read_guard
+from contramem.study.atoms import MIN_TASKS, is_word
+from contramem.study.run_set import RunSet
+from contramem.study.sharpen import sharpen
+from contramem.study.trial import Trial, weigh
+from contramem.validate.case import Case, fields
+from contramem.validate.poison import poison
+from contramem.validate.privacy import Privacy
+from contramem.validate.schema import schema
+
+MAX_VALUE_WORDS = 4
+_TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
+_ENDS_SENTENCE = re.compile(r"[.!?:“\"(]\s*$")
+
+
+class RunValues:
+    """The values that runs gave and got, with the tasks they belong to."""
+
+    def __init__(self, run_set: RunSet) -> None:
+        self._run_set = run_set
+
+    def find_private(self, text: str) -> Iterator[str]:
+        """Each stretch of `text` that is a value of the runs and no convention."""
+        tokens = list(_TOKEN.finditer(text))
+        for start in range(len(tokens)):
+            for end in range(min(start + MAX_VALUE_WORDS, len(tokens)), start, -1):
+                piece = text[tokens[start].start() : tokens[end - 1].end()].rstrip(".'’")
+                if _could_identify(piece, text, tokens[start].start()) and self._is_private(piece):
+                    yield piece
+                    break
+
+    def _is_private(self, piece: str) -> bool:
+        value = plain_text(piece)
+        return value in self._tasks and value not in self.conventions
+
+    @cached_property
+    def conventions(self) -> frozenset[str]:
+        """Values that passing runs of several tasks made up, and words that fields of several tasks hold."""
+        made_up: dict[str, set[str]] = defaultdict(set)
+        words: dict[str, set[str]] = defaultdict(set)
+        for run in self._run_set.evidence:
+            for call in run.recorded.calls:
+                for name, value in call.arguments.items():
+                    if run.passed and call.worked and call.origin(name) in ("nowhere", None):
+                        made_up[plain_text(value)].add(run.task)
+                for _, value in walk(call.result()):
+                    if is_word(value) and not str(value).istitle():
+                        words[plain_text(value)].add(run.task)
+        shared = [value for seen in (made_up, words) for value, tasks in seen.items() if len(tasks) >= MIN_TASKS]
+        return frozenset(shared)
+
+    @cached_property
+    def _tasks(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for run in self._run_set.runs:
+            for call in run.recorded.calls:
+                for value in (*call.arguments.values(), *(value for _, value in walk(call.result()))):
+                    if isinstance(value, str) and 2 < len(value) <= 60:
+                        found[plain_text(value)].add(run.task)
+        return found
+
+
+def _could_identify(piece: str, text: str, start: int) -> bool:
+    """Capitals inside of a sentence, digits and marks make a value; plain words do not."""
+    if re.search(r"[\d@]", piece):
+        return True
+    opens = start == 0 or _ENDS_SENTENCE.search(text[:start]) is not None
+    capitals = [word for word in piece.split() if word[:1].isupper()]
+    return len(capitals) > (1 if opens else 0) or (opens and len(capitals) == 1 and " " not in piece and len(piece) > 3)
+
+
+def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) -> Iterator[str]:
+    """What speaks against the words of a card, each with what to do about it."""
+    case = Case(delta, functions=functions | run_set.functions)
+    for check in (schema, Privacy(), poison):
+        yield from check(case)
+    values, sources = RunValues(run_set), {run.source.casefold() for run in run_set.runs}
+    names = set(functions | run_set.functions)
+    for field in fields(delta):
+        if field.name == "guards":
+            continue  # what they ask for is checked on the runs, and their words by the sentences in `completion`
+        private = [piece for piece in values.find_private(field.text) if piece not in names]
+        if private:
+            pieces = ", ".join(repr(piece) for piece in dict.fromkeys(private))
+            yield f"{field.name} holds {pieces}, a value of the runs; say what role it plays instead."
+        if any(re.search(rf"(?<!\w){re.escape(source)}(?!\w)", field.text.casefold()) for source in sources):
+            yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
+
+
+def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
+    """The guard on all runs, and what speaks against it; nothing: the runs bear it out."""
+    try:
+        guard = read_guard(text, run_set)
+    except GuardError as error:
+        return None, str(error)
+    runs = run_set.evidence
+    verdicts = [run.recorded.replay(guard) for run in runs]
+    trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
+    counts = trial.counts
+    if trial.judgement == "never tried":
+        return trial, f"{guard}: no run does what it speaks about, so nothing bears it out."
+    if trial.judgement == "contradicted":
+        splits = sharpen(guard, runs, verdicts, run_set)[:1]
+        hint = f" It would hold as: {splits[0].guard}" if splits else " Give it a condition, or leave it out."
+        passing = counts.kept_passed + counts.broke_passed
+        return trial, f"{guard}: {counts.broke_passed} of {passing} passing runs break it.{hint}"
+    if not counts.broke_failed:
+        return trial, f"{guard}: no failing run breaks it, so it tells nothing about failing."
+    kept, broke = counts.kept_passed + counts.kept_failed, counts.broke_passed + counts.broke_failed
+    if counts.kept_passed * broke <= counts.broke_passed * kept:
+        return trial, f"{guard}: runs that keep it pass no more often than runs that break it."
+    return trial, ""
