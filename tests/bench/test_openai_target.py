@@ -8,7 +8,8 @@ import pytest
 from small_world import House
 from tests.loopback import Answer, loopback
 
-from contramem.bench.agent import Limits, attempt
+from contramem.bench.agent import attempt
+from contramem.bench.limits import Limits
 from contramem.bench.openai_target import OpenAITarget
 from contramem.errors import ModelError, UsageError
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from contramem.bench.environment import Environment, Task
+from contramem.bench.limits import DEFAULT_LIMITS, Limits
 from contramem.bench.target import AgentReply, ChatMessage, Target, ToolCall, WindowFullError
 from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun
@@ -23,21 +24,6 @@ from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage
 AGENT = "bench/prompts/agent.jinja"
 USER = "bench/prompts/user.jinja"
 
-
-@dataclass(frozen=True)
-class Limits:
-    """What ends a run that does not end itself. None: no such limit."""
-
-    steps: int = 30
-    """Times that the target is asked."""
-    tokens: int | None = None
-    """Read and written by the target, all steps together."""
-    seconds: float | None = None
-    repeats: int = 3
-    """Times that the same call may give the same result."""
-
-
-DEFAULT_LIMITS = Limits()
 
 CardsAt: TypeAlias = Literal["hold", "describe"]
 """How cards of functions reach the agent: the first call is held and answered with the card, as the adapters do it, or

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from contramem.bench.agent import Limits, attempt
+from contramem.bench.agent import attempt
+from contramem.bench.limits import Limits
 from contramem.bench.target import Target
 from contramem.evaluate.conditions import ByModel
 from contramem.evaluate.split import SplitTask

@@ -24,7 +24,7 @@ MAX_LITERAL = 65_536
 """Longer values stay text: parsing a literal is slow, and no rule is learned from the inside of a long listing."""
 
 _ACTION = re.compile(r"(?:\A|\n)\s*Action:\s*")
-_RESPONSE = re.compile(r"\s*\[OUTPUT OF STEP \d+\] (Observation|ERROR):\n\*\*\*\n(.*)\n\*\*\*", re.DOTALL)
+_RESPONSE = re.compile(r"\s*\[OUTPUT OF STEP \d+(?: @ [^\]]*)?\] (Observation|ERROR):\n\*\*\*\n(.*)\n\*\*\*", re.DOTALL)
 _EXCEPTION = re.compile(
     r"Exception: (?:Error in tool call execution: )?(.*?)(?:\nYou should only use|\nCategory:|\Z)", re.S
 )

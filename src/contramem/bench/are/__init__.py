@@ -1,0 +1,10 @@
+"""Meta's ARE, and GAIA2 in it: scenarios run in an environment of their own, memory and judgement stay here.
+
+installation.py  makes that environment and finds it again
+scenarios.py     scenarios as tasks: GAIA2's folders, files, built-in ones, one's own classes; the list of tasks
+settings.py      what can be chosen: model, judge, the parts of the temporal runtime
+environment.py   AreEnvironment: one run from its scenario to its trajectory
+conversation.py  answers what the worker asks while it runs, and remembers what happened
+workers.py       the process that has ARE loaded, and one child of it for every run
+worker.py        runs inside ARE's environment; imports nothing of contramem
+"""

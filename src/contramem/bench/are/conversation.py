@@ -1,0 +1,158 @@
+"""The conversation with a worker: what it asks while a scenario runs is answered here, and what happened is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from contramem.bench.are.scenarios import AreTask
+from contramem.bench.are.settings import Engine, TimeRuntime
+from contramem.counting import count_tokens
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.guidance import Guidance
+from contramem.inject.provider import MemoryProvider, MemoryRun
+from contramem.inject.run import Run
+from contramem.traces.normalize import Naming, Recorder
+from contramem.traces.trajectory import Event, Outcome, RunUsage, ShownMemory, Tool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent back to the worker."""
+
+    text: str | None = None
+    usage: Mapping[str, int] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"text": self.text} | ({"usage": dict(self.usage)} if self.usage else {})
+
+
+class Conversation:
+    """One run as this process sees it."""
+
+    def __init__(
+        self, task: AreTask, provider: MemoryProvider | None, engine: Engine | None, runtime: TimeRuntime, run_id: str
+    ) -> None:
+        self._task, self._provider, self._engine = task, provider, engine
+        self._runtime, self._run_id = runtime, run_id
+        self._memory_run: MemoryRun | None = None
+        self._guided: GuidedRun | None = None
+        self._turn = 0
+        self.recorder = Recorder(Naming("are"))
+        self.shown: list[ShownMemory] = []
+        self.usage = RunUsage(model_calls=0, tokens_in=0, tokens_out=0)
+        self.asked = 0
+        """Times that the worker asked for memory."""
+        self.seconds = 0.0
+        """Spent on those answers."""
+        self.wording = task.wording
+
+    def answer(self, message: Mapping[str, Any]) -> Answer | None:
+        """None: the worker only told something."""
+        what = message["what"]
+        if what == "reply":
+            return self._reply(message)
+        if what == "called":
+            self._record(message)
+            return None
+        began = time.perf_counter()
+        answers = {"start": self._start, "before_call": self._before_call, "tick": self._pending,
+                   "pending": self._pending, "boundary": self._boundary}  # fmt: skip
+        answer = Answer(answers[what](message))
+        self.asked, self.seconds = self.asked + 1, self.seconds + time.perf_counter() - began
+        return answer
+
+    def finish(self, outcome: Outcome) -> None:
+        if self._memory_run is not None:
+            self._memory_run.finish(outcome)
+
+    def _start(self, message: Mapping[str, Any]) -> str | None:
+        self.wording = self._task.wording or str(message["task"])
+        self.recorder = Recorder(Naming("are", aliases=message["apps"]))
+        self.recorder.message("user", self.wording, message["time"])
+        if self._provider is None:
+            return None
+        tools = [Tool(self.recorder.naming.function(name)) for name in message["tools"]]
+        query = replace(self._task.query(tools), task=self.wording, task_id=self._task.id, scenario_id=self._task.family)
+        self._memory_run = self._provider.begin(query, run_id=self._run_id)
+        self._guided = GuidedRun(_NotedRun(self._memory_run, self._note))
+        return self._note(self._memory_run.guidance)
+
+    def _before_call(self, message: Mapping[str, Any]) -> str | None:
+        if self._guided is None:
+            return None
+        function = self.recorder.naming.function(message["tool"])
+        return self._guided.hold(function, message["arguments"], turn=self._turn)
+
+    def _pending(self, message: Mapping[str, Any]) -> str | None:
+        """What the cards that were shown still ask for."""
+        if not isinstance(self._memory_run, Run):
+            return None
+        owed = [obligation.text for obligation in self._memory_run.pending()]
+        if not owed:
+            return None
+        text = "Still pending by the cards you were shown:\n" + "\n".join(f"- {line}" for line in owed)
+        self.shown.append(ShownMemory(self._position(), text, "", (), count_tokens(text)))
+        return text
+
+    def _boundary(self, message: Mapping[str, Any]) -> str | None:
+        if not isinstance(self._memory_run, Run):
+            return None
+        guidance = self._memory_run.before_final()
+        return self._note(guidance) if guidance else None
+
+    def _reply(self, message: Mapping[str, Any]) -> Answer:
+        assert self._engine is not None, "the worker asks only when it was told to"
+        self._turn += 1
+        text = self._engine.complete(message["messages"])
+        read = sum(count_tokens(str(each["content"])) for each in message["messages"])
+        written = count_tokens(text)
+        self.usage = RunUsage(
+            model_calls=(self.usage.model_calls or 0) + 1,
+            tokens_in=(self.usage.tokens_in or 0) + read,
+            tokens_out=(self.usage.tokens_out or 0) + written,
+        )
+        return Answer(text, {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written})
+
+    def _record(self, message: Mapping[str, Any]) -> None:
+        self._turn += 1
+        self.recorder.call(message["tool"], message["arguments"], time=message["time"])
+        self.recorder.result(message.get("content"), error=message.get("error") or False)
+        if self._memory_run is not None:
+            self._memory_run.observe(self.recorder.events(finalize=False)[-1])
+
+    def _note(self, guidance: Guidance, function: str = "") -> str | None:
+        if not guidance:
+            return None
+        cards, tokens = guidance.card_ids, guidance.tokens
+        self.shown.append(ShownMemory(self._position(), guidance.text, function, cards, tokens))
+        return guidance.text
+
+    def _position(self) -> int:
+        return len(self.recorder.events(finalize=False))
+
+
+@dataclass(frozen=True)
+class _NotedRun:
+    """A memory run that notes what it shows before calls."""
+
+    run: MemoryRun
+    note: Any
+
+    @property
+    def guidance(self) -> Guidance:
+        return self.run.guidance
+
+    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
+        guidance = self.run.before_call(function, arguments)
+        if guidance:
+            self.note(guidance, function)
+        return guidance
+
+    def observe(self, event: Event) -> object:
+        return self.run.observe(event)
+
+    def finish(self, outcome: bool | Outcome | None = None) -> None:
+        self.run.finish(outcome)

@@ -1,0 +1,151 @@
+"""AreEnvironment: runs scenarios in ARE, each in a process of its own, and gives back trajectories."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contramem.bench.are.conversation import Conversation
+from contramem.bench.are.installation import Installation, find_installation
+from contramem.bench.are.scenarios import AreTask, read_scenarios
+from contramem.bench.are.settings import AreSettings, AreTarget
+from contramem.bench.are.workers import workers_of
+from contramem.bench.limits import Limits
+from contramem.errors import ModelError, UsageError
+from contramem.inject.provider import MemoryProvider
+from contramem.traces.read import read_traces
+from contramem.traces.trajectory import Origin, Outcome, Tool, Trajectory
+
+NAME = "are"
+MODEL_FAILURES = ("LLMEngineException", "AuthenticationError", "NotFoundError", "BadRequestError")
+
+
+@dataclass(frozen=True)
+class AreEnvironment:
+    """The scenarios at some places. Sessions share nothing: every run is a process."""
+
+    places: tuple[str, ...]
+    settings: AreSettings = AreSettings()
+    installation: Installation | None = None
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """Files that are no scenarios."""
+        return []
+
+    @cached_property
+    def _tasks(self) -> dict[str, AreTask]:
+        return read_scenarios(self.places, self.problems)
+
+    def tasks(self) -> Mapping[str, AreTask]:
+        return self._tasks
+
+    def tools(self, task_id: str) -> tuple[Tool, ...]:
+        """Known only when the scenario runs."""
+        return ()
+
+    def attempt(
+        self,
+        task_id: str,
+        target: AreTarget,
+        provider: MemoryProvider | None,
+        limits: Limits,
+        *,
+        trial: str = "0",
+        raw: Path | None = None,
+    ) -> Trajectory:
+        """One run. What ARE exports goes to `raw`, if it is to be kept.
+
+        A run that meets the time limit or ends with an exception failed, as in the paper, and is a run like any other.
+        A model that cannot be reached and a scenario that cannot be loaded are errors instead: they say nothing.
+        """
+        task = self.tasks().get(task_id)
+        if task is None:
+            raise UsageError(f"ARE has no scenario {task_id!r} at {', '.join(self.places)}.")
+        self.settings.judge.check()
+        run_id = f"{NAME}/{task_id}/{target.name}/{trial}"
+        talk = Conversation(task, provider, target.engine, self.settings.runtime, run_id)
+        with _folder(raw) as out:
+            ended = self._run(task, target, limits, talk, out)
+            run = _trajectory(task, target, talk, ended, out)
+        talk.finish(run.outcome)
+        return msgspec.structs.replace(run, run=trial, guidance=tuple(talk.shown))
+
+    def _run(self, task: AreTask, target: AreTarget, limits: Limits, talk: Conversation, out: Path) -> dict[str, Any]:
+        installation = self.installation or find_installation()
+        timed = task.ability == "time"
+        job = {
+            "scenario": str(Path(task.place).resolve()) if Path(task.place).exists() else task.place,
+            "out": str(out),
+            "judge": asdict(self.settings.judge),
+            "runtime": self.settings.runtime.for_ability(task.ability),
+            "tick_s": self.settings.tick_s,
+            "duration_s": self.settings.time_duration_s if timed else self.settings.duration_s,
+            "max_steps": limits.steps,
+            **target.address,
+        }
+        return workers_of(installation).run(job, talk, limits.seconds)
+
+
+@contextmanager
+def _folder(raw: Path | None) -> Iterator[Path]:
+    if raw is not None:
+        raw.mkdir(parents=True, exist_ok=True)
+        yield raw
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+
+
+def _trajectory(task: AreTask, target: AreTarget, talk: Conversation, ended: Mapping[str, Any], out: Path) -> Trajectory:
+    outcome = _outcome(task, target, ended)
+    exported = [run for run in read_traces([out / "hf"])] if (out / "hf").exists() else []
+    if exported and ended["what"] == "done":
+        run = exported[0]
+        events, usage = run.events, run.usage
+    else:  # no trace was exported: what was seen of the run on the way is not forgotten
+        events, usage = talk.recorder.events(finalize=False), talk.usage
+    return Trajectory(
+        environment=NAME,
+        task_id=task.id,
+        source=target.name,
+        origin=Origin(NAME, task.id),
+        events=events,
+        outcome=outcome,
+        task=talk.wording,
+        authored=True,
+        scenario_id=task.family,
+        ability=task.ability,
+        apps=task.apps,
+        usage=usage if usage.tokens_in else talk.usage,
+    )
+
+
+def _outcome(task: AreTask, target: AreTarget, ended: Mapping[str, Any]) -> Outcome:
+    what = ended["what"]
+    if what == "timeout":
+        return Outcome(False, 0.0, f"the limit of {ended['seconds']:g} seconds was met", "limit")
+    if what == "refused":
+        raise UsageError(f"{task.place}: ARE cannot run this scenario: {ended['error']}")
+    if what == "died":
+        return Outcome(False, 0.0, f"ARE's process ended by itself: {ended['error']}", "limit")
+    if ended["disk"] or (not ended["exported"] and not ended["exception"]):
+        raise UsageError(f"{task.id}: ARE could not write its trace ({ended['exception'] or 'is the disk full?'}).")
+    exception = str(ended["exception"])
+    if exception.startswith(MODEL_FAILURES) or "LLMEngineException" in exception:
+        raise ModelError(f"{target.name} does not answer: {exception} {ended['cause']}".strip())
+    if exception:
+        return Outcome(False, 0.0, exception, "limit")
+    passed = ended["success"]
+    return Outcome(passed, None if passed is None else float(passed), "" if passed else str(ended["rationale"]))

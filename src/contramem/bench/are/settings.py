@@ -1,0 +1,100 @@
+"""What can be chosen about runs in ARE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from contramem.errors import UsageError
+
+JudgeKind: TypeAlias = Literal["llm", "scripted", "none"]
+Message: TypeAlias = Mapping[str, str]
+
+
+class Engine(Protocol):
+    """A model of one's own: it reads ARE's messages and writes a thought and an action. One may serve several runs."""
+
+    @property
+    def name(self) -> str:
+        """What its runs are called by."""
+
+    def complete(self, messages: Sequence[Message]) -> str:
+        """The reply, in the form that ARE asks for."""
+
+
+@dataclass(frozen=True)
+class AreTarget:
+    """A model under test, as ARE is told to reach it, or an engine that is asked in this process."""
+
+    name: str
+    model: str = ""
+    provider: str | None = None
+    """As ARE takes it. With a `url` and no provider, any OpenAI-compatible server is meant."""
+    url: str | None = None
+    engine: Engine | None = None
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """Its part of the worker's job."""
+        if self.engine is not None:
+            return {"engine": "linked", "model": self.name, "provider": "mock", "url": None}
+        model, provider = self.model or self.name, self.provider
+        if self.url is not None and provider is None:
+            provider, model = "local", model if "/" in model else f"openai/{model}"
+        return {"engine": "are", "model": model, "provider": provider, "url": self.url}
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who says whether a run passed: GAIA2's verifier with a model (`llm`), or its rules alone (`scripted`)."""
+
+    kind: JudgeKind = "llm"
+    """`scripted` asks no model and does not look at free text: for tests, not a GAIA2 score. `none`: nobody judges."""
+    model: str | None = None
+    provider: str | None = None
+    url: str | None = None
+
+    def check(self) -> None:
+        if self.kind == "llm" and self.model is None:
+            raise UsageError(
+                "the GAIA2 verifier needs a model as its judge. Name one (--judge-model, or judge_model in "
+                "[environment.are]), or choose the judge 'scripted', which looks at no free text and gives no GAIA2 score."
+            )
+
+
+@dataclass(frozen=True)
+class TimeRuntime:
+    """The parts of the temporal runtime (paper, A.1). It runs for the ability Time; each part can be switched off."""
+
+    clock: bool = True
+    """Every observation says the simulated time."""
+    ticks: bool = True
+    """Notifications at fixed times end waits early and say what is pending."""
+    clip: bool = True
+    """A wait ends before the scenario does."""
+    repair: bool = True
+    """The last message is held, at most twice, while something is pending."""
+    final_card: bool = True
+    """The finalization card is shown again near the last timer boundary."""
+    universal: bool = True
+    """Universal cards are shown first."""
+
+    def for_ability(self, ability: str | None) -> dict[str, bool]:
+        """What the worker switches on for a scenario: everything here for Time, nothing for the other abilities."""
+        parts = asdict(self)
+        return parts if ability == "time" else dict.fromkeys(parts, False)
+
+
+@dataclass(frozen=True)
+class AreSettings:
+    """How scenarios are run, whoever runs in them."""
+
+    judge: Judge = Judge()
+    runtime: TimeRuntime = field(default_factory=TimeRuntime)
+    tick_s: float = 60.0
+    """Simulated seconds between two ticks."""
+    duration_s: int = 1800
+    """Simulated seconds of a scenario; ARE's own limits."""
+    time_duration_s: int = 420
+    """The same for Time."""
