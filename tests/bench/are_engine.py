@@ -1,8 +1,9 @@
 """Scripted models for the made-up scenarios. They know a good plan and a hasty one for every scenario; none of them
 looks anything up that is not in the prompt. What they show is that the parts work, not what a memory is worth.
 
-`careful` follows the good plan, `hasty` the hasty one, `follower` the hasty one unless a memory that it was shown names
-the function that the hasty plan leaves out, and `idle` never acts.
+`careful` follows the good plan, `hasty` the hasty one. `early` follows the good one but reports as soon as a wait ends.
+`follower` follows the hasty one unless a memory that it was shown names the function that the hasty plan leaves out.
+`idle` never acts.
 """
 
 from __future__ import annotations
@@ -58,7 +59,11 @@ def plans(task: str) -> tuple[str, list[Action], list[Action]]:
         person, day = match.groups()
         first = [mail(person, "Meeting", f"Meet on {day}?"), say("Sent.")]
         other = OTHER_DAY[day]
-        rest = [(LIST, {"folder_name": "INBOX"}), mail(person, "Meeting", f"{other} is fine."), say(f"Confirmed {other}.")]
+        rest = [
+            (LIST, {"folder_name": "INBOX"}),
+            mail(person, "Meeting", f"{other} is fine."),
+            say(f"Confirmed {other}."),
+        ]
         return "list_emails", first + rest, [*first, say("Nothing else.")]
     match = re.search(r"Email (\w+ \w+) 'Are you coming\?'", task)
     assert match is not None, f"nobody wrote a plan for {task!r}"
@@ -80,6 +85,8 @@ class ScriptedEngine:
         task = next(text["content"] for text in messages if text["content"].startswith("[TASK]"))
         missing, good, hasty = plans(task)
         memory = "".join(text["content"] for text in messages if text["content"].startswith("[MEMORY]"))
+        if self.name == "early":
+            return written(*early_action(good, messages))
         plan = good if self.name == "careful" or (self.name == "follower" and missing in memory) else hasty
         return written(*next_action(plan, messages))
 
@@ -101,6 +108,16 @@ def next_action(plan: list[Action], messages: Sequence[Message]) -> Action:
                 continue
         done += 1
     return again or plan[min(done, len(plan) - 1)]
+
+
+def early_action(plan: list[Action], messages: Sequence[Message]) -> Action:
+    """Reports after its first wait, whatever the clock says. When that is held, it goes on by the plan."""
+    waited = any(WAIT in text["content"] for text in messages if text["role"] == "assistant")
+    held = any("was held" in text["content"] for text in messages)
+    if waited and not held:
+        return say("Reminded.")
+    made = [text for text in messages if not (text["role"] == "assistant" and ASK in text["content"])]
+    return next_action(plan, made)
 
 
 def clock_before(messages: Sequence[Message], until: Message) -> float | None:
@@ -139,3 +156,13 @@ def follower() -> ScriptedEngine:
 
 def idle() -> ScriptedEngine:
     return ScriptedEngine("idle")
+
+
+class _SayDone:
+    name = "done"
+
+    def complete(self, messages: Sequence[Message]) -> str:
+        return written(*say("Done."))
+
+
+SAY_DONE = _SayDone()

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from small_world import House
 
 from contramem.bench.agent import attempt, spellings
-from contramem.bench.limits import Limits
 from contramem.bench.controls import plan_memory, wrong_card_memory
+from contramem.bench.limits import Limits
 from contramem.bench.soundness import idle_tasks, replay_solution, unsolved_tasks
 from contramem.bench.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
 from contramem.cli import cli

@@ -22,8 +22,8 @@ needs_agentdojo = pytest.mark.skipif(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        pytest.param("are/search", "meta-agents-research-environments", id="are"),
-        pytest.param("appworld", "appworld download data", id="appworld"),
+        pytest.param("are/search", "contramem bench are", id="are"),
+        pytest.param("appworld", "contramem bench appworld", id="appworld"),
         pytest.param("tau2/retail", "Python 3.12", id="tau2"),
         pytest.param("agentdojo/cooking", "no suite 'cooking'", id="unknown suite"),
         pytest.param("bfcl/hard", "no multi-turn category 'hard'", id="unknown category"),

@@ -171,7 +171,7 @@ class _AgentRun:
             reply = self._target.reply(tuple(self._messages), tools, seed=self._next_seed())
         except WindowFullError:
             raise _LimitError("the context window was full") from None
-        self.usage = _sum(self.usage, reply.usage)
+        self.usage = add_usage(self.usage, reply.usage)
         return reply
 
     def _next_seed(self) -> int | None:
@@ -266,7 +266,7 @@ def _text_of(result: Result) -> str:
     return result.content if isinstance(result.content, str) else json.dumps(result.content, ensure_ascii=False)
 
 
-def _sum(so_far: RunUsage, more: RunUsage) -> RunUsage:
+def add_usage(so_far: RunUsage, more: RunUsage) -> RunUsage:
     """Both together. What one of them does not know, the sum does not know."""
 
     def both(first: Any, second: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import groupby
 
-from contramem.bench.environment import Environment
+from contramem.bench.environment import AnyEnvironment, Environment, SelfRunningEnvironment
 from contramem.inject.provider import MemoryProvider, TextMemory
 from contramem.prompts import render
 from contramem.retrieve.hit import Query
@@ -29,9 +29,9 @@ def wrong_card_memory(provider: MemoryProvider, elsewhere: Environment) -> TextM
     return TextMemory(lambda query: text_for_another_task(provider, query.task, others))
 
 
-def plan_of(environment: Environment, task_id: str) -> str:
+def plan_of(environment: AnyEnvironment, task_id: str) -> str:
     """The functions of the task's solution, in order, without their arguments. Nothing, where no solution is known."""
-    solution = environment.solution(task_id)
+    solution = None if isinstance(environment, SelfRunningEnvironment) else environment.solution(task_id)
     if solution is None:
         return ""
     names = [call.function.rpartition(".")[2] for calls in solution.turns for call in calls]

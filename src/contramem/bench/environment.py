@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from contramem.bench.limits import Limits
+from contramem.inject.provider import MemoryProvider
 from contramem.retrieve.hit import Query
-from contramem.traces.trajectory import Outcome, Result, Tool
+from contramem.traces.trajectory import Outcome, Result, Tool, Trajectory
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,26 @@ class Environment(Protocol):
 
     def solution(self, task_id: str) -> Solution | None:
         """How the task can be solved, where its makers say so."""
+
+
+@runtime_checkable
+class SelfRunningEnvironment(Protocol):
+    """An environment with an agent loop of its own. It is given the target and the memory, and gives back the run."""
+
+    @property
+    def name(self) -> str:
+        """What runs call it."""
+
+    def tasks(self) -> Mapping[str, Task]:
+        """All tasks by id."""
+
+    def tools(self, task_id: str) -> tuple[Tool, ...]:
+        """What can be called in this task, as far as it is known before the run."""
+
+    def attempt(
+        self, task_id: str, target: Any, provider: MemoryProvider | None, limits: Limits, *, trial: str = "0"
+    ) -> Trajectory:
+        """Let the target try the task once. `target` is what this environment takes for one."""
+
+
+AnyEnvironment: TypeAlias = Environment | SelfRunningEnvironment

@@ -18,10 +18,10 @@ NAMES = (
 )
 
 _NOT_HERE = {
-    "are": "ARE / GAIA2 scenarios are not run by contramem: they need meta-agents-research-environments and the gaia2 "
-    "data set. Run them with ARE's own runner, and give contramem the traces it writes (`--format are`).",
-    "appworld": "AppWorld is not run by contramem: it needs an environment of its own (pydantic < 2) and the data that "
-    "`appworld download data` fetches. Run it there, and give contramem the runs.",
+    "are": "ARE has an agent loop of its own. Run its scenarios with `contramem bench are`, or name `are` in the "
+    "[environment] of an experiment.",
+    "appworld": "AppWorld has an agent loop of its own. Run its tasks with `contramem bench appworld`, or name "
+    "`appworld` in the [environment] of an experiment.",
     "tau2": "tau2-bench is not run by contramem: it needs its repository and Python 3.12. Run it there, and give "
     "contramem its results (`--format tau2`).",
 }

@@ -33,6 +33,7 @@ COMMANDS = {
     "foresight": "contramem.cli.foresight:foresight",
     "evaluate": "contramem.cli.evaluate:evaluate",
     "experiment": "contramem.cli.experiment:experiment",
+    "bench": "contramem.cli.bench:bench",
 }
 
 # Said here as well, so that `contramem --help` need not import them all.
@@ -57,6 +58,7 @@ SUMMARIES = {
     "foresight": "Do guards tell failing runs from passing ones on unseen tasks?",
     "evaluate": "Compare runs with and without memory, paired by task.",
     "experiment": "Run a whole experiment from one file; resumable.",
+    "bench": "Run an agent with or without a bank in ARE / GAIA2 or AppWorld.",
 }
 
 

@@ -58,6 +58,8 @@ class TargetConfig(ConfigTable, frozen=True, kw_only=True):
     """Dollars per million tokens in and out, where no list has the model."""
     python: str = ""
     """`file.py:name`, seen from the experiment file: a function that gives a target."""
+    provider: str | None = None
+    """In ARE: who serves the model, as ARE takes it. Left out with a `url`: any OpenAI-compatible server."""
     source: str | None = None
     """What its own runs are called among the sources, for self memory; the table's name when left out."""
 
@@ -94,11 +96,39 @@ class LimitsConfig(ConfigTable, frozen=True, kw_only=True):
     seconds: Annotated[float, Meta(gt=0)] | None = None
 
 
+class AreConfig(ConfigTable, frozen=True, kw_only=True):
+    """How scenarios are run in ARE; docs/environments.md explains the parts of the temporal runtime."""
+
+    judge: Literal["llm", "scripted", "none"] = "llm"
+    judge_model: str | None = None
+    judge_provider: str | None = None
+    judge_url: str | None = None
+    tick_s: Annotated[float, Meta(gt=0)] = 60.0
+    clock: bool = True
+    ticks: bool = True
+    clip: bool = True
+    repair: bool = True
+    final_card: bool = True
+    universal: bool = True
+
+
+class AppWorldConfig(ConfigTable, frozen=True, kw_only=True):
+    """Where AppWorld's environment server is, and what its tasks are."""
+
+    url: str = "http://127.0.0.1:8000"
+    data: str = "data/appworld"
+    """AppWorld's root, seen from the experiment file; the ids of a data set are in `data/datasets/NAME.txt` in it."""
+    datasets: tuple[str, ...] = ("train", "test_normal", "test_challenge")
+    experiment: str = "contramem"
+    """What AppWorld calls the experiment in its own outputs."""
+
+
 class EnvironmentConfig(ConfigTable, frozen=True, kw_only=True):
     """Where the targets run."""
 
     names: Annotated[tuple[str, ...], Meta(min_length=1)]
-    """`bfcl/base`, `agentdojo/slack`, ..., or `file.py:name`, seen from the experiment file, for one of your own."""
+    """`are`, `appworld`, `bfcl/base`, `agentdojo/slack`, ..., or `file.py:name`, seen from the experiment file, for
+    one of your own."""
     runs: str | None = None
     """Where an outside runner leaves its traces, with {condition} and {target} in it; nothing is then run here."""
     tasks: tuple[str, ...] = ()
@@ -107,6 +137,10 @@ class EnvironmentConfig(ConfigTable, frozen=True, kw_only=True):
     limits: LimitsConfig = LimitsConfig()
     ability_limits: dict[str, LimitsConfig] = {}
     """Other limits for an ability: the paper gives Time 900 seconds."""
+    scenarios: tuple[str, ...] = ()
+    """For ARE: folders and files of scenarios, seen from the experiment file, or names of built-in ones."""
+    are: AreConfig = AreConfig()
+    appworld: AppWorldConfig = AppWorldConfig()
     concurrency: Positive = 2
     trials: Positive = 1
     """Runs of each target at each held-out task, with seeds of their own that are the same for every condition."""

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from contramem.bench.agent import attempt
+from contramem.bench.environment import SelfRunningEnvironment
 from contramem.bench.limits import Limits
-from contramem.bench.target import Target
 from contramem.evaluate.conditions import ByModel
 from contramem.evaluate.split import SplitTask
 from contramem.experiment import leakage, manifest, needs, plan
@@ -190,16 +190,21 @@ def _perform(
     perform_all(to_do, perform, environment.concurrency, on_done)
 
 
-def _run(opened: OpenedExperiment, job: Job, target: Target, provider: MemoryProvider | None) -> Trajectory:
+def _run(opened: OpenedExperiment, job: Job, target: Any, provider: MemoryProvider | None) -> Trajectory:
     assert opened.config.environment is not None
     ability = opened.tasks[f"{job.environment}/{job.task_id}"].ability
-    limits = limits_of(opened.config.environment, ability)
+    config = limits_of(opened.config.environment, ability)
+    limits = Limits(steps=config.steps, tokens=config.tokens, seconds=config.seconds)
+    environment = opened.environments[job.environment]
+    if isinstance(environment, SelfRunningEnvironment):
+        run = environment.attempt(job.task_id, target, provider, limits, trial=str(job.trial))
+        return _add_cost(opened, job.target, msgspec.structs.replace(run, source=job.target))
     run = attempt(
-        opened.environments[job.environment],
+        environment,
         job.task_id,
         target,
         provider,
-        Limits(steps=limits.steps, tokens=limits.tokens, seconds=limits.seconds),
+        limits,
         trial=str(job.trial),
         source=job.target,
         seed=job.seed,

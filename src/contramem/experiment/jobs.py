@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from contramem.errors import ContramemError, ModelError
+from contramem.errors import ContramemError, ModelError, UsageError
 from contramem.experiment.folder import file_name, writable
 from contramem.traces.trajectory import Origin, Trajectory
 from contramem.traces.write import write_traces
@@ -65,9 +65,16 @@ class StoppedError(Exception):
 
 
 def perform_all(
-    jobs: Sequence[Job], perform: Perform, concurrency: int, on_done: Callable[[Job, Trajectory], None]
+    jobs: Sequence[Job],
+    perform: Perform,
+    concurrency: int,
+    on_done: Callable[[Job, Trajectory], None],
+    on_problem: Callable[[str], None] | None = None,
 ) -> None:
-    """Do what is not done yet, `concurrency` at a time. Raises Stopped on Ctrl-C and when a target cannot be asked."""
+    """Do what is not done yet, `concurrency` at a time. Raises Stopped on Ctrl-C and when a target cannot be asked.
+
+    With `on_problem`, a run that cannot be made is told there and the others go on.
+    """
     todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         todo.put(job)
@@ -81,6 +88,10 @@ def perform_all(
     try:
         while done < len(jobs):
             job, result = finished.get()
+            if on_problem is not None and isinstance(result, UsageError):
+                on_problem(str(result))
+                jobs = [other for other in jobs if other is not job]
+                continue
             if isinstance(result, ContramemError):
                 raise StoppedError(done, len(jobs) - done, result)
             if isinstance(result, BaseException):

@@ -19,6 +19,7 @@ from contramem.experiment.folder import ResultFolder
 from contramem.inject.provider import MemoryProvider, MemoryRun, TextMemory
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
+from contramem.retrieve.profiles import Profile, profile_named
 
 BANK, SHOWN, FACTS = "bank.jsonl", "shown.jsonl", "memory.json"
 
@@ -49,6 +50,8 @@ class ProfiledProvider:
     provider: MemoryProvider
     rules: ConditionsConfig
     by: Grouping
+    universal: bool = True
+    """Universal cards come first for Time."""
 
     def begin(self, query: Query, *, run_id: str | None = None) -> MemoryRun:
         if self.rules.allow_same_task:
@@ -57,9 +60,17 @@ class ProfiledProvider:
             # A split by task puts one scenario on both sides on purpose; its other tasks may teach.
             query = replace(query, scenario_id=None)
         if isinstance(self.provider, Memory):
-            profile = self.rules.ability_profiles.get(query.ability or "", self.rules.profile)
+            profile: str | Profile | None = self.rules.ability_profiles.get(query.ability or "", self.rules.profile)
+            if profile == "time":
+                profile = time_profile(self.universal)
             return self.provider.begin(query, run_id=run_id, profile=profile)
         return self.provider.begin(query, run_id=run_id)
+
+
+def time_profile(universal: bool) -> Profile:
+    """How cards are shown for Time, with or without slots that universal cards take first."""
+    profile = profile_named("time")
+    return profile if universal else replace(profile, universal_skills=0)
 
 
 def place_of(condition: str, fold: int, target: str | None) -> str:

@@ -123,7 +123,9 @@ class MemoryBuilder:
         return self._inputs_by_source[source]
 
     def _apply_profile(self, provider: MemoryProvider) -> ProfiledProvider:
-        return ProfiledProvider(provider, self.opened.config.conditions, self.opened.config.split.by)
+        config = self.opened.config
+        universal = config.environment is None or config.environment.are.universal
+        return ProfiledProvider(provider, config.conditions, config.split.by, universal)
 
     def _freeze(self, condition: str, source: str | None, inputs: str) -> tuple[Facts, MemoryProvider | None]:
         place = place_of(condition, self.fold, source)

@@ -12,6 +12,7 @@ from contramem.evaluate.conditions import CONDITIONS
 from contramem.experiment.controls import CONTROLS
 from contramem.experiment.load import ExperimentFile
 from contramem.experiment.opened import paths_of
+from contramem.experiment.self_running import SELF_RUNNING, check_are, open_self_running
 from contramem.retrieve.profiles import profile_named
 
 
@@ -77,7 +78,9 @@ def _packages(file: ExperimentFile) -> Iterator[str]:
             if ".py:" in name:
                 continue
             try:
-                open_environment(name)
+                open_self_running(name, file).tasks() if name in SELF_RUNNING else open_environment(name)
+                if name == "are":
+                    check_are(config.environment.are)
             except UsageError as error:
                 yield f"environment {name}: {error}"
     asked = _runs_here(file) and any(target.kind == "openai" for target in config.targets.values())

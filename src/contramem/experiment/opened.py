@@ -1,4 +1,4 @@
-"""Setting: what an experiment file names, opened: environments, targets, recorded runs and the tasks there are."""
+"""What an experiment file names, opened: environments, targets, recorded runs and the tasks there are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.bench.environment import Environment, Task
+from contramem.bench.environment import AnyEnvironment, Task
 from contramem.bench.environments import open_environment
 from contramem.bench.target import Target
 from contramem.errors import UsageError
@@ -23,6 +23,7 @@ from contramem.evaluate.split import Finder, SplitTask
 from contramem.experiment import config as table
 from contramem.experiment.folds import Fold, divide, matches
 from contramem.experiment.load import ExperimentFile
+from contramem.experiment.self_running import SELF_RUNNING, are_target, open_self_running
 from contramem.llm.price import Price, price_of
 from contramem.retrieve.hit import Query
 from contramem.traces.effects import read_effects
@@ -36,7 +37,7 @@ from contramem.traces.trajectory import Trajectory
 class RunnableTask:
     """A task where it can be run."""
 
-    environment: Environment
+    environment: AnyEnvironment
     task_id: str
 
     @property
@@ -64,17 +65,19 @@ class OpenedExperiment:
         return self.config.environment is not None and self.config.environment.runs is None
 
     @cached_property
-    def environments(self) -> dict[str, Environment]:
+    def environments(self) -> dict[str, AnyEnvironment]:
         """By the name that runs will have. Empty where nothing is run here."""
         if self.config.environment is None or not self.runs_here:
             return {}
         opened = [self._environment(name) for name in self.config.environment.names]
         return {environment.name: environment for environment in opened}
 
-    def _environment(self, name: str) -> Environment:
+    def _environment(self, name: str) -> AnyEnvironment:
+        if name in SELF_RUNNING:
+            return open_self_running(name, self.file)
         if ".py:" not in name:
             return open_environment(name)
-        environment: Environment = python_object(self.file.beside(name))()
+        environment: AnyEnvironment = python_object(self.file.beside(name))()
         return environment
 
     @cached_property
@@ -100,12 +103,15 @@ class OpenedExperiment:
             if not any(matches(pattern, task.environment, task.id) for task in self.tasks.values()):
                 raise UsageError(f"environment.tasks: no task is called {pattern}.")
 
-    def target(self, name: str) -> Target:
-        """The target of that table, ready to be asked."""
+    def target(self, name: str) -> Any:
+        """The target of that table, as the environment takes it."""
         target = self.config.targets[name]
-        if target.kind == "python":
-            made: Target = python_object(self.file.beside(target.python))()
-            return made
+        made = python_object(self.file.beside(target.python))() if target.kind == "python" else None
+        if self.config.environment is not None and self.config.environment.names == ("are",):
+            return are_target(name, target, made)
+        return made or self._openai_target(name, target)
+
+    def _openai_target(self, name: str, target: table.TargetConfig) -> Target:
         from contramem.bench.openai_target import OpenAITarget
 
         effort = {"reasoning_effort": target.reasoning_effort} if target.reasoning_effort else {}

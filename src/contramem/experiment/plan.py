@@ -13,11 +13,13 @@ from typing import Any
 import msgspec
 
 from contramem.evaluate.split import SplitTask
+from contramem.experiment.config import EnvironmentConfig
 from contramem.experiment.folder import ResultFolder, file_name
 from contramem.experiment.folds import Fold
 from contramem.experiment.jobs import Job, jobs_to_do, seed_of
 from contramem.experiment.memory_builder import NO_MEMORY, MemoryBuilder
 from contramem.experiment.opened import OpenedExperiment, limits_of
+from contramem.experiment.self_running import SELF_RUNNING, task_digest
 
 
 def tasks_to_test(opened: OpenedExperiment, fold: Fold) -> list[SplitTask]:
@@ -98,6 +100,7 @@ def _inputs(opened: OpenedExperiment, arm: Arm, task: SplitTask, seed: int) -> s
         msgspec.to_builtins(target),
         opened.code_digest(target.python),
         [opened.code_digest(name) for name in environment.names],
+        _environment_settings(opened, environment, task),
         task.key,
         task.wording,
         msgspec.to_builtins(limits_of(environment, task.ability)),
@@ -105,6 +108,12 @@ def _inputs(opened: OpenedExperiment, arm: Arm, task: SplitTask, seed: int) -> s
         version("contramem"),
     ]
     return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+
+def _environment_settings(opened: OpenedExperiment, environment: EnvironmentConfig, task: SplitTask) -> list[Any]:
+    """What else a run depends on in an environment with settings of its own. Empty for the others, whose runs stay."""
+    settings = [msgspec.to_builtins(getattr(environment, name)) for name in environment.names if name in SELF_RUNNING]
+    return [*settings, task_digest(opened.places[task.key].task)] if settings else []
 
 
 @dataclass(frozen=True)

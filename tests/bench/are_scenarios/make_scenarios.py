@@ -37,7 +37,7 @@ PEOPLE = (
     ("Kim", "Wood", "kim.wood@firm.example"), ("Lou", "Park", "lou.park@post.example"),
     ("Lou", "Reed", "lou.reed@firm.example"),
 )  # fmt: skip
-MAIL = dict((f"{first} {last}", address) for first, last, address in PEOPLE)
+MAIL = {f"{first} {last}": address for first, last, address in PEOPLE}
 
 
 class MadeUp(Scenario):
@@ -53,13 +53,27 @@ class MadeUp(Scenario):
         mail, contacts = EmailClientV2(name="Emails"), ContactsApp(name="Contacts")
         for first, last, address in (*PEOPLE, ("Me", "User", mail.user_email)):
             contacts.add_contact(
-                Contact(first_name=first, last_name=last, email=address, phone="+1 555", age=30, gender=Gender.FEMALE,
-                        status=Status.EMPLOYED, is_user=first == "Me")  # fmt: skip
+                Contact(
+                    first_name=first,
+                    last_name=last,
+                    email=address,
+                    phone="+1 555",
+                    age=30,
+                    gender=Gender.FEMALE,
+                    status=Status.EMPLOYED,
+                    is_user=first == "Me",
+                )
             )
         for number, (sender, subject, content) in enumerate(self._inbox):
             mail.add_email(
-                Email(sender=sender, recipients=[mail.user_email], subject=subject, content=content,
-                      email_id=f"mail_{number}", timestamp=START - 3600 + number)  # fmt: skip
+                Email(
+                    sender=sender,
+                    recipients=[mail.user_email],
+                    subject=subject,
+                    content=content,
+                    email_id=f"mail_{number}",
+                    timestamp=START - 3600 + number,
+                )
             )
         apps = [AgentUserInterface(), mail, MessagingAppV2(name="Chats"), CalendarApp(name="Calendar"), contacts]
         self.apps = [*apps, SystemApp()]
@@ -87,7 +101,9 @@ def write_to(person: str, subject: str, text: str) -> Any:
     """Execution: the address stands in the contacts and nowhere else."""
 
     def flow(user: Any, mail: Any) -> list[Any]:
-        asked = ask(user, f"Email {person} with the subject '{subject}' and the text '{text}'. Tell me when it is sent.")
+        asked = ask(
+            user, f"Email {person} with the subject '{subject}' and the text '{text}'. Tell me when it is sent."
+        )
         sent = send(mail, person, subject, text, asked)
         return [asked, sent, say(user, "It is sent.", sent)]
 
@@ -122,7 +138,9 @@ def other_day(person: str, day: str, other: str) -> Any:
     """Adaptability: the answer changes the plan after the agent has reported."""
 
     def flow(user: Any, mail: Any) -> list[Any]:
-        text = f"Email {person} 'Meet on {day}?', subject 'Meeting', and tell me. If another day is answered, confirm it."
+        text = (
+            f"Email {person} 'Meet on {day}?', subject 'Meeting', and tell me. If another day is answered, confirm it."
+        )
         asked = ask(user, text)
         sent = send(mail, person, "Meeting", f"Meet on {day}?", asked)
         told = say(user, "Sent.", sent)
@@ -138,7 +156,9 @@ def remind_after(person: str, seconds: int, words: str) -> Any:
     """Time: the second mail has to leave in its moment, 10 seconds early to 25 late."""
 
     def flow(user: Any, mail: Any) -> list[Any]:
-        text = f"Email {person} 'Are you coming?', subject 'Visit', now. {words} email again, subject 'Reminder'. Tell me."
+        text = (
+            f"Email {person} 'Are you coming?', subject 'Visit', now. {words} email again, subject 'Reminder'. Tell me."
+        )
         asked = ask(user, text)
         sent = send(mail, person, "Visit", "Are you coming?", asked)
         again = send(mail, person, "Reminder", "Are you coming?", sent, delay=seconds)

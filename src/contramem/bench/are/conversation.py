@@ -75,7 +75,9 @@ class Conversation:
         if self._provider is None:
             return None
         tools = [Tool(self.recorder.naming.function(name)) for name in message["tools"]]
-        query = replace(self._task.query(tools), task=self.wording, task_id=self._task.id, scenario_id=self._task.family)
+        query = replace(
+            self._task.query(tools), task=self.wording, task_id=self._task.id, scenario_id=self._task.family
+        )
         self._memory_run = self._provider.begin(query, run_id=self._run_id)
         self._guided = GuidedRun(_NotedRun(self._memory_run, self._note))
         return self._note(self._memory_run.guidance)

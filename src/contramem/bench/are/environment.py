@@ -15,7 +15,7 @@ import msgspec
 from contramem.bench.are.conversation import Conversation
 from contramem.bench.are.installation import Installation, find_installation
 from contramem.bench.are.scenarios import AreTask, read_scenarios
-from contramem.bench.are.settings import AreSettings, AreTarget
+from contramem.bench.are.settings import DEFAULT_SETTINGS, AreSettings, AreTarget
 from contramem.bench.are.workers import workers_of
 from contramem.bench.limits import Limits
 from contramem.errors import ModelError, UsageError
@@ -24,6 +24,8 @@ from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Origin, Outcome, Tool, Trajectory
 
 NAME = "are"
+STOPPED = "Max iterations ("
+"""How ARE's last message begins in the name of an agent that has used up its steps."""
 MODEL_FAILURES = ("LLMEngineException", "AuthenticationError", "NotFoundError", "BadRequestError")
 
 
@@ -32,7 +34,7 @@ class AreEnvironment:
     """The scenarios at some places. Sessions share nothing: every run is a process."""
 
     places: tuple[str, ...]
-    settings: AreSettings = AreSettings()
+    settings: AreSettings = DEFAULT_SETTINGS
     installation: Installation | None = None
 
     @property
@@ -108,14 +110,18 @@ def _folder(raw: Path | None) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _trajectory(task: AreTask, target: AreTarget, talk: Conversation, ended: Mapping[str, Any], out: Path) -> Trajectory:
+def _trajectory(
+    task: AreTask, target: AreTarget, talk: Conversation, ended: Mapping[str, Any], out: Path
+) -> Trajectory:
     outcome = _outcome(task, target, ended)
-    exported = [run for run in read_traces([out / "hf"])] if (out / "hf").exists() else []
+    exported = list(read_traces([out / "hf"])) if (out / "hf").exists() else []
     if exported and ended["what"] == "done":
         run = exported[0]
         events, usage = run.events, run.usage
     else:  # no trace was exported: what was seen of the run on the way is not forgotten
         events, usage = talk.recorder.events(finalize=False), talk.usage
+    if any(event.text.startswith(STOPPED) for event in events if event.kind == "final"):
+        outcome = msgspec.structs.replace(outcome, ended="limit")
     return Trajectory(
         environment=NAME,
         task_id=task.id,

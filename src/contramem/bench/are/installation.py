@@ -54,7 +54,8 @@ def find_installation(folder: Path | None = None) -> Installation:
     installation = Installation(folder or default_folder())
     if not installation.is_there:
         raise UsageError(
-            f"ARE is not installed at {installation.folder}. Make its environment with `contramem bench are --install`, "
+            f"ARE is not installed at {installation.folder}. Make its environment with `contramem bench are "
+            "--install`, "
             f"or name one that has {PACKAGE} with {WHERE}."
         )
     return installation

@@ -33,16 +33,21 @@ class AreTarget:
     """As ARE takes it. With a `url` and no provider, any OpenAI-compatible server is meant."""
     url: str | None = None
     engine: Engine | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Goes into every request as it is."""
+    key: str | None = None
+    """The environment variable that holds the key, where the provider's own is not meant."""
 
     @property
     def address(self) -> dict[str, Any]:
         """Its part of the worker's job."""
         if self.engine is not None:
-            return {"engine": "linked", "model": self.name, "provider": "mock", "url": None}
+            return {"engine": "linked", "model": self.name, "provider": "mock", "url": None, "extra": {}, "key": None}
         model, provider = self.model or self.name, self.provider
         if self.url is not None and provider is None:
             provider, model = "local", model if "/" in model else f"openai/{model}"
-        return {"engine": "are", "model": model, "provider": provider, "url": self.url}
+        address = {"engine": "are", "model": model, "provider": provider, "url": self.url}
+        return address | {"extra": dict(self.extra), "key": self.key}
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,8 @@ class Judge:
         if self.kind == "llm" and self.model is None:
             raise UsageError(
                 "the GAIA2 verifier needs a model as its judge. Name one (--judge-model, or judge_model in "
-                "[environment.are]), or choose the judge 'scripted', which looks at no free text and gives no GAIA2 score."
+                "[environment.are]), or choose the judge 'scripted', which looks at no free text and gives "
+                "no GAIA2 score."
             )
 
 
@@ -98,3 +104,6 @@ class AreSettings:
     """Simulated seconds of a scenario; ARE's own limits."""
     time_duration_s: int = 420
     """The same for Time."""
+
+
+DEFAULT_SETTINGS = AreSettings()

@@ -17,7 +17,7 @@ import socket
 import sys
 import threading
 from collections import OrderedDict
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +158,7 @@ class AgentHooks:
         """Notifications that know nothing of the task. They end waits early, so that what is pending can go on."""
         many = int(min(self._duration_s, 1800) // self._tick_s)
         for number in range(1, many + 1):
-            at = datetime.fromtimestamp(self._start + number * self._tick_s, tz=timezone.utc)
+            at = datetime.fromtimestamp(self._start + number * self._tick_s, tz=UTC)
             text = f"Clock: {at:%H:%M:%S} UTC, {number * self._tick_s:g} seconds since the start."
             self._env.notification_system.message_queue.put(Message(MessageType.ENVIRONMENT_NOTIFICATION, text, at))
 
@@ -167,7 +167,7 @@ class AgentHooks:
         return float(self._env.time_manager.time())
 
     def _passed(self) -> float:
-        return self._now - self._start
+        return float(self._now - self._start)
 
     def _before_step(self, agent: Any) -> None:
         if not self._started:
@@ -185,7 +185,7 @@ class AgentHooks:
     def _at_last_boundary(self) -> bool:
         """The timer that the agent set last has run out, or the scenario ends within two ticks."""
         waited = bool(self._wait_until) and self._now >= self._wait_until
-        return waited or self._duration_s - self._passed() <= 2 * self._tick_s
+        return bool(waited or self._duration_s - self._passed() <= 2 * self._tick_s)
 
     def _show(self, text: str | None) -> None:
         if text:
@@ -237,8 +237,10 @@ class AgentHooks:
         left = self._wait_until - self._now
         if left < 1:
             return ""
-        until = datetime.fromtimestamp(self._wait_until, tz=timezone.utc)
-        return f"You asked to wait until {until:%H:%M:%S} UTC; that is in {left:.0f} seconds. Wait for it, or say why not."
+        until = datetime.fromtimestamp(self._wait_until, tz=UTC)
+        return (
+            f"You asked to wait until {until:%H:%M:%S} UTC; that is in {left:.0f} seconds. Wait for it, or say why not."
+        )
 
     def _clip(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """ARE lets a wait run past the end of the scenario, and the run is lost with it."""
@@ -285,7 +287,23 @@ def _judge(job: dict[str, Any]) -> Any:
     return GraphPerEventJudgeConfig(engine=create_judge_engine(engine))
 
 
+def add_to_requests(job: dict[str, Any]) -> None:
+    """ARE passes no settings on to a model; those of the job go into every request to the target, not to the judge."""
+    from are.simulation.agents.llm.litellm import litellm_engine
+
+    extra, complete = dict(job["extra"]), litellm_engine.completion
+    if job["key"] is not None:
+        extra["api_key"] = os.environ[job["key"]]
+
+    def complete_with_settings(**request: Any) -> Any:
+        return complete(**(request | extra if request["model"] == job["model"] else request))
+
+    litellm_engine.completion = complete_with_settings
+
+
 def run(link: Link, job: dict[str, Any]) -> None:
+    if job["engine"] == "are" and (job["extra"] or job["key"]):
+        add_to_requests(job)
     scenario = load_scenario(job)
     tags = [str(getattr(tag, "value", tag)) for tag in scenario.tags or ()]
     link.tell("loaded", scenario_id=scenario.scenario_id, tags=tags)

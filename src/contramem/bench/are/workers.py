@@ -53,7 +53,7 @@ class Workers:
             pid = json.loads(reader.readline())["pid"]
             limit = _TimeLimit(pid, seconds)
             try:
-                last = _converse(connection, reader, job, talk)
+                last: dict[str, Any] | None = _converse(connection, reader, job, talk)
             finally:
                 limit.cancel()
                 _kill(pid)

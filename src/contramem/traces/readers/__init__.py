@@ -7,6 +7,7 @@ frameworks), session.py (session logs), span_tree.py (platforms that keep runs a
 from contramem.traces.reader import Reader
 from contramem.traces.readers.agentdojo import AgentDojoReader
 from contramem.traces.readers.anthropic import AnthropicReader
+from contramem.traces.readers.appworld import AppWorldReader
 from contramem.traces.readers.are import AreReader
 from contramem.traces.readers.autogen import AutoGenReader, GroupChatReader
 from contramem.traces.readers.chat import ChatReader
@@ -69,4 +70,5 @@ BUILT_IN: tuple[Reader, ...] = (
     MlflowReader(),
     WeaveReader(),
     AreReader(),
+    AppWorldReader(),
 )
