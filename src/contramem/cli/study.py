@@ -10,9 +10,10 @@ from rich.console import Console
 
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import how_to_read, read_pool
-from contramem.cli.study_view import explanation_json, show_answer, show_explanation, show_kinds, show_trial, trial_json
+from contramem.cli.study_view import show_answer, show_explanation, show_kinds, show_trial
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, open_run_set, try_on
+from contramem.study.report_json import explanation_json, trial_json
 from contramem.traces.reader import ReadOptions
 
 _RUNS = click.argument("path", metavar="RUNS", type=click.Path(path_type=Path))

@@ -11,4 +11,6 @@ tables.py       the runs as tables for SQL
 proposal.py     a card as somebody writes it; proposal_checks.py and neighbours.py: what is held against it
 propose.py      what becomes of each proposal, in the ledger
 ask.py          the questions that commands and MCP tools ask
+report_json.py  reports as plain values; mcp_author.py: the instruments as MCP tools
+install.py      the Agent Skill for Claude Code, Codex and Cursor; its text is skill/SKILL.md
 """

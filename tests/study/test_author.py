@@ -1,0 +1,101 @@
+"""A coding agent as author: the tools it is offered, and where it finds the skill."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.study.office import NOTE_RULE, note_office, write_office
+
+from contramem.bank.store import open_store
+from contramem.cli import cli
+from contramem.study.run_set import RunSet
+from contramem.study.tables import open_tables
+from contramem.traces.pool import Pool
+
+mcp = pytest.importorskip("mcp", reason="the author's server is an extra: pip install 'contramem[author]'")
+
+
+def _ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[str]:
+    """What the tools answer to these calls, one after the other."""
+    from contramem.study.mcp_author import author_server
+
+    async def ask() -> list[str]:
+        store, log = str(folder / "bank.db"), folder / "trials.jsonl"
+        with Pool(note_office()) as pool, open_tables(pool) as tables:
+            server = author_server(RunSet.of(note_office()), tables, store, "coder", log)
+            async with mcp.Client(server) as client:
+                return [(await client.call_tool(name, given)).content[0].text for name, given in calls]
+
+    return asyncio.run(ask())
+
+
+def test_an_agent_looks_tries_confirms_and_proposes(tmp_path: Path) -> None:
+    card = {"title": "Assign large notes", "when": "A large note.", "rule": "Assign it.", "guards": [NOTE_RULE]}
+    kinds, rows, found, tried, proposed = _ask(
+        tmp_path,
+        ("show_kinds", {}),
+        ("query_runs", {"sql": "SELECT count(*) AS runs FROM runs"}),
+        ("explain_runs", {"function": "Office.create_note"}),
+        ("try_guard", {"guard": NOTE_RULE, "confirm": True}),
+        ("propose_card", {"card": card}),
+    )
+    assert len(json.loads(kinds)) == 2
+    assert json.loads(rows)["rows"] == [{"runs": "60"}]
+    assert json.loads(found)[0]["differences"]
+    assert json.loads(tried)["grade"] == "proven"
+    assert json.loads(proposed)["fate"] == "accepted"
+    with open_store(str(tmp_path / "bank.db")) as store:
+        assert [str(entry.decision.by) for entry in store.ledger()] == ["coder"]
+
+
+def test_what_an_agent_did_wrong_is_told_as_an_answer(tmp_path: Path) -> None:
+    answers = _ask(
+        tmp_path,
+        ("query_runs", {"sql": "DROP TABLE runs"}),
+        ("try_guard", {"guard": "existence(assign_owner)"}),
+        ("explain_runs", {"kind": "nonsense"}),
+        ("propose_card", {"card": {"title": "Only a title"}}),
+    )
+    assert all(answer.startswith("Not done: ") for answer in answers[:3])
+    assert "when: Field required" in answers[3]
+
+
+@pytest.mark.parametrize(
+    ("client", "skill", "server"),
+    [
+        ("claude-code", ".claude/skills/learn-from-runs/SKILL.md", ".mcp.json"),
+        ("codex", ".agents/skills/learn-from-runs/SKILL.md", ".codex/config.toml"),
+        ("cursor", ".cursor/skills/learn-from-runs/SKILL.md", ".cursor/mcp.json"),
+    ],
+)
+def test_the_skill_and_the_server_are_installed_beside_what_is_there(
+    tmp_path: Path, client: str, skill: str, server: str
+) -> None:
+    runs, settings = write_office(tmp_path), tmp_path / server
+    settings.parent.mkdir(exist_ok=True)
+    is_toml = settings.suffix == ".toml"
+    settings.write_text('model = "x"\n' if is_toml else '{"mcpServers": {"other": {"command": "x"}}}')
+    arguments = ["author", "install", client, "--runs", runs, "--bank", "bank.db", "--project", str(tmp_path)]
+    for _ in range(2):
+        assert CliRunner().invoke(cli, arguments).exit_code == 0
+    assert (tmp_path / skill).read_text().startswith("---\nname: learn-from-runs\n")
+    written = settings.read_text()
+    servers = tomllib.loads(written)["mcp_servers"] if is_toml else json.loads(written)["mcpServers"]
+    assert "--author" in servers["contramem-author"]["args"]
+    assert is_toml or "other" in servers
+
+
+def test_the_skill_is_a_valid_agent_skill(tmp_path: Path) -> None:
+    skills_ref = pytest.importorskip("skills_ref", reason="checks Agent Skills")
+    from contramem.study.mcp_author import read_skill
+
+    folder = tmp_path / "learn-from-runs"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(read_skill())
+    assert skills_ref.validate(folder) == []
