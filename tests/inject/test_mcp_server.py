@@ -76,7 +76,7 @@ def test_instructions_say_when_to_ask(ask):
 
     instructions, tools = ask(told)
     assert all(tool in instructions for tool in tools)
-    assert tools == ["get_guidance", "get_function_card"]
+    assert tools == ["get_guidance", "report_outcome", "report_call", "get_function_card"]
 
 
 def test_what_is_given_is_logged(ask, bank_path, tmp_path):

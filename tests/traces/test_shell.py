@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contramem.traces.normalize import Naming, Recorder
-from contramem.traces.shell import exit_code_error, function_called, is_shell, parse_command
+from contramem.traces.shell import command_shape, exit_code_error, function_called, is_shell, parse_command
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,17 @@ def test_sessions_of_coding_agents_are_read_by_program() -> None:
         pytest.skip("the sample sessions are not beside this checkout")
     runs = list(read_traces([sample], ReadOptions()))
     assert all(not event.function.endswith(".Bash") for run in runs for event in run.calls)
+
+
+@pytest.mark.parametrize(
+    ("command", "shape"),
+    [
+        ('cd /app && grep -rn "def f" src/a.py | head -5', "cd … && grep -rn … *.py | head -5"),
+        ("sed -i 's/a/b/' secrets.txt > out.log", "sed -i … *.txt > *.log"),
+        ("curl --user=me:pw https://host/x", "curl --user=… …"),
+        ("python - <<'E'\nprint(1)\nE", "python … <<…"),
+        ("echo 'unclosed", "echo"),
+    ],
+)
+def test_the_shape_of_a_command_keeps_its_programs_and_options_and_no_values(command: str, shape: str) -> None:
+    assert command_shape(command) == shape

@@ -225,8 +225,8 @@ def _show(report: BuildReport, bank: Bank, packets: list[Packet], where: str) ->
             what = f"{count:,} {'guard' if count == 1 else 'guards'} refused[/], the cards kept without"
         console.print(f"[yellow]{what}; `contramem bank history {where}` says why.")
     skills = ", ".join(f"{ability} {len(bank.skills_of(ability))}" for ability in bank.abilities)
-    console.print(f"The bank holds [blue]{len(bank.functions)} Function Cards[/] and "
-                  f"[green]{len(bank.skills)} Skill Cards[/]{f' ({skills})' if skills else ''}.")  # fmt: skip
+    console.print(f"The bank holds [blue]{plural(len(bank.functions), 'Function Card')}[/] and "
+                  f"[green]{plural(len(bank.skills), 'Skill Card')}[/]{f' ({skills})' if skills else ''}.")  # fmt: skip
     for what, command in (("Look:", f"cards {where}"), ("Ship:", f"freeze {where} --out bank.jsonl")):
         console.print(f"[dim]{what} contramem bank {command}[/]", soft_wrap=True)  # to be copied as one line
 

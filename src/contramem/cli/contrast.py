@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,18 @@ from contramem.traces.reader import ReadOptions
 @reading_options
 @click.option("--task", "task_id", metavar="ID", help="The task to look at: its id, or the end of its key.")
 @click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many tasks to list.")
+@click.option("--values", is_flag=True, help="Show values instead of placeholders (on your own machine).")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write the picture as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print every packet (or the one of --task) as JSON.")
-def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None, limit: int, as_json: bool) -> None:
+def contrast(
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    task_id: str | None,
+    limit: int,
+    values: bool,
+    html: Path | None,
+    as_json: bool,
+) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
     with read_pool(paths, options) as pool:
         keys = _matching(pool, task_id) if task_id else pool.tasks()
@@ -32,10 +44,29 @@ def contrast(paths: tuple[Path, ...], options: ReadOptions, task_id: str | None,
         packets = (packet_of(pool.runs(key), vocabulary) for key in keys)
         if as_json:
             _print_json(packets, single=task_id is not None)
-        elif len(keys) == 1:
-            show_packet(next(packets), Console())
         else:
-            list_packets(packets, limit, Console())
+            with _console(html) as console:
+                if len(keys) == 1:
+                    show_packet(next(packets), console, values)
+                else:
+                    list_packets(packets, limit, console)
+
+
+@contextmanager
+def _console(html: Path | None) -> Iterator[Console]:
+    """The terminal; what is printed there is also written as a page, if asked for."""
+    if html is None:
+        yield Console()
+        return
+    # A page has room for long labels, whatever the terminal has.
+    console = Console(record=True, width=160, file=StringIO())
+    yield console
+    page = console.export_html(inline_styles=True)
+    try:
+        html.write_text(page.replace("<head>", "<head><title>contramem contrast</title>", 1), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{html}: cannot be written ({error.strerror}).") from None
+    click.echo(f"{html} is written.")
 
 
 def _matching(pool: Pool, task_id: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,12 +16,16 @@ from rich.text import Text
 from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Signal, differing_arguments
+from contramem.traces.shell import command_shape
 
 MAX_COLUMNS = 26
 """With more runs than this on a side, its column shows a count."""
 MAX_ROWS = 40
 MAX_SIGNALS = 8
+FOLDED_LINES = 8
+FOLDED_CHARS = 1200
 
+_PLACEHOLDER = re.compile(r"<[A-Z][A-Z_]*_\d+>")
 _STYLES = {True: "green", False: "red", None: "yellow"}
 _AXIS_STYLES = {"correctness": "red", "recovery": "cyan", "efficiency": "blue", "recurring failure": "magenta"}
 
@@ -32,8 +38,8 @@ def list_packets(packets: Iterable[Packet], limit: int, console: Console) -> Non
     table.add_column("runs", no_wrap=True, min_width=8)
     table.add_column("what separates them", ratio=6)
     for packet in ranked[:limit]:
-        difference = packet.signals[0].statement if packet.signals else "[dim]nothing[/]"
-        table.add_row(escape(packet.task_key), _outcomes(packet), escape(difference))
+        difference = Text(packet.signals[0].statement) if packet.signals else Text("nothing", style="dim")
+        table.add_row(escape(packet.task_key), _outcomes(packet), difference)
     console.print(table)
     if len(ranked) > limit:
         console.print(f"[dim]... and {len(ranked) - limit:,} more tasks; --limit shows more.[/]")
@@ -49,14 +55,15 @@ def _outcomes(packet: Packet) -> Text:
     return Text.assemble((f"{passed:>3}✓", _STYLES[True]), " ", (f"{failed:>2}✗", _STYLES[False]))
 
 
-def show_packet(packet: Packet, console: Console) -> None:
-    """The whole picture of one task."""
-    console.print(
-        Panel(escape(packet.task) or "[dim]no task text[/]", title=escape(packet.task_key), title_align="left")
-    )
+def show_packet(packet: Packet, console: Console, values: bool = False) -> None:
+    """The whole picture of one task. With `values`, what stands behind the placeholders is shown: on the user's own
+    machine it is no secret."""
+    reveal = _revealing(packet) if values else str
+    task = escape(_fold(reveal(packet.task))) or "[dim]no task text[/]"
+    console.print(Panel(task, title=escape(packet.task_key), title_align="left"))
     console.print(_legend(packet))
     rows = align(reference_first(packet.runs))
-    console.print(_picture(packet, rows, console.width))
+    console.print(_picture(packet, rows, console.width, _ArgumentView(packet, reveal, values)))
     if len(rows) > MAX_ROWS:
         console.print(f"[dim]... and {len(rows) - MAX_ROWS} more rows.[/]")
     console.print(
@@ -65,11 +72,46 @@ def show_packet(packet: Packet, console: Console) -> None:
     )
     clearest = _clearest_signals(packet.signals)
     for signal in clearest:
-        console.print(_signal(signal))
+        console.print(_signal(signal, reveal))
     if len(packet.signals) > len(clearest):
         console.print(f"[dim]... and {len(packet.signals) - len(clearest)} more signals in --json.[/]")
     if not packet.signals:
         console.print("Nothing separates these runs.")
+
+
+def _revealing(packet: Packet) -> Callable[[str], str]:
+    originals = packet.placeholders.originals()
+
+    def reveal(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda match: originals.get(match[0], match[0]), text)
+
+    return reveal
+
+
+def _fold(text: str) -> str:
+    """The beginning of a long task text: coding agents are given fifty lines around one request."""
+    lines = text.strip().splitlines()
+    if len(lines) <= FOLDED_LINES and len(text) <= FOLDED_CHARS:
+        return text
+    folded = "\n".join(lines[:FOLDED_LINES])[:FOLDED_CHARS].rstrip()
+    left = len(lines) - folded.count("\n") - 1
+    return f"{folded}\n… {left} more lines; --json has the whole text" if left > 0 else f"{folded} …"
+
+
+class _ArgumentView(NamedTuple):
+    """How arguments are written: with placeholders, or with the values behind them."""
+
+    packet: Packet
+    reveal: Callable[[str], str]
+    values: bool
+
+    def text(self, step: Step) -> str:
+        """A shell command by its program and shape; other calls by their arguments."""
+        command = next((step.arguments[name] for name in ("command", "cmd") if name in step.arguments), None)
+        if step.function.startswith("shell.") and isinstance(command, str):
+            original = _revealing(self.packet)(command)
+            return f" {_short(original, 60) if self.values else command_shape(original)}"
+        return f"({', '.join(f'{name}={_short(self.reveal(str(value)))}' for name, value in step.arguments.items())})"
 
 
 def _clearest_signals(signals: Sequence[Signal]) -> list[Signal]:
@@ -100,7 +142,7 @@ def _legend(packet: Packet) -> Text:
     return text
 
 
-def _picture(packet: Packet, rows: list[AlignedStep], width: int) -> Table:
+def _picture(packet: Packet, rows: list[AlignedStep], width: int, view: _ArgumentView) -> Table:
     """One character a run keeps twenty runs and the label on one line of a terminal."""
     sides = [list(group) for _, group in groupby(packet.runs, key=lambda run: run.passed)]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -113,7 +155,7 @@ def _picture(packet: Packet, rows: list[AlignedStep], width: int) -> Table:
     # The runs are the picture; what was done takes the room they leave.
     taken = sum(min(len(runs), MAX_COLUMNS) + 2 for runs in sides) + max((len(note) for note in notes), default=0) + 2
     for row, note in list(zip(rows, notes, strict=True))[:MAX_ROWS]:
-        done = _row_label(row, app)
+        done = _row_label(row, app, view)
         done.truncate(max(24, width - taken), overflow="ellipsis")
         table.add_row(done, *(_cells(row, runs, partings) for runs in sides), note)
     return table
@@ -138,18 +180,17 @@ def _divergences(packet: Packet) -> set[tuple[str, int]]:
     return {(cite.run, cite.position) for signal in divergences for cite in signal.cites if cite.run in failing}
 
 
-def _row_label(row: AlignedStep, app: str) -> Text:
+def _row_label(row: AlignedStep, app: str, view: _ArgumentView) -> Text:
     step = next(iter(row.steps.values()))
     text = Text(row.label.removeprefix(app), style="bold" if step.effect in ("write", "finalize") else "")
     if step.arguments:
-        inside = ", ".join(f"{name}={_short(value)}" for name, value in step.arguments.items())
-        text.append(f"({inside})", style="dim")
+        text.append(view.text(step), style="dim")
     return text
 
 
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 28 else f"{text[:27]}…"
+def _short(text: str, limit: int = 28) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _common_app(rows: list[AlignedStep]) -> str:
@@ -179,10 +220,10 @@ def _divergence_note(row: AlignedStep, partings: set[tuple[str, int]]) -> Text:
     return Text(f"◀ {','.join(here)}" if here else "", style="red")
 
 
-def _signal(signal: Signal) -> Text:
+def _signal(signal: Signal, reveal: Callable[[str], str]) -> Text:
     text = Text()
     text.append(f"{signal.axis:<18}", style=_AXIS_STYLES[signal.axis])
-    text.append(signal.statement)
+    text.append(reveal(signal.statement))
     if signal.cites:
         places = " ".join(f"{cite.run}:{cite.position}" for cite in signal.cites[:6])
         more = f" +{len(signal.cites) - 6}" if len(signal.cites) > 6 else ""

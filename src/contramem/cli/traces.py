@@ -14,7 +14,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from contramem.cli.output import print_json
-from contramem.cli.reading import complain, nothing_read_error, optional_paths, plural, reading, reading_options
+from contramem.cli.reading import (
+    SHOWN_PROBLEMS,
+    complain,
+    nothing_read_error,
+    optional_paths,
+    plural,
+    reading,
+    reading_options,
+)
 from contramem.errors import UsageError
 from contramem.traces.discover import discover_sessions
 from contramem.traces.read import TraceReading
@@ -114,7 +122,8 @@ def _show(summary: TraceSummary) -> None:
     if summary.ignored:
         console.print(f"Ignored, being no traces: {plural(summary.ignored, 'file')}.")
     if summary.problem_count:
-        console.print(f"[yellow]{plural(summary.problem_count, 'problem')}[/], named above.")
+        named = "named above" if summary.problem_count <= SHOWN_PROBLEMS else f"the first {SHOWN_PROBLEMS} named above"
+        console.print(f"[yellow]{plural(summary.problem_count, 'problem')}[/], {named}.")
     for finding in hints(summary):
         console.print(f"[yellow]{escape(_sentence(finding.what))}[/] {escape(finding.hint)}")
 

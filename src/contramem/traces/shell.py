@@ -126,6 +126,36 @@ def parse_command(command: str) -> Shell | None:
     return Shell(f"{APP}.{name}", _effect(name, chosen)) if name else None
 
 
+def command_shape(command: str) -> str:
+    """A command line without its values: programs, options and the endings of files stay, other words become `…`.
+
+    `cd /app && grep -rn "def f" src/a.py | head -5` is `cd … && grep -rn … *.py | head -5`.
+    """
+    lexer = shlex.shlex(command.partition("<<")[0], posix=True, punctuation_chars="();<>|&\n")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    shape: list[str] = []
+    opens = True
+    try:
+        for token in lexer:
+            is_separator = token in _SEPARATORS or not token.strip("\n;&|()")
+            word = token.strip("\n") if is_separator else token if opens else _word_shape(token)
+            if word and not (word == "…" and shape[-1:] == ["…"]):
+                shape.append(word)
+            opens = is_separator or (opens and bool(_ASSIGNMENT.match(token)))
+    except ValueError:
+        pass
+    return " ".join(shape) + (" <<…" if "<<" in command else "")
+
+
+def _word_shape(word: str) -> str:
+    if re.fullmatch(r"--?[A-Za-z][\w-]*|-\d+|[<>]+|&?>+&?\d?", word):
+        return word
+    if word.startswith("--") and "=" in word:
+        return f"{word.partition('=')[0]}=…"
+    ending = PurePosixPath(word).suffix
+    return f"*{ending}" if re.fullmatch(r"\.[A-Za-z][A-Za-z0-9]{0,4}", ending) else "…"
+
+
 def _simple_commands(command: str) -> Iterator[list[str]]:
     """The commands of a line, each as its words. A here-document is what a command reads, not a command."""
     lexer = shlex.shlex(command.partition("<<")[0], posix=True, punctuation_chars="();<>|&\n")
