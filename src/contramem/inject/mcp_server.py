@@ -21,8 +21,8 @@ MANY = 1000
 """Runs whose outcome can still be told; older ones are forgotten."""
 INSTRUCTIONS = (
     "Notes that earlier runs at similar tasks left. Call get_guidance with the task before the first step, and "
-    "get_function_card with the name of a tool before its first call, and again after it failed. "
-    "Where runs are recorded, tell your calls with report_call and how the task ended with report_outcome. The notes are soft "
+    "get_function_card with the name of a tool before its first call, and again after it failed. Where runs are "
+    "recorded, tell your calls with report_call and how the task ended with report_outcome. The notes are soft "
     "guidance: what you observe is the truth, and nothing is to be copied from them."
 )
 
