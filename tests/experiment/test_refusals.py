@@ -66,7 +66,7 @@ def test_the_shipped_experiments_are_sound_and_say_what_they_lack_here(name, tmp
     check_sense(file)
     absent = missing(file)
     if name != "agentdojo-local":
-        assert any("sources.paths" in thing for thing in absent)
+        assert any("environment" in thing for thing in absent)
         assert any("OPENAI_API_KEY" in thing for thing in absent)
 
 

@@ -69,6 +69,23 @@ def show_command(folder: Path, as_json: bool) -> None:
     _show_state(state, folder)
 
 
+@experiment.command("report")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@_JSON
+def report_command(folder: Path, as_json: bool) -> None:
+    """Print the paper's tables for the finished experiment in DIR. Its report.html has the figures too."""
+    open_folder(folder)
+    path = folder / "paper.md"
+    if not path.exists():
+        raise UsageError(f"{folder}: there is nothing to report yet. `contramem experiment run` ends with the report.")
+    if as_json:
+        print_json(
+            {table.stem: table.read_text(encoding="utf-8") for table in sorted(folder.glob("tables/paper-*.csv"))}
+        )
+    else:
+        click.echo(path.read_text(encoding="utf-8"))
+
+
 def _say_plan(found: RunForecast, where: Path, as_json: bool) -> None:
     if as_json:
         print_json({"dry_run": True, "out": str(where), **msgspec.to_builtins(found)})

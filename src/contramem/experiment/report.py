@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from contramem.evaluate.compare import Comparison
 from contramem.evaluate.report import (
@@ -27,17 +27,22 @@ from contramem.evaluate.split import separated_by
 from contramem.evaluate.verdict import p_value, verdict
 from contramem.experiment.folder import ResultFolder
 from contramem.experiment.opened import OpenedExperiment
+from contramem.experiment.paper_tables import paper_sections, paper_tables
 from contramem.experiment.results import ArmResult, Results
 
 
 def write_report(folder: ResultFolder, opened: OpenedExperiment, results: Results) -> None:
     """results.json, report.html, report.md and tables/*.csv."""
     folder.write_json("results.json", results.as_json())
-    page = report_page(opened, results)
+    sources = opened.config.sources.collect or opened.config.sources.only
+    paper = paper_sections(folder, results, sources or sorted(opened.config.targets)) if results.cells else []
+    page = report_page(opened, results, paper)
     folder.write("report.html", as_html(page))
     folder.write("report.md", "\n".join([f"# {page.title}\n", f"{page.verdict}\n", *_markdown(page)]))
-    for table in tables(results):
+    for table in (*tables(results), *paper_tables(paper).values()):
         folder.write(f"tables/{table.label}.csv", table.as_csv())
+    if paper:
+        folder.write("paper.md", "\n".join(table.as_markdown() for table in paper_tables(paper).values()))
 
 
 def _markdown(page: Page) -> Iterator[str]:
@@ -49,7 +54,7 @@ def _markdown(page: Page) -> Iterator[str]:
         yield from (table.as_markdown() for table in section.tables)
 
 
-def report_page(opened: OpenedExperiment, results: Results) -> Page:
+def report_page(opened: OpenedExperiment, results: Results, paper: Sequence[Section] = ()) -> Page:
     """The page. It says first what was found."""
     config = opened.config
     kept = ", ".join(separated_by(config.split.by))
@@ -61,6 +66,7 @@ def report_page(opened: OpenedExperiment, results: Results) -> Page:
                 tables=[table for table in tables(results) if table.label in ("success", "foresight")],
                 listings=[_listing(results)] if results.not_made else (), notes=[*notes, *results.notes]),
         *_comparisons(results),
+        *paper,
         Section("What it takes", tables=[t for t in tables(results) if t.label in ("runtime", "construction")]),
     ]  # fmt: skip
     inputs = inputs_of("sources", opened.source_paths())

@@ -45,6 +45,8 @@ class ArmResult:
     tokens: float | None
     cost_usd: float | None
     """Of all runs together."""
+    scenarios: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By ability: scenarios all of whose runs passed, and scenarios. Empty where no run names its scenario."""
 
     @property
     def success(self) -> float | None:
@@ -71,6 +73,8 @@ class Results:
     cells: tuple[ArmResult, ...] = ()
     comparisons: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
     """By target, then by condition: against `none`."""
+    against_contramem: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
+    """By target, then by condition: every other memory as the base, contramem as the memory."""
     foresight: tuple[ForesightResult, ...] = ()
     memories: tuple[Facts, ...] = ()
     not_made: tuple[str, ...] = ()
@@ -95,6 +99,13 @@ def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Fac
             comparisons.setdefault(target, {})[condition] = compare(
                 base, runs, rng=rng, drop_unpaired=not opened.runs_here
             )
+    ours = {target: runs for (condition, target), runs in cells.items() if condition == "contramem"}
+    rivals: dict[str, dict[str, Comparison]] = {}
+    for (condition, target), runs in cells.items():
+        if condition not in (NO_MEMORY, "contramem") and target in ours:
+            rivals.setdefault(target, {})[condition] = compare(
+                runs, ours[target], rng=Random(opened.config.seed), drop_unpaired=not opened.runs_here
+            )
     wanted = [(condition, target) for condition in opened.config.conditions.run for target in opened.config.targets]
     absent = [
         f"no runs of {target} with {condition}" for condition, target in wanted if (condition, target) not in cells
@@ -103,6 +114,7 @@ def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Fac
         name=opened.config.name,
         cells=tuple(_cell(condition, target, runs) for (condition, target), runs in cells.items()),
         comparisons=comparisons,
+        against_contramem=rivals,
         memories=tuple(memories),
         not_made=(*_not_applicable(memories), *(absent if not opened.runs_here else ())),
     )
@@ -132,7 +144,25 @@ def _cell(condition: str, target: str, runs: Sequence[Trajectory]) -> ArmResult:
         model_calls=_mean(attempts, lambda attempt: attempt.usage.model_calls),
         tokens=_mean(attempts, lambda attempt: attempt.tokens),
         cost_usd=_total(attempts),
+        scenarios=_scenarios(runs),
     )
+
+
+def _scenarios(runs: Sequence[Trajectory]) -> dict[str, tuple[int, int]]:
+    """Scenario goal completion, by ability: a scenario counts when all of its runs passed."""
+    passed: dict[tuple[str, str], bool] = {}
+    for run in runs:
+        if run.scenario_id is not None:
+            key = (run.ability or "general", run.scenario_id)
+            passed[key] = passed.get(key, True) and run.outcome.passed is True
+    abilities = sorted({ability for ability, _ in passed})
+    return {
+        name: (
+            sum(whole for (ability, _), whole in passed.items() if ability == name),
+            sum(ability == name for ability, _ in passed),
+        )
+        for name in abilities
+    }
 
 
 def _mean(attempts: Sequence[Attempt], of: Callable[[Attempt], float | None]) -> float | None:
