@@ -181,3 +181,24 @@ def test_threads_get_the_same_hits(retriever):
     with ThreadPoolExecutor(10) as pool:
         found = list(pool.map(lambda task: fresh.retrieve(Query(task), GAIA2), tasks))
     assert [ids(one.skills) for one in found] == [ids(fresh.retrieve(Query(task), GAIA2).skills) for task in tasks]
+
+
+def test_a_card_is_found_by_the_words_of_the_requests_that_taught_it():
+    cards = [skill("a", title="Notify the account owner"), skill("b", title="Split large moves")]
+    asked = Query("The goods arrive four days late; let them know")
+    assert not Retriever(cards, ()).retrieve(asked, DEFAULT).skills
+    taught = Retriever(cards, (), requests={"skill::a": ["day goods late know let"]})
+    assert ids(taught.retrieve(asked, DEFAULT).skills) == ["a"]
+
+
+def test_a_card_is_found_by_the_family_of_a_word():
+    cards = [skill("a", title="Post the payment on the oldest invoice"), skill("b", title="Count the stock")]
+    assert ids(Retriever(cards, ()).retrieve(Query("Two invoices were paid, post them"), DEFAULT).skills) == ["a"]
+
+
+def test_a_card_that_merely_shares_words_stays_away_where_one_is_about_the_thing_asked():
+    job = skill("job", title="Release an order", rule="Release the order after its stock was counted.")
+    other = skill("other", title="Stop an order", rule="Hold it.", functions=["shop.hold_order", "shop.release_order"])
+    retriever, task = Retriever([job, other], ()), Query("Release the order, release it today")
+    assert ids(retriever.retrieve(task, replace(DEFAULT, floor=0.0)).skills) == ["job"]
+    assert ids(retriever.retrieve(task, replace(DEFAULT, floor=0.0, share_of_best=0.0)).skills) == ["job", "other"]

@@ -51,6 +51,8 @@ class FrozenSkill(SkillCard):
     kind: Literal["skill"] = "skill"
     taught_by: Names = ()
     """Digests of task id, task text and scenario, for the leakage guard."""
+    request_words: Names = ()
+    """Words of the requests that taught the card: it is found by them too."""
     scope: Scope | None = None
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
@@ -139,7 +141,14 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
     if isinstance(entry.card, FunctionCard):
         return FrozenFunction(**fields)
     support = {guard: counts for guard, counts in entry.footing.support.items() if guard in entry.card.guards}
-    return FrozenSkill(**fields, taught_by=entry.footing.taught_by, scope=entry.footing.scope, support=support)
+    footing = entry.footing
+    return FrozenSkill(
+        **fields,
+        taught_by=footing.taught_by,
+        request_words=footing.request_words,
+        scope=footing.scope,
+        support=support,
+    )
 
 
 def frozen_line(card: FrozenCard) -> bytes:
@@ -153,7 +162,10 @@ def thaw(card: FrozenCard) -> BankEntry:
     text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
     if isinstance(card, FrozenFunction):
         return BankEntry(card=text)
-    return BankEntry(card=text, footing=CardSupport(taught_by=card.taught_by, scope=card.scope, support=card.support))
+    footing = CardSupport(
+        taught_by=card.taught_by, request_words=card.request_words, scope=card.scope, support=card.support
+    )
+    return BankEntry(card=text, footing=footing)
 
 
 def _header(line: bytes, where: str) -> BankHeader:

@@ -48,6 +48,8 @@ class CardSupport(Strict):
     """Tasks where a passing run did otherwise."""
     taught_by: Names = ()
     """Digests of task id, task text and scenario, so that a card is not tested on the task that taught it."""
+    request_words: Names = ()
+    """The words of each request that taught the card, masked and without their order. Searched, never shown."""
     scope: Scope | None = None
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard, as the card writes it."""
@@ -62,6 +64,7 @@ class CardSupport(Strict):
             sources=self.sources + more.sources,
             contradicted_by=self.contradicted_by + more.contradicted_by,
             taught_by=self.taught_by + more.taught_by,
+            request_words=self.request_words + more.request_words,
             scope=more.scope or self.scope,
             support=support,
         )

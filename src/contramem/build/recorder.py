@@ -18,6 +18,7 @@ from contramem.bank.support import CardSupport
 from contramem.build.author import Author, Candidate
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
+from contramem.retrieve.requests import request_words
 from contramem.traces.trajectory import digest
 from contramem.validate.verdict import Refusal
 
@@ -53,7 +54,10 @@ class Provenance(NamedTuple):
         """What it adds to a card's footing."""
         packet = self.packet
         sources = {packet.provenance[cite.run].source for cite in self.cites}
-        return CardSupport(tasks=(packet.task_key,), sources=tuple(sources), taught_by=packet.identity)
+        words = request_words(packet.task, packet.placeholders.originals().values())
+        return CardSupport(
+            tasks=(packet.task_key,), sources=tuple(sources), taught_by=packet.identity, request_words=(words,)
+        )
 
     @property
     def runs(self) -> tuple[RunRef, ...]:

@@ -151,7 +151,10 @@ class CardGuards:
         cards = [entry.card for entry in entries if isinstance(entry.card, SkillCard) and entry.card.guards]
         self._support = {entry.card.card_id: entry.footing.support for entry in entries}
         self._retriever = Retriever(
-            cards, (), taught_by={entry.card.card_id: entry.footing.taught_by for entry in entries}
+            cards,
+            (),
+            taught_by={entry.card.card_id: entry.footing.taught_by for entry in entries},
+            requests={entry.card.card_id: entry.footing.request_words for entry in entries},
         )
         self._abilities = {card.ability for card in cards}
 

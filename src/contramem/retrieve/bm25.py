@@ -69,6 +69,11 @@ class Bm25:
         """The idf of a term that a single document has: the scale of scores in this index, whatever its size."""
         return self._idf(1, self._background) if self._count else 0.0
 
+    @property
+    def postings(self) -> Mapping[str, tuple[Integers, Floats]]:
+        """By term: the numbers of the documents that have it, and what it gives each."""
+        return self._postings
+
     def _idf(self, having: int, background: int) -> float:
         return math.log(1 + (self._count + background - having + 0.5) / (having + 0.5))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from contramem.bank.card import Card, FunctionCard
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import AppPrior, Profile
-from contramem.retrieve.scorer import ScorerMaker, bm25
+from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25
 
 if TYPE_CHECKING:
     from contramem.retrieve.bm25 import Floats, Integers
@@ -31,13 +32,15 @@ class Ranking:
 class CardIndex:
     """Cards in the order of their ids, indexed. Nothing here changes after it is made, so threads share it."""
 
-    def __init__(self, cards: Iterable[Card], make_scorer: ScorerMaker = bm25) -> None:
+    def __init__(
+        self, cards: Iterable[Card], make_scorer: ScorerMaker = bm25, requests: RequestWords = MappingProxyType({})
+    ) -> None:
         import numpy
 
         self._numpy = numpy
         self.cards = tuple(sorted(cards, key=lambda card: card.card_id))
         self._number = {card.card_id: number for number, card in enumerate(self.cards)}
-        self._scorer = make_scorer(self.cards)
+        self._scorer = make_scorer(self.cards, requests)
         self._apps = tuple(_apps(card) for card in self.cards)
         names = sorted({app.lower() for apps in self._apps for app in apps})
         self._app_code = {app: code for code, app in enumerate(names)}
@@ -93,6 +96,12 @@ class CardIndex:
         order = (-score.round(9)).argsort(kind="stable")[:limit]
         best: list[int] = candidates[order].tolist()
         return best
+
+    def near_best(self, ranking: Ranking, numbers: list[int], share: float) -> list[int]:
+        """Those of `numbers` that are at least `share` as relevant as the best of them: where there is a card for
+        this job, one about another job that shares a word or two stays away."""
+        least = share * max((ranking.relevance[number] for number in numbers), default=0.0)
+        return [number for number in numbers if ranking.relevance[number] >= least]
 
     def _priors(self, ranking: Ranking, numbers: Integers) -> Floats:
         """What sharing apps with the task adds to the score of these cards."""

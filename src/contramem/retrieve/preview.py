@@ -84,6 +84,7 @@ def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile)
         bank.skills,
         bank.functions,
         taught_by={card_id: footing.taught_by for card_id, footing in support.items()},
+        requests={card_id: footing.request_words for card_id, footing in support.items()},
         scopes={card_id: footing.scope for card_id, footing in support.items() if footing.scope},
     )
     previewed = tuple(_preview(runs, bank, retriever, profile) for runs in tasks)

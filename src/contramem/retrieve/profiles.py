@@ -47,6 +47,8 @@ class Profile:
     """The least BM25 of a card, in units of the idf of a term that only one card has, so it holds for any bank size.
     In a card of mean length such a term gives 0.4 of the unit if it is there once and 0.67 if three times: 0.8 asks for
     two words that the card is about, rare ones or words of a small bank's subject. At 0 any shared word is enough."""
+    share_of_best: float = 0.0
+    """Skills that are less relevant than this share of the most relevant one are not shown."""
     function_floor: float | None = None
     """The same for Function Cards, where they have a floor of their own."""
     universal_skills: int = 0
@@ -79,7 +81,16 @@ PROFILES = {
             final_reminder=True,
         ),
         Profile("appworld", skills=3, functions=2, before_call="never", budget_tokens=1800, prior=INDICATOR),
-        Profile("default", skills=3, functions=2, before_call="risky", budget_tokens=1100, floor=0.8, obligations=True),
+        Profile(
+            "default",
+            skills=3,
+            functions=2,
+            before_call="risky",
+            budget_tokens=1100,
+            floor=0.8,
+            share_of_best=0.5,
+            obligations=True,
+        ),
         Profile(
             "small",
             skills=1,

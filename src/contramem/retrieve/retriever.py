@@ -1,10 +1,10 @@
 """Retriever: the cards of a bank that fit a task (paper, section on retrieval, and A.8).
 
-    score = BM25(task; title, applies_when, tags, core_rule) + app-overlap bonus, capped - mismatch penalty
+    score = BM25(task; the fields of a card, each with its weight) + app-overlap bonus, capped - mismatch penalty
 
 The ability label picks the skills that are searched; without one all are. The app terms move a card up or down and
-never keep it out: only the floor of the profile does, and that looks at the words alone. The same query gives the same
-hits, in the same order.
+never keep it out: only the floor of the profile and the distance to the best card do, and these look at the words
+alone. The same query gives the same hits, in the same order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from contramem.retrieve.hit import Hit, Query
 from contramem.retrieve.intent import intents, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
-from contramem.retrieve.scorer import ScorerMaker, bm25
+from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
@@ -55,10 +55,11 @@ class Retriever:
         functions: Iterable[FunctionCard],
         taught_by: Mapping[str, Collection[str]] | None = None,
         scopes: Mapping[str, str] | None = None,
+        requests: RequestWords | None = None,
         make_scorer: ScorerMaker = bm25,
     ) -> None:
-        """`taught_by` (digests of task ids, texts and scenarios) and `scopes` are by card id."""
-        self._make_scorer = make_scorer
+        """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are by card id."""
+        self._make_scorer, self._requests = make_scorer, requests or {}
         self._skills, self._functions = tuple(skills), tuple(functions)
         self.names = FunctionNames(self._functions)
         self._taught = _invert(taught_by or {})
@@ -93,7 +94,8 @@ class Retriever:
         """`taught` are the cards that this task itself taught: it is given none of them."""
         reserved = self._of_scope("universal", index, ranking, taught, profile.universal_skills)
         others = index.without(ranking.fits, taught + reserved)
-        numbers = reserved + index.best(ranking, profile.skills - len(reserved), others)
+        best = index.best(ranking, profile.skills - len(reserved), others)
+        numbers = reserved + index.near_best(ranking, best, profile.share_of_best)
         return tuple(
             index.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
@@ -128,7 +130,7 @@ class Retriever:
         if label not in self._indexes:
             with self._lock:
                 if label not in self._indexes:
-                    self._indexes[label] = CardIndex(self._cards(label), self._make_scorer)
+                    self._indexes[label] = CardIndex(self._cards(label), self._make_scorer, self._requests)
         return self._indexes[label]
 
     def _cards(self, label: str) -> Iterable[Card]:

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard
-from contramem.retrieve.bm25 import Bm25
+from contramem.retrieve.bm25 import Bm25, Fields
+from contramem.retrieve.stems import stem
 from contramem.retrieve.tokens import tokenize
 
 if TYPE_CHECKING:
-    from contramem.retrieve.bm25 import Floats
+    from contramem.retrieve.bm25 import Floats, Integers
 
 BACKGROUND = 30
-"""Chosen by measurement (docs/retrieval.md)."""
+WEIGHTS: Mapping[str, float] = {
+    "title": 1.0,
+    "applies_when": 1.0,
+    "tags": 1.0,
+    "core_rule": 0.5,
+    "functions": 0.5,
+    "requests": 1.0,
+    "name": 1.0,
+    "does": 1.0,
+}
+"""What a word counts in each field; Function Cards have the last two. Chosen by measurement (docs/retrieval.md).
+Evidence and completion are read after a card is found, not searched."""
+
+RequestWords: TypeAlias = Mapping[str, Sequence[str]]
+"""By card id: the words of each request that taught the card."""
 
 
 class Scorer(Protocol):
@@ -30,19 +46,64 @@ class Scorer(Protocol):
         """What each word gave the card at this position, largest first. The parts add up to its score."""
 
 
-ScorerMaker: TypeAlias = Callable[[Sequence[Card]], Scorer]
+ScorerMaker: TypeAlias = Callable[[Sequence[Card], RequestWords], Scorer]
 
 
-def document(card: Card) -> str:
-    """What a card is found by. Evidence and completion are read after it is found, not searched."""
+def fields_of(card: Card, requests: Sequence[str] = ()) -> dict[str, str]:
+    """What a card is found by."""
     if isinstance(card, FunctionCard):
-        return f"{card.tool} {card.what_it_does}"
-    return f"{card.title} {card.applies_when} {' '.join(card.tags)} {card.skill.core_rule}"
+        return {"name": card.tool, "does": card.what_it_does}
+    return {
+        "title": card.title,
+        "applies_when": card.applies_when,
+        "tags": " ".join(card.tags),
+        "core_rule": card.skill.core_rule,
+        "functions": " ".join(function.rpartition(".")[2] for function in card.functions_used),
+        "requests": " ".join(requests),
+    }
 
 
-def bm25(cards: Sequence[Card]) -> Scorer:
-    return Bm25([tokenize(document(card)) for card in cards], BACKGROUND)
+@dataclass(frozen=True)
+class StemmedBm25:
+    """BM25 over the stems of words. It explains itself in the words of the task."""
+
+    index: Bm25
+
+    @property
+    def unit(self) -> float:
+        return self.index.unit
+
+    @property
+    def postings(self) -> Mapping[str, tuple[Integers, Floats]]:
+        """By stem: the numbers of the cards that have it, and what it gives each."""
+        return self.index.postings
+
+    def scores(self, words: Sequence[str]) -> Floats:
+        return self.index.scores([stem(word) for word in words])
+
+    def explain(self, words: Sequence[str], document: int) -> dict[str, float]:
+        word_of = {stem(word): word for word in reversed(words)}
+        parts = self.index.explain([stem(word) for word in words], document)
+        return {word_of[term]: part for term, part in parts.items()}
 
 
-SCORERS: Mapping[str, ScorerMaker] = {"bm25": bm25}
+def bm25(cards: Sequence[Card], requests: RequestWords) -> StemmedBm25:
+    """Stems, with the fields of `WEIGHTS`: what contramem uses."""
+    documents = [_stems(fields_of(card, requests.get(card.card_id, ()))) for card in cards]
+    return StemmedBm25(Bm25.over_fields(documents, WEIGHTS, BACKGROUND))
+
+
+def plain_bm25(cards: Sequence[Card], requests: RequestWords) -> Bm25:
+    """The paper's: title, applies_when, tags and core_rule as one text. It finds the neighbours of a new card while a
+    bank is built, where stems and requests have not been tried."""
+    searched = ("title", "applies_when", "tags", "core_rule", "name", "does")
+    texts = (" ".join(text for field, text in fields_of(card).items() if field in searched) for card in cards)
+    return Bm25([tokenize(text) for text in texts], BACKGROUND)
+
+
+SCORERS: Mapping[str, ScorerMaker] = {"bm25": bm25, "plain-bm25": plain_bm25}
 """By name."""
+
+
+def _stems(fields: Mapping[str, str]) -> Fields:
+    return {field: [stem(word) for word in tokenize(text)] for field, text in fields.items()}

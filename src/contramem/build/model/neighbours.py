@@ -11,6 +11,7 @@ from contramem.build.learning import learning_cards
 from contramem.contrast.packet import Packet
 from contramem.retrieve.card_index import CardIndex
 from contramem.retrieve.profiles import PROFILES, Profile
+from contramem.retrieve.scorer import plain_bm25
 from contramem.retrieve.tokens import tokenize
 
 FOR_REFLECTOR, FOR_CURATOR = 4, 5
@@ -38,7 +39,7 @@ def _nearest(
     cards = [one.card for one in learning_cards(bank, ability)]
     if not cards:
         return []
-    shelf = CardIndex(cards)
+    shelf = CardIndex(cards, plain_bm25)
     apps = frozenset(function.partition(".")[0] for function in functions)
     ranking = shelf.rank(tokenize(words), apps, profile)
     found = (shelf.cards[number] for number in shelf.best(ranking, limit, ranking.fits))

@@ -101,7 +101,8 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
 
 
 def support_from(found: Replays) -> CardSupport:
-    """What the replays add to a card's support: tasks for it and against it, and each guard's counts."""
+    """What the replays add to a card's support: tasks for it and against it, and each guard's counts. They teach it
+    none of its words, so they do not keep it from their tasks."""
     support = CardSupport()
     for packet, replayed in found:
         sources = [packet.provenance[letter].source for letter in (*replayed.held, *replayed.broken)]
@@ -112,7 +113,6 @@ def support_from(found: Replays) -> CardSupport:
             tasks=(packet.task_key,) if replayed.supports else (),
             sources=tuple(sources) if replayed.supports else (),
             contradicted_by=(packet.task_key,) if replayed.speaks_against else (),
-            taught_by=packet.identity if replayed.supports else (),
             support={str(replayed.guard): counts},
         )
     return support
