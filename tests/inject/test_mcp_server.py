@@ -41,7 +41,7 @@ def test_guidance_is_the_guidance_of_a_run(ask, memory):
     assert nothing.content[0].text.startswith("Nothing is known that fits this task")
 
 
-@pytest.mark.parametrize("name", ["EmailClient.delete_email", "delete_email", "mcp__EmailClient__delete_email"])
+@pytest.mark.parametrize("name", ["EmailClient.delete_email", "delete_email", "mcp__mail__delete_email"])
 def test_a_function_card_is_found_by_any_name(ask, name):
     found = ask(lambda client: client.call_tool("get_function_card", {"function": name}))
     assert "### EmailClient.delete_email" in found.content[0].text
@@ -82,7 +82,33 @@ def test_instructions_say_when_to_ask(ask):
 def test_what_is_given_is_logged(ask, bank_path, tmp_path):
     logged = Memory.load(bank_path, log=tmp_path / "inject.jsonl")
     ask(lambda client: client.call_tool("get_guidance", {"task": TASK}), logged)
-    assert '"where":"start"' in (tmp_path / "inject.jsonl").read_text()
+    ask(lambda client: client.call_tool("get_function_card", {"function": "delete_email"}), logged)
+    log = (tmp_path / "inject.jsonl").read_text()
+    assert '"where":"start"' in log
+    assert '"where":"before_call"' in log
+
+
+def test_clients_get_plain_text_and_know_that_nothing_is_changed(ask):
+    tools = ask(lambda client: client.list_tools()).tools
+    assert all(tool.output_schema is None for tool in tools)
+    assert all(tool.annotations.read_only_hint for tool in tools if tool.name.startswith("get_"))
+    given = ask(lambda client: client.call_tool("get_guidance", {"task": TASK}))
+    assert given.structured_content is None
+    assert "\n" in given.content[0].text
+
+
+def test_a_label_that_the_bank_does_not_have_drops_no_skill(ask):
+    given = ask(lambda client: client.call_tool("get_guidance", {"task": TASK, "ability": "emails"}))
+    assert "### Delete clear emails" in given.content[0].text
+
+
+def test_an_unknown_resource_is_an_answer_and_no_crash(ask, caplog):
+    async def read(client):
+        with pytest.raises(Exception, match="no card of"):
+            await client.read_resource("contramem://functions/Unheard.of")
+
+    ask(read)
+    assert "Traceback" not in caplog.text
 
 
 def test_the_command_needs_a_bank(tmp_path):

@@ -26,7 +26,7 @@ def test_task_start(memory, profile):
 
 @pytest.mark.parametrize("profile", ["default", "small"])
 def test_before_call(memory, profile):
-    run = memory.start(TASK, profile=profile)
+    run = memory.start("Compose a sonnet", profile=profile)
     guidance = run.before_call("EmailClient.delete_email", {"email_id": "m1"})
     check(f"before_call_{profile}", guidance.text)
 

@@ -12,6 +12,8 @@ from contramem.retrieve.profiles import PROFILES
 from contramem.traces.trajectory import Event, Result, Tool
 
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
+OTHER = "Compose a sonnet about zeppelins"
+"""A task that no card fits: no function is shown at its start."""
 DELETE = "EmailClient.delete_email"
 
 
@@ -43,26 +45,28 @@ def test_provenance_never_reaches_the_agent(memory):
 
 
 def test_a_function_brings_its_card_once_a_run(memory):
-    run = memory.start(TASK)
+    run = memory.start(OTHER)
     assert "### EmailClient.delete_email" in run.before_call(DELETE, {"email_id": "1"}).text
     assert run.before_call("EmailClient__delete_email", {"email_id": "2"}) is None
-    assert memory.start(TASK).before_call(DELETE, {"email_id": "1"}) is not None
+    assert memory.start(OTHER).before_call(DELETE, {"email_id": "1"}) is not None
 
 
 def test_and_again_after_it_failed(memory, failure):
-    run = memory.start(TASK)
+    run = memory.start(OTHER)
     run.before_call(DELETE)
     run.observe(Event(1, "agent", "call", function=DELETE, result=Result("done")))
     assert run.before_call(DELETE) is None
     run.observe(failure("delete_email"))
     assert run.before_call(DELETE).text.startswith("The last call of this function failed.")
     assert run.before_call(DELETE) is None
+    run.observe(failure("delete_email"))
+    assert run.before_call(DELETE) is None, "a tool that is down brings its card once more, not each time"
 
 
 def test_missing_arguments_are_named(memory):
-    run = memory.start(TASK)
+    run = memory.start(OTHER)
     assert "This call lacks: email_id" in run.before_call(DELETE, {"folder_name": "INBOX"}).text
-    assert "This call lacks" not in memory.start(TASK).before_call(DELETE).text
+    assert "This call lacks" not in memory.start(OTHER).before_call(DELETE).text
 
 
 @pytest.mark.parametrize(
@@ -79,7 +83,7 @@ def test_missing_arguments_are_named(memory):
     ],
 )
 def test_the_profile_says_which_functions_bring_cards(memory, profile, function, shown):
-    assert (memory.start(TASK, profile=profile).before_call(function, None) is not None) == shown
+    assert (memory.start(OTHER, profile=profile).before_call(function, None) is not None) == shown
 
 
 def test_the_finalization_card_is_repeated_once(memory):
@@ -114,7 +118,8 @@ def test_small_models_get_one_short_skill_and_a_line_a_function(memory):
         "- delete_email: Do not call it when the email is to be moved, kept or only asked about."
     )
     assert len(run.guidance.text.split()) <= 150
-    assert "\n" not in run.before_call(DELETE, {"email_id": "1"}).text
+    assert run.before_call(DELETE, {"email_id": "1"}) is None, "its line is in the guidance"
+    assert "\n" not in memory.start(OTHER, profile="small").before_call(DELETE, {"email_id": "1"}).text
 
 
 def test_small_models_are_not_told_what_the_description_of_a_tool_says(memory):
@@ -140,11 +145,11 @@ def test_small_models_are_told_which_functions_give_the_values():
 
 @pytest.mark.parametrize(("value", "off"), [("1", True), ("true", True), ("0", False), ("", False), ("off", False)])
 def test_the_kill_switch_is_read_at_each_start(memory, monkeypatch, value, off):
-    before = memory.start(TASK)
+    before = memory.start(OTHER)
     monkeypatch.setenv("CONTRAMEM_OFF", value)
     run = memory.start(TASK)
     assert bool(run.guidance) is not off
-    assert (run.before_call(DELETE) is None) is off
+    assert (memory.start(OTHER).before_call(DELETE) is None) is off
     assert before.before_call(DELETE), "a run that started before goes on as it was"
     if off:
         assert run.guidance.note == "CONTRAMEM_OFF is set"
@@ -174,7 +179,7 @@ def test_a_huge_task_is_read_by_its_opening(memory):
 
 def test_a_hundred_runs_at_once_keep_their_state_apart(memory, failure):
     def one(number):
-        run = memory.start(TASK, run_id=str(number))
+        run = memory.start(OTHER, run_id=str(number))
         first = run.before_call(DELETE, {"email_id": "1"})
         if number % 2:
             run.observe(failure(DELETE))
@@ -185,7 +190,7 @@ def test_a_hundred_runs_at_once_keep_their_state_apart(memory, failure):
 
 
 def test_ten_threads_on_one_run_see_a_card_once(memory):
-    run = memory.start(TASK)
+    run = memory.start(OTHER)
     with ThreadPoolExecutor(10) as pool:
         shown = list(pool.map(lambda _: run.before_call(DELETE, {"email_id": "1"}), range(100)))
     assert sum(guidance is not None for guidance in shown) == 1

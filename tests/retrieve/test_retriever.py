@@ -198,7 +198,7 @@ def test_a_card_is_found_by_the_family_of_a_word():
 
 def test_a_card_that_merely_shares_words_stays_away_where_one_is_about_the_thing_asked():
     job = skill("job", title="Release an order", rule="Release the order after its stock was counted.")
-    other = skill("other", title="Stop an order", rule="Hold it.", functions=["shop.hold_order", "shop.release_order"])
+    other = skill("other", title="Stop it for now", rule="Hold what is named.", functions=["shop.hold_order"])
     retriever, task = Retriever([job, other], ()), Query("Release the order, release it today")
     assert ids(retriever.retrieve(task, replace(DEFAULT, floor=0.0)).skills) == ["job"]
     assert ids(retriever.retrieve(task, replace(DEFAULT, floor=0.0, share_of_best=0.0)).skills) == ["job", "other"]

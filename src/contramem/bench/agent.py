@@ -16,10 +16,10 @@ from contramem.bench.target import AgentReply, ChatMessage, Target, ToolCall, Wi
 from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
-from contramem.inject.provider import MemoryProvider, MemoryRun
+from contramem.inject.provider import ForwardingRun, MemoryProvider, MemoryRun
 from contramem.prompts import render
 from contramem.traces.normalize import Naming, Recorder
-from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, ShownMemory, Tool, Trajectory
+from contramem.traces.trajectory import Origin, Outcome, Result, RunUsage, ShownMemory, Tool, Trajectory
 
 AGENT = "bench/prompts/agent.jinja"
 USER = "bench/prompts/user.jinja"
@@ -114,7 +114,7 @@ class _AgentRun:
     def through(self, memory_run: MemoryRun | None, cards: CardsAt) -> Outcome:
         """All turns of the user, and the verdict."""
         self._holds = cards == "hold"
-        self._guided = None if memory_run is None else GuidedRun(_LoggingRun(memory_run, self._note))
+        self._guided = None if memory_run is None else GuidedRun(_LoggingRun(memory_run, self._note), hold="first_call")
         met = ""
         try:
             for turn, text in enumerate(self._task.turns):
@@ -220,27 +220,18 @@ class _AgentRun:
         self.shown.append(ShownMemory(before, guidance.text, function, guidance.card_ids, guidance.tokens))
 
 
-class _LoggingRun:
-    """A memory run that tells what it shows before calls."""
+class _LoggingRun(ForwardingRun):
+    """A run with memory that tells what it shows before calls."""
 
     def __init__(self, run: MemoryRun, note: Callable[[Guidance, str], None]) -> None:
-        self._run, self._note = run, note
-
-    @property
-    def guidance(self) -> Guidance:
-        return self._run.guidance
+        super().__init__(run)
+        self._note = note
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
-        guidance = self._run.before_call(function, arguments)
+        guidance = super().before_call(function, arguments)
         if guidance:
             self._note(guidance, function)
         return guidance
-
-    def observe(self, event: Event) -> object:
-        return self._run.observe(event)
-
-    def finish(self, outcome: bool | Outcome | None = None) -> None:
-        self._run.finish(outcome)
 
 
 def spellings(tools: Sequence[Tool]) -> dict[str, str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 PROFILE = "Retrieval profile; by default the one stored in the bank."
 LOG = "Append what is shown to this inject log."
 RECORD = "Record sessions in this file, as runs that `contramem build` reads."
+CLIENTS = click.Choice(["claude-code", "codex"])
+PROJECT = click.option(
+    "--project",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=Path(),
+    help="Project whose settings to change (default: the current folder). Use your home folder for all projects.",
+)
 
 
 class NeverInTheWay(click.Group):
@@ -30,11 +38,11 @@ class NeverInTheWay(click.Group):
 
 @click.group(cls=NeverInTheWay, invoke_without_command=True)
 @click.option("--bank", metavar="BANK", help="Frozen bank, or a SQLite store.")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="Folder for session state.")
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="Where the hook keeps its files.")
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), help=RECORD)
-@click.option("--batches", is_flag=True, help="The client reports the end of each batch of calls (PostToolBatch).")
+@click.option("--batches", is_flag=True, hidden=True, help="Written by older installs.")
 @click.pass_context
 def hook(
     ctx: click.Context,
@@ -47,8 +55,8 @@ def hook(
 ) -> None:
     """Answer a hook event of Claude Code or Codex (JSON on standard input).
 
-    A prompt gets the cards that fit it; the first call of a function that has a card is held and gets the card.
-    Whatever goes wrong, the agent goes on: one line on standard error, exit 0.
+    A prompt gets the cards that fit it; a call is held only if it would do harm. Whatever goes wrong, the agent goes
+    on: exit 0, and one message to the user.
     """
     if ctx.invoked_subcommand:
         return
@@ -58,21 +66,22 @@ def hook(
         click.echo("contramem hook: name the bank with --bank.", err=True)
         return
     try:
-        serve(Hook(bank, state, profile, log, batches, record), sys.stdin.read())
+        serve(Hook(bank, state, profile, log, record), sys.stdin.read())
     except Exception as error:
         complain(error)
 
 
 @hook.command()
-@click.option("--client", required=True, type=click.Choice(["claude-code", "codex"]), help="Whose settings to write.")
+@click.option("--client", required=True, type=CLIENTS, help="Whose settings to write.")
 @click.option(
     "--bank", type=click.Path(path_type=Path), default=Path("bank.jsonl"), show_default=True, help="Bank to use."
 )
+@PROJECT
 @click.option(
-    "--project",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=Path(),
-    help="Project whose settings to change (default: the current folder). Use your home folder for all projects.",
+    "--shared",
+    is_flag=True,
+    help="Write .claude/settings.json, which teams commit, without any path of this machine. By default it is "
+    ".claude/settings.local.json.",
 )
 @click.option("--profile", metavar="P", help=PROFILE)
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help=LOG)
@@ -82,12 +91,14 @@ def install(
     client: Client,
     bank: Path,
     project: Path,
+    shared: bool,
     profile: str | None,
     log: Path | None,
     record: Path | None,
     as_json: bool,
 ) -> None:
     """Register the hook with Claude Code or Codex, leaving other hooks and settings alone."""
+    from contramem.errors import UsageError
     from contramem.inject import hook_install
     from contramem.inject.loaded_bank import bank_at
     from contramem.retrieve.profiles import profile_named
@@ -95,27 +106,111 @@ def install(
     cards = bank_at(str(bank)).functions
     if profile:
         profile_named(profile)
+    if shared and client == "codex":
+        raise UsageError("Codex has one settings file and no variable for the project: --shared is for claude-code.")
     files = {"--log": log, "--record": record}
-    options = {"--profile": profile} | {name: str(path.resolve()) if path else None for name, path in files.items()}
-    command = hook_install.hook_command(client, bank, options)
-    path = hook_install.settings_path(client, project)
-    events = {**hook_install.EVENTS[client], **(hook_install.RECORDED if record else {})}
-    done = hook_install.install(path, command, events)
+    paths = {name: str(path if shared else path.resolve()) for name, path in files.items() if path}
+    options = {"--profile": profile, **paths}
+    command = (
+        hook_install.shared_command(bank, project, options) if shared else hook_install.hook_command(bank, options)
+    )
+    if client == "claude-code":  # one of the two files: both would run it twice
+        hook_install.uninstall(hook_install.settings_path(client, project, not shared))
+    path = hook_install.settings_path(client, project, shared)
+    done = hook_install.install(path, command, hook_install.EVENTS[client])
     if as_json:
         click.echo(json.dumps({"path": str(done.path), "command": done.command, "changes": done.changes}, indent=2))
     else:
-        _tell(client, done, len(cards))
+        _print_install(client, done, len(cards))
 
 
-def _tell(client: Client, done: InstalledHook, functions: int) -> None:
+def _print_install(client: Client, done: InstalledHook, functions: int) -> None:
     click.echo(str(done.path))
     for event, change in done.changes.items():
         click.echo(f"  {event}: {change}")
     click.echo(f"  runs {done.command}")
     click.echo(
-        f"The bank has cards for {functions} function(s); tools are matched by name (mcp__App__function or function)."
+        f"The bank has cards for {functions} function(s). Tools are matched by name (mcp__App__function, function), "
+        "shell commands by their program."
     )
     if client == "codex":
-        click.echo(
-            "Codex skips a hook until you trust it: open /hooks there now, and again whenever this command changes it."
-        )
+        click.echo("Codex skips a hook without a word until you trust it: open /hooks there, and again after a change.")
+
+
+@hook.command()
+@click.option("--client", required=True, type=CLIENTS, help="Whose settings to change.")
+@PROJECT
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def uninstall(client: Client, project: Path, as_json: bool) -> None:
+    """Take the hook out of the settings of Claude Code or Codex; everything else in them stays."""
+    from contramem.inject import hook_install
+
+    changes = {path: hook_install.uninstall(path) for path in _paths(client, project)}
+    if as_json:
+        click.echo(json.dumps({str(path): removed for path, removed in changes.items() if removed}, indent=2))
+        return
+    for path, removed in changes.items():
+        click.echo(f"{path}: {', '.join(removed) + ' removed' if removed else 'nothing of contramem'}")
+
+
+@hook.command()
+@PROJECT
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def status(project: Path, as_json: bool) -> None:
+    """Say whether the hook is installed here, whether it works, and what an agent would not tell you."""
+    setups = [setup for client in ("claude-code", "codex") for setup in _setups(client, project)]
+    if as_json:
+        click.echo(json.dumps(setups, indent=2))
+        return
+    if not setups:
+        click.echo(f"No hook of contramem is installed in {project.resolve()}. `contramem hook install` does it.")
+    for setup in setups:
+        click.echo(f"{setup['client']}: {setup['path']}")
+        click.echo(f"  events: {', '.join(setup['events'])}")
+        if setup["missing"]:
+            click.echo(f"  not installed for: {', '.join(setup['missing'])}. Install it again.")
+        click.echo(f"  {setup['problem'] or setup['bank']}")
+        if setup["client"] == "codex":
+            click.echo("  Codex tells nobody whether it trusts a hook: look at /hooks there.")
+
+
+def _paths(client: str, project: Path) -> list[Path]:
+    from contramem.inject.hook_install import settings_path
+
+    if client == "codex":
+        return [settings_path("codex", project)]
+    return [settings_path("claude-code", project, shared) for shared in (False, True)]
+
+
+def _setups(client: Any, project: Path) -> list[dict[str, Any]]:
+    from contramem.inject.hook_install import EVENTS, installed_commands
+
+    setups = []
+    for path in _paths(client, project):
+        commands = installed_commands(path)
+        if commands:
+            bank, problem = _check(next(iter(commands.values())), project)
+            missing = [event for event in EVENTS[client] if event not in commands]
+            found = {"client": client, "path": str(path), "events": list(commands), "missing": missing}
+            setups.append(found | {"bank": bank, "problem": problem})
+    return setups
+
+
+def _check(command: str, project: Path) -> tuple[str, str]:
+    """What the bank of a hook command holds, and what is wrong with it. One of the two is empty."""
+    from contramem.errors import ContramemError
+    from contramem.inject.loaded_bank import bank_at
+    from contramem.inject.switch import OFF, switched_off
+
+    words = shlex.split(command.replace("$CLAUDE_PROJECT_DIR", str(project.resolve())))
+    where = words[words.index("--bank") + 1] if "--bank" in words[:-1] else ""
+    python = words[0] if words and words[0].startswith("/") else ""
+    if python and not Path(python).exists():
+        return "", f"broken: {python} is not there any more. Install the hook again."
+    try:
+        bank = bank_at(where)
+    except ContramemError as error:
+        return "", f"broken: {error}"
+    if switched_off():
+        return "", f"off: {OFF} is set."
+    return f"works: {where}, {len(bank.skills)} Skill Cards, {len(bank.functions)} Function Cards.", ""

@@ -69,6 +69,11 @@ def sources_of(card: FunctionCard) -> str:
     return "; ".join(in_lines(sources))
 
 
+def beyond_description(card: FunctionCard) -> str:
+    """What the tool's own description does not say, in a line. Empty: nothing."""
+    return "; ".join(filter(None, (lesson_of(card), sources_of(card))))
+
+
 def brief_text_of(card: FunctionCard) -> CardText | None:
     """A function in one line for small models: what to call before it, or else a lesson. None: the agent knows all of
     it from the tool's own description."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.render import card_markdown
 from contramem.errors import BankFileError
-from contramem.inject.budget import in_lines, lesson_of, sources_of
+from contramem.inject.budget import beyond_description, in_lines
 from contramem.prompts import render
 from contramem.validate.case import Case
 from contramem.validate.privacy import Privacy
@@ -70,16 +70,11 @@ def as_agents_md(cards: Sequence[Card], around: str = "") -> str:
 
 def _agents_section(cards: Sequence[Card]) -> str:
     functions = [
-        (card.tool, line) for card in cards if isinstance(card, FunctionCard) if (line := _beyond_description(card))
+        (card.tool, line) for card in cards if isinstance(card, FunctionCard) if (line := beyond_description(card))
     ]
     skills = [in_lines(card.model_dump()) for card in cards if isinstance(card, SkillCard)]
     text = render("inject/prompts/agents_md.jinja", skills=skills, functions=functions).text.strip()
     return text.replace("<!--", "").replace("-->", "")  # no card can end our section, or hide what follows
-
-
-def _beyond_description(card: FunctionCard) -> str:
-    """What the tool's own description does not say, in a line. Empty: nothing."""
-    return "; ".join(filter(None, (lesson_of(card), sources_of(card))))
 
 
 def write_agents_md(cards: Sequence[Card], path: Path) -> None:

@@ -6,11 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from sys import maxsize
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard
 from contramem.counting import ENCODING, count_paragraphs, count_tokens
-from contramem.inject.budget import CardText, Size, bare_name, brief_text_of, fit, size, text_of
+from contramem.inject.budget import (
+    CardText,
+    Size,
+    bare_name,
+    beyond_description,
+    brief_text_of,
+    fit,
+    lesson_of,
+    size,
+    sources_of,
+    text_of,
+)
 from contramem.prompts import Prompt, render
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import Profile
@@ -23,6 +34,12 @@ TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"
 BEFORE_FINAL = "inject/prompts/before_final.jinja"
 OBLIGATIONS = "inject/prompts/obligations.jinja"
+REPEATED_CALL = "inject/prompts/repeated_call.jinja"
+TOOL_DESCRIPTION = "inject/prompts/tool_description.jinja"
+DESCRIPTION_TOKENS = 80
+
+Moment: TypeAlias = Literal["before", "after", "end"]
+"""Of a reminder: before a call that would break a guard, after one that did, or at the end of the run."""
 
 
 @dataclass(frozen=True)
@@ -122,15 +139,28 @@ class Writer:
             written = self._before_call[key] = self._write_before_call(card, profile, failed, missing)
         return written
 
+    def repeated_call(self, card: FunctionCard) -> Guidance:
+        """What to say before a call that failed a moment ago with the same arguments."""
+        prompt = render(REPEATED_CALL, function=card.tool, lesson=lesson_of(card))
+        return _one_line(card, prompt)
+
+    def tool_description(self, card: FunctionCard) -> Guidance:
+        """What the description of the tool does not say, in one line."""
+        for lesson in (beyond_description(card), lesson_of(card), sources_of(card)):
+            guidance = _one_line(card, render(TOOL_DESCRIPTION, lesson=lesson))
+            if lesson and guidance.tokens <= DESCRIPTION_TOKENS:
+                return guidance
+        return nothing("the card says no more than the tool's own description")
+
     def before_final(self, card: Card, profile: Profile) -> Guidance:
         """The finalization card once more, cut to the budget of one call."""
         return _within(profile.call_budget_tokens, self._text(card), lambda text: render(BEFORE_FINAL, card=text))
 
-    def obligations(self, obligations: Sequence[Obligation], profile: Profile, *, ends: bool) -> Guidance:
-        """What guards of shown cards ask for, before a call or before the end, within the budget of one call."""
+    def obligations(self, obligations: Sequence[Obligation], profile: Profile, *, moment: Moment) -> Guidance:
+        """What guards of shown cards ask for, within the budget of one call."""
         for count in range(len(obligations), 0, -1):
             lines = [(obligation.text, obligation.title) for obligation in obligations[:count]]
-            prompt = render(OBLIGATIONS, ends=ends, lines=lines)
+            prompt = render(OBLIGATIONS, moment=moment, lines=lines)
             text = prompt.text.strip()
             if (tokens := count_tokens(text)) <= profile.call_budget_tokens:
                 cards = {obligation.card_id: count_tokens(obligation.text) for obligation in obligations[:count]}
@@ -186,6 +216,12 @@ def _guidance(
         prompt=digest,
         note=note,
     )
+
+
+def _one_line(card: FunctionCard, prompt: Prompt) -> Guidance:
+    text = prompt.text.strip()
+    tokens = count_tokens(text)
+    return Guidance(text, tokens, ENCODING, (card.card_id,), (tokens,), prompt=prompt.digest)
 
 
 def _within(budget_tokens: int, card: CardText, fill: Callable[[str], Prompt]) -> Guidance:

@@ -1,4 +1,4 @@
-"""Putting the hook into the settings of Claude Code or Codex, beside whatever hooks are there."""
+"""Putting the hook into the settings of Claude Code or Codex, beside whatever hooks are there, and taking it out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -14,19 +14,20 @@ from typing import Any, Literal, TypeAlias
 from contramem.errors import UsageError
 
 Client: TypeAlias = Literal["claude-code", "codex"]
-Change: TypeAlias = Literal["added", "updated", "unchanged"]
+Change: TypeAlias = Literal["added", "updated", "unchanged", "removed"]
 
 MODULE = "contramem.inject.hook"
 TIMEOUT_S = 30
 Events: TypeAlias = Mapping[str, str | None]
-_BOTH: Events = {"SessionStart": None, "UserPromptSubmit": None, "PreToolUse": "*"}
-RECORDED: Events = {"PostToolUse": "*"}
-"""What the hook listens to as well, when sessions are recorded."""
+_BOTH: Events = {"SessionStart": None, "UserPromptSubmit": None, "PreToolUse": "*", "PostToolUse": "*", "Stop": None}
 EVENTS: Mapping[Client, Events] = {
-    "claude-code": {**_BOTH, "PostToolUseFailure": "*", "PostToolBatch": None},
+    "claude-code": {**_BOTH, "SubagentStart": None, "PostToolUseFailure": "*", "PostToolBatch": None},
     "codex": _BOTH,
 }
 """The events of each client that the hook answers, with a matcher where the event takes one."""
+SHARED = ".claude/settings.json"
+LOCAL = ".claude/settings.local.json"
+CODEX = ".codex/hooks.json"
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,32 @@ class InstalledHook:
     """By event."""
 
 
-def settings_path(client: Client, project: Path) -> Path:
-    """Where the hooks of a project are set; in a home folder, those of the user."""
-    return project / (".claude/settings.json" if client == "claude-code" else ".codex/hooks.json")
+def settings_path(client: Client, project: Path, shared: bool = False) -> Path:
+    """Where the hooks of a project are set; in a home folder, those of the user. Claude Code has a file that teams
+    commit and one that is each person's own."""
+    if client == "codex":
+        return project / CODEX
+    return project / (SHARED if shared else LOCAL)
 
 
-def hook_command(client: Client, bank: Path, options: Mapping[str, str | None]) -> str:
+def hook_command(bank: Path, options: Mapping[str, str | None]) -> str:
     """The command line of the hook, by this Python: a client starts it wherever it likes, with whatever PATH."""
-    given = [word for name, value in options.items() if value for word in (name, value)]
-    if "PostToolBatch" in EVENTS[client]:
-        given.append("--batches")
-    return shlex.join([sys.executable, "-m", MODULE, "--bank", str(bank.resolve()), *given])
+    return shlex.join([sys.executable, "-m", MODULE, "--bank", str(bank.resolve()), *_given(options)])
+
+
+def shared_command(bank: Path, project: Path, options: Mapping[str, str | None]) -> str:
+    """The same for settings that a team commits: no path of this machine is in it."""
+    try:
+        inside = bank.resolve().relative_to(project.resolve())
+    except ValueError:
+        raise UsageError(f"{bank}: settings that a team shares can name a bank inside {project} only.") from None
+    return (
+        f'contramem hook --bank "$CLAUDE_PROJECT_DIR"/{shlex.quote(str(inside))} {shlex.join(_given(options))}'.strip()
+    )
+
+
+def _given(options: Mapping[str, str | None]) -> list[str]:
+    return [word for name, value in options.items() if value for word in (name, value)]
 
 
 def install(path: Path, command: str, events: Events) -> InstalledHook:
@@ -62,9 +78,60 @@ def install(path: Path, command: str, events: Events) -> InstalledHook:
     return InstalledHook(path, command, changes)
 
 
+def uninstall(path: Path) -> dict[str, Change]:
+    """Take our hook out of the settings at `path`. Other settings and hooks stay. By event: what was removed."""
+    settings = _read(path)
+    hooks = settings.get("hooks")
+    if not isinstance(hooks, dict):
+        return {}
+    changes: dict[str, Change] = {}
+    for event, groups in list(hooks.items()):
+        rest = [group for group in map(_without_ours, groups) if group] if isinstance(groups, list) else groups
+        if rest != groups:
+            changes[event] = "removed"
+            hooks[event] = rest
+        if not rest:
+            del hooks[event]
+    if changes:
+        if not hooks:
+            del settings["hooks"]
+        _write(path, settings)
+    return changes
+
+
+def installed_commands(path: Path) -> dict[str, str]:
+    """By event: our command, as the settings at `path` have it."""
+    hooks = _read(path).get("hooks")
+    if not isinstance(hooks, dict):
+        return {}
+    return {
+        event: str(entry["command"])
+        for event, groups in hooks.items()
+        for entry in _entries(groups if isinstance(groups, list) else [])
+        if _is_ours(entry)
+    }
+
+
+def _entries(groups: list[Any]) -> Iterator[dict[str, Any]]:
+    for group in groups:
+        for entry in (group.get("hooks") or ()) if isinstance(group, dict) else ():
+            if isinstance(entry, dict):
+                yield entry
+
+
+def _without_ours(group: Any) -> Any:
+    """The group without our hook; None when nothing else was in it."""
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return group
+    rest = [entry for entry in group["hooks"] if not (isinstance(entry, dict) and _is_ours(entry))]
+    if len(rest) == len(group["hooks"]):
+        return group
+    return {**group, "hooks": rest} if rest else None
+
+
 def _place(groups: list[Any], command: str, matcher: str | None) -> Change:
-    for entry in (entry for group in groups if isinstance(group, dict) for entry in group.get("hooks") or ()):
-        if isinstance(entry, dict) and _is_ours(str(entry.get("command", ""))):
+    for entry in _entries(groups):
+        if _is_ours(entry):
             before = entry["command"]
             entry["command"] = command
             return "unchanged" if before == command else "updated"
@@ -73,14 +140,15 @@ def _place(groups: list[Any], command: str, matcher: str | None) -> Change:
     return "added"
 
 
-def _is_ours(command: str) -> bool:
+def _is_ours(entry: Mapping[str, Any]) -> bool:
+    command = str(entry.get("command", ""))
     return MODULE in command or "contramem hook" in command
 
 
 def _part(settings: dict[str, Any], name: str, kind: type, path: Path) -> Any:
     part = settings.setdefault(name, kind())
     if not isinstance(part, kind):
-        raise UsageError(f"{path}: {name!r} is not what it should be. Mend the file first; nothing was changed.")
+        raise UsageError(f"{path}: {name!r} is not what it should be. Fix the file first; nothing was changed.")
     return part
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 FORMAT = 1
 
-Where: TypeAlias = Literal["start", "before_call", "final", "finish"]
+Where: TypeAlias = Literal["start", "describe", "before_call", "after_call", "final", "finish"]
 Withheld: TypeAlias = Literal["", "holdout", "off"]
 
 _logger = logging.getLogger(__name__)
@@ -34,7 +34,8 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     run: str
     task: str
     where: Where
-    """The moment: task start, before a call, before finishing, or the end of the run."""
+    """The moment: task start (or another request), a tool's description, before a call, beside its result, before
+    finishing, or the end of the run."""
     cards: dict[str, int] = {}
     """By card id: the tokens that the card took. The policy around the cards is in `tokens` only."""
     tokens: int = 0

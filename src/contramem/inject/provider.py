@@ -25,8 +25,22 @@ class MemoryRun(Protocol):
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call."""
 
+    def describe(self, function: str) -> str:
+        """What to put after the description of a tool. Empty: nothing."""
+
+    def before_harm(
+        self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
+    ) -> Guidance | None:
+        """What to say before a call that would do harm. `repeats`: it failed before, with the same arguments."""
+
     def observe(self, event: Event) -> object:
         """Tell what happened."""
+
+    def after_call(self, event: Event) -> Guidance | None:
+        """Tell what came of a call; what to show beside its result."""
+
+    def before_final(self) -> Guidance | None:
+        """What to show before the run ends."""
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         """Tell how the run ended."""
@@ -52,7 +66,21 @@ class TextMemoryRun:
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         return None
 
+    def describe(self, function: str) -> str:
+        return ""
+
+    def before_harm(
+        self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
+    ) -> Guidance | None:
+        return None
+
     def observe(self, event: Event) -> object:
+        return None
+
+    def after_call(self, event: Event) -> Guidance | None:
+        return None
+
+    def before_final(self) -> Guidance | None:
         return None
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
@@ -67,3 +95,39 @@ class TextMemory:
 
     def begin(self, query: Query, *, run_id: str | None = None) -> TextMemoryRun:
         return TextMemoryRun.of(self.write(query))
+
+
+class ForwardingRun:
+    """Passes everything on to another run. What notes or changes something overrides the method in question."""
+
+    run: MemoryRun
+
+    def __init__(self, run: MemoryRun) -> None:
+        self.run = run
+
+    @property
+    def guidance(self) -> Guidance:
+        return self.run.guidance
+
+    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
+        return self.run.before_call(function, arguments)
+
+    def describe(self, function: str) -> str:
+        return self.run.describe(function)
+
+    def before_harm(
+        self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
+    ) -> Guidance | None:
+        return self.run.before_harm(function, arguments, repeats=repeats)
+
+    def observe(self, event: Event) -> object:
+        return self.run.observe(event)
+
+    def after_call(self, event: Event) -> Guidance | None:
+        return self.run.after_call(event)
+
+    def before_final(self) -> Guidance | None:
+        return self.run.before_final()
+
+    def finish(self, outcome: bool | Outcome | None = None) -> None:
+        self.run.finish(outcome)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -26,6 +27,7 @@ from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.recording import RunRecording
 from contramem.inject.switch import OFF, switched_off
 from contramem.retrieve.hit import Query
+from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
 from contramem.traces.effects import effect_of
@@ -154,10 +156,13 @@ class Run:
         """`withheld` says why a run without `retrieval` gets nothing."""
         self.task, self.profile, self.run_id, self.retrieval = query.task, profile, run_id, retrieval
         self.withheld = withheld
+        self._query, self._retriever = query, served.retriever
         self._writer, self._find = served.writer, served.retriever.names.find
         self._log, self._bank = log, served.bank.header.content_sha256[:12]
         self._task_name = (query.task_id or digest(query.task)) if log else ""
         self._shown: set[str] = set()
+        self._shown_again: set[str] = set()
+        self._described: dict[str, str] = {}
         self._failed: set[str] = set()
         self._reminded = False
         self._lock = Lock()
@@ -177,20 +182,91 @@ class Run:
                 bank=self._bank,
                 guided=retrieval is not None,
             )
+        self._skills = _skills_in(self.guidance)
+        self._shown.update(_in_full(self.guidance))
+        self._seen = set(self.guidance.card_ids)
         self._note("start", self.guidance)
+
+    def more(self, task: str) -> Guidance:
+        """Guidance for `task`, which is what the user asks now, later in the same run. No card comes a second time."""
+        if self.retrieval is None:
+            return nothing(self.guidance.note)
+        retrieval = self._retriever.retrieve(replace(self._query, task=task), self.profile)
+        with self._lock:
+            skills = tuple(hit for hit in retrieval.skills if hit.card.card_id not in self._seen)
+            functions = tuple(hit for hit in retrieval.functions if hit.card.card_id not in self._seen | self._shown)
+            new = self._writer.at_start(replace(retrieval, skills=skills, functions=functions), self.profile)
+            self._seen.update(new.card_ids)
+            self._shown.update(_in_full(new))
+            self._skills += _skills_in(new)
+            self._watching.add(_skills_in(new))
+        self._note("start", new)
+        return new
+
+    def describe(self, function: str) -> str:
+        """One line for the description of a tool: what earlier calls of it showed. Empty when the profile wants none,
+        there is nothing to add, or the card is in the guidance."""
+        card = self._find(function)
+        if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
+            return ""
+        if card.card_id not in self._described:  # said once, and the same in every request from then on
+            shown = card.card_id in self._shown
+            line = nothing("the card is in the guidance") if shown else self._writer.tool_description(card)
+            self._described[card.card_id] = line.text
+            if line:
+                self._note("describe", line)
+        return self._described[card.card_id]
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call; None when there is nothing, or it was shown already.
 
-        A function brings its card once a run, and again after it failed. In profiles with obligations, a call that
-        would break a guard of a shown card for good brings a warning, once for each guard. `function` may be spelled in
-        any of the usual ways (`App.function`, `App__function`, the bare name where one app has it). Arguments, where
-        given, are looked through for required ones that are missing; of a shell command they tell the program.
+        A function brings its card once a run, unless it was shown whole at the start, and once more after it failed. In
+        profiles with obligations, a call that would break a guard of a shown card for good brings a warning, once for
+        each guard. `function` may be spelled in any of the usual ways (`App.function`, `App__function`, the bare name
+        where one app has it). Arguments, where given, are looked through for required ones that are missing; of a shell
+        command they tell the program.
         """
         card = self._find(function_called(function, arguments))
-        guidance = together(self._card_before(card, arguments), self._warning(function, arguments, card))
+        guidance = together(self._card_before(card, arguments), self._warning(function, arguments))
         if guidance is not None:
             self._note("before_call", guidance, function=function)
+        return guidance
+
+    def look_up(self, function: str) -> Guidance | None:
+        """The card of a function, for whoever asks for it; None when there is none, or this run gets nothing."""
+        card = self._find(function)
+        if card is None or self.retrieval is None:
+            return None
+        guidance = self._writer.before_call(card, self.profile)
+        self._shown.add(card.card_id)
+        self._note("before_call", guidance)
+        return guidance or None
+
+    def before_harm(
+        self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
+    ) -> Guidance | None:
+        """What to say before this call if it would do harm, else None: it would break a guard of a shown card for good,
+        which is said once for each guard, or it `repeats` a call that failed, unchanged."""
+        card = self._find(function_called(function, arguments))
+        again = self._writer.repeated_call(card) if repeats and card is not None and self.retrieval else None
+        guidance = together(self._warning(function, arguments), again)
+        if guidance is not None:
+            self._note("before_call", guidance)
+        return guidance
+
+    def after_call(self, event: Event) -> Guidance | None:
+        """Tell what came of a call. What to show beside its result: after a failure the card of the function, once, and
+        what the call broke of the guards of cards that were shown, unless that was said before it."""
+        broken = self.observe(event)
+        card = self._find(function_called(event.function, event.arguments)) if event.function else None
+        failed = event.result is not None and event.result.error is not None
+        shown = self._card_before(card, None) if failed else None
+        with self._lock:
+            unsaid = self._watching.reminders_after(broken) if broken and self._reminds else []
+        warning = self._writer.obligations(unsaid, self.profile, moment="after") if unsaid else None
+        guidance = together(shown, warning)
+        if guidance is not None:
+            self._note("after_call", guidance)
         return guidance
 
     def _card_before(self, card: FunctionCard | None, arguments: Mapping[str, Any] | None) -> Guidance | None:
@@ -198,20 +274,21 @@ class Run:
             return None
         with self._lock:
             failed = card.card_id in self._failed
-            if card.card_id in self._shown and not failed:
+            again = failed and card.card_id not in self._shown_again
+            if card.card_id in self._shown and not again:
                 return None
             self._shown.add(card.card_id)
+            if failed:
+                self._shown_again.add(card.card_id)
             self._failed.discard(card.card_id)
         return self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
 
-    def _warning(
-        self, function: str, arguments: Mapping[str, Any] | None, card: FunctionCard | None
-    ) -> Guidance | None:
+    def _warning(self, function: str, arguments: Mapping[str, Any] | None) -> Guidance | None:
         if not self._reminds:
             return None
         with self._lock:
-            obligations = self._watching.reminders_before(_call(function, arguments, card))
-        return self._writer.obligations(obligations, self.profile, ends=False) if obligations else None
+            obligations = self._watching.reminders_before(_call(function, arguments, self._retriever.names))
+        return self._writer.obligations(obligations, self.profile, moment="before") if obligations else None
 
     def before_final(self) -> Guidance | None:
         """What to show before the run ends, each thing once: what the cards that were shown still ask for, as far as
@@ -222,7 +299,7 @@ class Run:
             due, self._reminded = final is not None and not self._reminded, True
             obligations = self._watching.reminders_at_end() if self._reminds else []
         card = self._writer.before_final(final.card, self.profile) if final is not None and due else None
-        owed = self._writer.obligations(obligations, self.profile, ends=True) if obligations else None
+        owed = self._writer.obligations(obligations, self.profile, moment="end") if obligations else None
         guidance = together(card, owed)
         if guidance is not None:
             self._note("final", guidance)
@@ -232,7 +309,7 @@ class Run:
         """Tell what happened: an error brings the card of its function back, and what the event broke for good of the
         cards' guards is returned, once. A call that was held did not happen; do not tell of it."""
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
-        event = _fully_named(event, card)
+        event = _name_fully(event, self._retriever.names)
         if self._recording is not None:
             self._recording.event(self.run_id, event)
         with self._lock:
@@ -247,7 +324,7 @@ class Run:
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
         """What this call would break for good, if it were made and worked. A warning, never a veto."""
-        call = _call(function, arguments, self._find(function_called(function, arguments)))
+        call = _call(function, arguments, self._retriever.names)
         with self._lock:
             return self._watching.would_break(call)
 
@@ -258,14 +335,9 @@ class Run:
 
         return RunMonitor(self._skills, self.task)
 
-    @cached_property
+    @property
     def _reminds(self) -> bool:
         return self.profile.obligations and any(card.guards for card in self._skills)
-
-    @property
-    def _skills(self) -> list[SkillCard]:
-        """The Skill Cards that were shown."""
-        return [hit.card for hit in self.guidance.hits if isinstance(hit.card, SkillCard)]
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         """Tell how the run ended: passed or not, an `Outcome`, or None when nobody knows (yet). It may be told again;
@@ -299,6 +371,15 @@ class Run:
         self._log.append(line)
 
 
+def _skills_in(guidance: Guidance) -> list[SkillCard]:
+    return [hit.card for hit in guidance.hits if isinstance(hit.card, SkillCard)]
+
+
+def _in_full(guidance: Guidance) -> set[str]:
+    """The cards that an agent has read whole: they are not shown again before a call."""
+    return set(guidance.card_ids).difference(guidance.shortened)
+
+
 def shows_before_call(card: FunctionCard, profile: Profile) -> bool:
     """Does the profile show this card before a call?"""
     if profile.before_call == "risky":
@@ -306,17 +387,17 @@ def shows_before_call(card: FunctionCard, profile: Profile) -> bool:
     return profile.before_call == "always"
 
 
-def _fully_named(event: Event, card: FunctionCard | None) -> Event:
+def _name_fully(event: Event, names: FunctionNames) -> Event:
     """As guards know it: a function by its full name, a shell command by its program."""
     command = shell_call(event.function, event.arguments)
-    named = card.tool if card else command.function if command else event.function
+    named = names.full_name(command.function if command else event.function)
     if named == event.function and event.effect != "unknown":
         return event
     return msgspec.structs.replace(event, function=named, effect=command.effect if command else effect_of(named))
 
 
-def _call(function: str, arguments: Mapping[str, Any] | None, card: FunctionCard | None) -> Event:
-    return _fully_named(Event(0, "agent", "call", function=function, arguments=dict(arguments or {})), card)
+def _call(function: str, arguments: Mapping[str, Any] | None, names: FunctionNames) -> Event:
+    return _name_fully(Event(0, "agent", "call", function=function, arguments=dict(arguments or {})), names)
 
 
 def _missing(card: FunctionCard, arguments: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -15,12 +15,22 @@ class RunMonitor:
     """One run. Each reminder is given once: an agent that has good reason to go on is not stopped again."""
 
     def __init__(self, cards: Iterable[SkillCard], task: str) -> None:
-        self._watch = GuardMonitor.of_cards(cards, task)
+        self._cards, self._task = list(cards), task
+        self._events: list[Event] = []
+        self._watch = GuardMonitor.of_cards(self._cards, task)
         self._observed = self._asked = False
         self._reminded: set[tuple[str, Guard]] = set()
 
+    def add(self, cards: Iterable[SkillCard]) -> None:
+        """Watch these as well. They were shown later, and have their say about what happened before."""
+        self._cards.extend(cards)
+        self._watch = GuardMonitor.of_cards(self._cards, self._task)
+        for event in self._events:
+            self._watch.observe(event)
+
     def observe(self, event: Event) -> tuple[Obligation, ...]:
         self._observed = True
+        self._events.append(event)
         return self._watch.observe(event)
 
     def pending(self) -> tuple[Obligation, ...]:
@@ -34,6 +44,10 @@ class RunMonitor:
         of later ones nobody knows what came before."""
         judged, self._asked = self._observed or not self._asked, True
         return self._unsaid("call", self._watch.would_break(call)) if judged else []
+
+    def reminders_after(self, broken: Sequence[Obligation]) -> list[Obligation]:
+        """What a call broke, unless the agent was warned before it."""
+        return self._unsaid("call", broken)
 
     def reminders_at_end(self) -> list[Obligation]:
         """What is open, in a run that tells what happens."""

@@ -10,10 +10,13 @@ from contramem.bank.card import FunctionCard
 
 class FunctionNames:
     """Every usual spelling of the bank's functions: `App.function`, `App__function`, `mcp__App__function`, and the bare
-    name where only one app has it. One dictionary look-up, so that it can be asked before every call."""
+    name where only one app has it; of an MCP tool also when its server is called otherwise than the app was. A
+    dictionary look-up or two, so that it can be asked before every call."""
 
-    def __init__(self, cards: Iterable[FunctionCard]) -> None:
+    def __init__(self, cards: Iterable[FunctionCard], others: Iterable[str] = ()) -> None:
+        """`others` are functions that skills name, with a card of their own or without."""
         cards = tuple(cards)
+        self._full = _by_spelling({*(card.tool for card in cards), *others})
         bare = Counter(card.function for card in cards)
         self._cards = {card.function: card for card in cards if bare[card.function] == 1}
         for card in cards:
@@ -22,8 +25,25 @@ class FunctionNames:
 
     def find(self, name: str) -> FunctionCard | None:
         """The card of the function called `name`; None when the bank has none, or several apps share the bare name."""
-        return self._cards.get(name)
+        card = self._cards.get(name)
+        if card is None and name.startswith("mcp__"):  # people name MCP servers as they like
+            return self._cards.get(name.rpartition("__")[2])
+        return card
 
-    def spelled(self) -> Iterable[tuple[str, FunctionCard]]:
-        """Every spelling with its card."""
-        return self._cards.items()
+    def full_name(self, name: str) -> str:
+        """`name` as guards write it, `App.function`; as it is when nothing is known of it."""
+        return (
+            self._full.get(name)
+            or (self._full.get(name.rpartition("__")[2]) if name.startswith("mcp__") else "")
+            or name
+        )
+
+
+def _by_spelling(names: Iterable[str]) -> dict[str, str]:
+    """Full names by every usual spelling; by the bare name where only one app has it."""
+    parts = {name: name.rpartition(".") for name in names}
+    bare = Counter(function for _, _, function in parts.values())
+    full = {function: name for name, (_, _, function) in parts.items() if bare[function] == 1}
+    for name, (app, _, function) in parts.items():
+        full |= dict.fromkeys((name, f"{app}__{function}", f"mcp__{app}__{function}"), name)
+    return full

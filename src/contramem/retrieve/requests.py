@@ -23,7 +23,7 @@ def request_words(masked: str, values: Iterable[str]) -> str:
     `values` are what the placeholders stand for. A name of one or two words among them is left out wherever its words
     stand, and so is whatever has a digit in it: such words tell one task from another, not one kind from another.
     """
-    names = (words for value in values if len(words := tokenize(value)) <= NAME_WORDS)
-    private = {word for words in names for word in words} - ORDINARY_WORDS
+    names = (name for value in values if len(name := tokenize(value)) <= NAME_WORDS)
+    private = {word for name in names for word in name} - ORDINARY_WORDS
     words = {word for word in tokenize(_PLACEHOLDER.sub(" ", masked)) if word.isalpha() and word not in private}
     return " ".join(sorted(words))

@@ -61,7 +61,8 @@ class Retriever:
         """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are by card id."""
         self._make_scorer, self._requests = make_scorer, requests or {}
         self._skills, self._functions = tuple(skills), tuple(functions)
-        self.names = FunctionNames(self._functions)
+        named = {function for card in self._skills for function in card.functions_used}
+        self.names = FunctionNames(self._functions, named)
         self._taught = _invert(taught_by or {})
         self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)

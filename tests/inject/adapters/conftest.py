@@ -1,8 +1,19 @@
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.card import FunctionCard, Skill, SkillCard
+from contramem.bank.frozen import write_frozen
+from contramem.inject.run import Memory
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from strict_provider import StrictProvider
 
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
 
@@ -10,6 +21,95 @@ TASK = "Delete the newsletter emails except the one about travel; ask if the exc
 @pytest.fixture(autouse=True)
 def switched_on(monkeypatch):
     monkeypatch.delenv("CONTRAMEM_OFF", raising=False)
+
+
+OPEN_TASK = "Open a ticket for the complaint of the customer about the late delivery."
+TICKET_SKILL = SkillCard(
+    title="Look up the reason code before opening a ticket",
+    applies_when="A complaint of a customer is to be registered as a ticket.",
+    solves="Tickets with a made-up reason.",
+    tags=("ticket", "complaint", "customer"),
+    skill=Skill(core_rule="Call lookup_code before open_ticket.", completion=("the ticket has a reason code",)),
+    functions_used=("desk.lookup_code", "desk.open_ticket", "desk.send_notice"),
+    guards=("precedence(desk.lookup_code, desk.open_ticket)", "response(desk.open_ticket, desk.send_notice)"),
+    card_id="skill::ticket",
+    ability="general",
+)
+
+
+def function_card(name, mistake, effect="Adds a record."):
+    return FunctionCard(
+        card_id=f"function::{name}",
+        tool=name,
+        app=name.partition(".")[0],
+        function=name.rpartition(".")[2],
+        what_it_does="Does what its name says.",
+        arguments=(),
+        returns="A record.",
+        usage_rules=(),
+        common_mistakes=(mistake,),
+        side_effects=effect,
+    )
+
+
+CLOSE = function_card("desk.close_ticket", "Closing fails while a notice is missing; send it first")
+PUSH = function_card("shell.git_push", "A push is rejected while the branch is behind; pull first")
+
+
+@pytest.fixture(scope="session")
+def desk_bank(tmp_path_factory):
+    """One skill with two guards (a code before a ticket, a notice after it), and the cards of two functions."""
+    path = tmp_path_factory.mktemp("desk") / "bank.jsonl"
+    write_frozen(path, Bank({card.card_id: BankEntry(card=card) for card in (TICKET_SKILL, CLOSE, PUSH)}))
+    return path
+
+
+@pytest.fixture(scope="session")
+def desk(desk_bank):
+    return Memory.load(desk_bank)
+
+
+@pytest.fixture
+def open_task():
+    """A task that the skill of the desk is for."""
+    return OPEN_TASK
+
+
+@pytest.fixture
+def office():
+    """The tools of the desk."""
+    return Office()
+
+
+class Office:
+    """What was done, in order. A ticket is closed only after a notice."""
+
+    def __init__(self):
+        self.done = []
+
+    def lookup_code(self, topic: str) -> str:
+        """Look up a reason code."""
+        self.done.append("lookup_code")
+        return "R7"
+
+    def open_ticket(self, reason: str) -> str:
+        """Open a ticket."""
+        self.done.append("open_ticket")
+        return "ticket T1 is open"
+
+    def send_notice(self, text: str) -> str:
+        """Send a notice."""
+        self.done.append("send_notice")
+        return "sent"
+
+    def close_ticket(self, ticket: str) -> str:
+        """Close a ticket."""
+        self.done.append("close_ticket")
+        return "closed" if "send_notice" in self.done else "Error: a notice is missing"
+
+    @property
+    def tools(self):
+        return [self.lookup_code, self.open_ticket, self.send_notice, self.close_ticket]
 
 
 @pytest.fixture
@@ -132,3 +232,12 @@ def anthropic(tmp_path, monkeypatch):
         monkeypatch.setenv(name, value)
     yield server
     server.close()
+
+
+@pytest.fixture
+def provider():
+    """A strict provider of chat completions. No test leaves it with a complaint."""
+    server = StrictProvider()
+    yield server
+    server.close()
+    assert not server.problems

@@ -50,32 +50,15 @@ def ask(hooks, server, folder, *prompts):
 
 
 @pytest.mark.slow
-def test_both_texts_reach_the_model_and_what_comes_next(memory, server, inbox, task, anthropic, tmp_path):
-    anthropic.replies = [delete("m1", "m2"), delete("m1", "m2"), delete("x"), delete("m3"), delete("m3")]
-    ask(memory_hooks(memory, ability="ambiguity"), server, tmp_path, task)
-    assert NOTES in str(anthropic.requests[0]["messages"])
-    assert "### Delete clear emails despite an ambiguous keep exception" in str(anthropic.requests[0]["messages"])
-    held, as_well, *made, failed, again, last = anthropic.told(5)
-    assert CARD in held
-    assert "was held as well" in as_well
-    assert made == ["deleted m1", "deleted m2"]
-    assert failed.startswith("no email x")
-    assert "The last call of this function failed." in again
-    assert last == "deleted m3"
-    assert inbox.deleted == ["m1", "m2", "m3"]
-
-
-@pytest.mark.slow
-def test_a_session_is_a_run(memory, server, inbox, task, anthropic, tmp_path):
+def test_the_client_shows_guidance_once_and_a_card_after_a_failure(memory, server, inbox, task, anthropic, tmp_path):
     started = []
-    hooks = memory_hooks(memory, ability="ambiguity", on_start=started.append)
-    for _ in range(2):
-        anthropic.requests.clear()
-        anthropic.replies = [delete("m1"), delete("m1"), [{"type": "text", "text": "More?"}], delete("m2")]
-        ask(hooks, server, tmp_path, task, "Go on.")
-        assert [CARD in text for text in anthropic.told(4)] == [True, False, False]
-    assert inbox.deleted == ["m1", "m2"] * 2
-    assert len({run.run_id for run in started}) == 2
+    anthropic.replies = [delete("m1", "m2"), delete("x"), delete("x"), delete("m3")]
+    hooks = memory_hooks(memory, ability="ambiguity", on_start=started.append, tools=[])
+    ask(hooks, server, tmp_path, task, "Go on.")
+    assert str(anthropic.requests[-1]["messages"]).count("### Delete clear emails despite") == 1
+    assert CARD in str(anthropic.requests[2]["messages"]), "beside the failure"
+    assert inbox.deleted == ["m1", "m2", "m3"]
+    assert len(started) == 1, "a session is a run"
 
 
 @pytest.mark.slow
@@ -87,47 +70,19 @@ def test_nothing_is_injected_when_memory_is_off(memory, server, inbox, task, ant
     assert inbox.deleted == ["m1"]
 
 
-def told(hooks, event, **fields):
-    [matcher] = hooks[event]
-    [callback] = matcher.hooks
-    event = {"session_id": "s", "hook_event_name": event, **fields}
-    return asyncio.run(callback(event, fields.get("tool_use_id"), {"signal": None})).get("hookSpecificOutput", {})
-
-
-def test_the_same_guidance_is_not_given_twice(memory, task):
+def test_the_hooks_answer_as_sessions_do(memory, task):
     hooks = memory_hooks(memory, ability="ambiguity")
-    assert NOTES in told(hooks, "UserPromptSubmit", prompt=task)["additionalContext"]
-    assert told(hooks, "UserPromptSubmit", prompt=task) == {}
-    assert told(hooks, "UserPromptSubmit", prompt="Thank you.") == {}
-    assert told(hooks, "UserPromptSubmit", prompt=task, session_id="t") != {}
-
-
-def test_a_sub_agent_has_not_read_what_the_main_agent_has(memory):
-    hooks = memory_hooks(memory)
-    call = {"tool_name": DELETE, "tool_input": {"email_id": "m1"}}
-    assert CARD in told(hooks, "PreToolUse", tool_use_id="1", **call)["permissionDecisionReason"]
-    told(hooks, "PostToolBatch")
-    assert told(hooks, "PreToolUse", tool_use_id="2", **call) == {}
-    assert CARD in told(hooks, "PreToolUse", tool_use_id="3", agent_id="sub", **call)["permissionDecisionReason"]
-
-
-def test_an_interrupt_is_no_error_and_an_error_in_words_is_one(memory):
-    hooks = memory_hooks(memory)
-    call = {"tool_name": DELETE, "tool_input": {"email_id": "m1"}}
-    told(hooks, "PreToolUse", **call)
-    told(hooks, "PostToolUseFailure", error="stopped", is_interrupt=True, **call)
-    told(hooks, "PostToolBatch")
-    assert told(hooks, "PreToolUse", **call) == {}
-    told(hooks, "PostToolUse", tool_response=[{"type": "text", "text": "Error: no such email"}], **call)
-    told(hooks, "PostToolBatch")
-    assert "The last call of this function failed." in told(hooks, "PreToolUse", **call)["permissionDecisionReason"]
+    [matcher] = hooks["UserPromptSubmit"]
+    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": task}
+    answer = asyncio.run(matcher.hooks[0](event, None, {"signal": None}))
+    assert NOTES in answer["hookSpecificOutput"]["additionalContext"]
 
 
 def test_other_hooks_are_kept(memory):
     other = HookMatcher(matcher="Bash", hooks=[])
-    mine = {"PreToolUse": [other], "Stop": [other]}
+    mine = {"PreToolUse": [other], "Notification": [other]}
     joined = memory_hooks(memory, hooks=mine)
     assert joined["PreToolUse"][0] is other
     assert len(joined["PreToolUse"]) == 2
-    assert joined["Stop"] == [other]
+    assert joined["Notification"] == [other]
     assert mine["PreToolUse"] == [other]

@@ -12,7 +12,7 @@ EXAMPLES = {
     heading: re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     for heading, section in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
 }
-NOTES, CARD = "## Notes from earlier runs", "### EmailClient.delete_email"
+NOTES = "## Notes from earlier runs"
 COUNT = iter(range(10_000))
 
 
@@ -37,6 +37,7 @@ def run(bank_path, tmp_path, monkeypatch):
 def test_every_example_is_tested_here():
     assert {heading: len(examples) for heading, examples in EXAMPLES.items() if examples} == {
         "A loop of your own": 2,
+        "Write your own adapter": 1,
         "PydanticAI": 1,
         "LangChain": 1,
         "LangGraph": 1,
@@ -46,20 +47,28 @@ def test_every_example_is_tested_here():
     }
 
 
-def test_a_loop(run, task, capsys):
-    replies = iter([[("delete_email", {"email_id": "m7"})]] * 2 + [[]])
-    first, held, made = run("A loop of your own")["solve"](task, lambda messages: next(replies))
+def test_a_loop(run, task):
+    replies = iter([[("delete_email", {"email_id": "m7"})], []])
+    first, made = run("A loop of your own")["solve"](task, lambda messages: next(replies))
     assert first.startswith(NOTES)
-    assert CARD in held
     assert made == "deleted m7"
-    assert capsys.readouterr().out == "delete_email was held\n"
 
 
 def test_one_tool(run, capsys):
     run("A loop of your own", 1)
-    printed = capsys.readouterr().out
-    assert printed.startswith("Not executed yet: this call of delete_email was held")
-    assert printed.endswith("deleted m7\n")
+    assert capsys.readouterr().out == "deleted m7\n"
+
+
+def test_an_adapter_of_one_s_own(run, task):
+    hooks = run("Write your own adapter")["MemoryHooks"]()
+    tools = {"delete_email": "Delete one email.", "send_email": "Send one."}
+    assert hooks.on_start(task, tools).startswith(NOTES)
+    call = "send_email", {"recipients": ["x"]}
+    assert hooks.before_tool(*call, reply_id=1, ends_run=False) is None
+    assert hooks.after_tool(*call, result="Error: no such address").startswith("Error: no such address")
+    assert "Not executed yet" in hooks.before_tool(*call, reply_id=2, ends_run=False)
+    assert hooks.before_answer() == ""
+    hooks.on_end(True)
 
 
 def test_pydantic_ai(run, capsys):
@@ -171,9 +180,7 @@ def test_claude_agent_sdk(run, anthropic, capsys):
 
 
 def check(requests):
-    """Both texts reached the model, and the second call was made."""
-    first, held, made = requests
+    """The guidance reached the model, and its call was made at once."""
+    first, made, _ = requests
     assert NOTES in first
-    assert "Not executed yet" in held
-    assert CARD in held
     assert "deleted m7" in made

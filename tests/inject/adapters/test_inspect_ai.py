@@ -25,7 +25,8 @@ pytestmark = [
 
 COUNT = iter(range(10_000))
 NOTES = "## Notes from earlier runs"
-CARD = "### EmailClient.delete_email"
+OPEN, LOOK = ("open_ticket", {"reason": "late"}), ("lookup_code", {"topic": "late"})
+CLOSE = ("close_ticket", {"ticket": "T1"})
 
 
 class Scripted:
@@ -38,6 +39,7 @@ class Scripted:
 
     def _reply(self, input, tools, tool_choice, config):
         self.requests.append(list(input))
+        self.tools = {tool.name: tool.description for tool in tools}
         reply = next(self._replies)
         reply.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else it counts with a download
         return reply
@@ -56,32 +58,51 @@ def calls(*named):
     return output
 
 
-def delete(*ids):
-    return calls(*(("delete_email", {"email_id": email_id}) for email_id in ids))
-
-
 def submit():
     return calls(("submit", {"answer": "done"}))
 
 
 @pytest.fixture
-def delete_email(inbox):
+def tools(office):
+    """The tools of the desk, as Inspect wants them."""
+
     @tool
-    def delete_email():
-        async def execute(email_id: str) -> str:
-            """Delete one email.
+    def lookup_code():
+        async def execute(topic: str) -> str:
+            """Look up a reason code.
 
             Args:
-                email_id: identifier
+                topic: topic
             """
-            try:
-                return inbox.delete_email(email_id)
-            except ValueError as error:
-                raise ToolError(str(error)) from error
+            return office.lookup_code(topic)
 
         return execute
 
-    return delete_email()
+    @tool
+    def open_ticket():
+        async def execute(reason: str) -> str:
+            """Open a ticket.
+
+            Args:
+                reason: reason
+            """
+            return office.open_ticket(reason)
+
+        return execute
+
+    @tool
+    def close_ticket():
+        async def execute(ticket: str) -> str:
+            """Close a ticket.
+
+            Args:
+                ticket: ticket
+            """
+            raise ToolError("a notice is missing")
+
+        return execute
+
+    return [lookup_code(), open_ticket(), close_ticket()]
 
 
 @pytest.fixture
@@ -99,54 +120,47 @@ def samples(task, number=1):
     return [Sample(input=task, target="done", id=f"t{n}") for n in range(number)]
 
 
-def test_both_texts_reach_the_model_and_the_second_call_is_made(memory, delete_email, inbox, task, run):
-    model = Scripted(delete("m1"), delete("m1"), submit())
-    agent = react(prompt="You are X.", tools=[delete_email])
-    log = run(guided(Task(samples(task), solver=agent, scorer=includes()), memory, ability="ambiguity"), model)
-    roles = [message.role for message in model.requests[0]]
-    assert roles == ["system", "system", "user"]
-    assert model.requests[0][1].text.startswith(NOTES)
-    assert "### Delete clear emails despite an ambiguous keep exception" in model.requests[0][1].text
-    held, made = model.told(2)
-    assert CARD in held
-    assert made == "deleted m1"
-    assert inbox.deleted == ["m1"]
+def test_guidance_is_in_every_request_and_a_line_in_the_tool(desk, tools, office, open_task, run):
+    model = Scripted(calls(LOOK), submit())
+    log = run(guided(Task(samples(open_task), solver=react(prompt="You are X.", tools=tools)), desk), model)
+    assert [message.role for message in model.requests[0]] == ["system", "system", "user"]
+    assert "### Look up the reason code" in model.requests[0][1].text
+    assert "Closing fails while a notice is missing" in model.tools["close_ticket"]
     assert all(sum(message.text.startswith(NOTES) for message in request) == 1 for request in model.requests)
     assert not any(message.text.startswith(NOTES) for message in log.samples[0].messages), "it is shown, not kept"
 
 
-def test_parallel_calls_of_one_reply_are_held_together(memory, delete_email, inbox, task, run):
-    model = Scripted(delete("m1", "m2"), delete("m1", "m2"), submit())
-    run(guided(Task(samples(task), solver=react(tools=[delete_email])), memory), model)
-    held, as_well, *made = model.told(2)
-    assert CARD in held
-    assert "was held as well" in as_well
-    assert made == ["deleted m1", "deleted m2"]
+def test_calls_that_would_break_a_guard_are_held_together_once_and_then_made(desk, tools, office, open_task, run):
+    model = Scripted(calls(OPEN, OPEN), calls(LOOK), calls(OPEN), submit())
+    run(guided(Task(samples(open_task), solver=react(tools=tools)), desk), model)
+    first, second, *_ = model.told(-1)
+    assert "Not executed yet" in first
+    assert "was held as well" in second
+    assert office.done == ["lookup_code", "open_ticket"]
 
 
-def test_an_error_brings_the_card_back_and_a_held_call_is_no_error(memory, delete_email, task, run):
-    model = Scripted(delete("m1"), delete("m1"), delete("x"), delete("m2"), delete("m2"), submit())
-    run(guided(Task(samples(task), solver=react(tools=[delete_email])), memory), model)
-    _, first, failed, again, made = model.told(5)
-    assert (first, failed, made) == ("deleted m1", "no email x", "deleted m2")
-    assert "The last call of this function failed." in again
+def test_a_call_beside_submit_is_made(desk, tools, office, open_task, run):
+    model = Scripted(calls(OPEN, ("submit", {"answer": "done"})), submit())
+    run(guided(Task(samples(open_task), solver=react(tools=tools), scorer=includes()), desk), model)
+    assert office.done == ["open_ticket"]
 
 
-def test_samples_and_epochs_are_runs_of_their_own_and_scores_are_outcomes(
-    bank_path, delete_email, inbox, task, run, tmp_path
-):
-    memory = Memory.load(bank_path, log=tmp_path / "inject.jsonl")
-    model = Scripted(*(reply for _ in range(4) for reply in (delete("m1"), delete("m1"), submit())))
-    agent = react(tools=[delete_email])
-    task = Task(samples(task, 2), solver=agent, scorer=includes(), epochs=2)
+def test_a_failure_brings_the_card_beside_its_result_in_every_later_request(desk, tools, open_task, run):
+    model = Scripted(calls(CLOSE), calls(LOOK), calls(CLOSE), submit())
+    run(guided(Task(samples(open_task), solver=react(tools=tools)), desk), model)
+    assert [model.told(number)[0].count("### desk.close_ticket") for number in (1, 2, 3)] == [1, 1, 1]
+    assert "failed with these very arguments" in model.told(3)[-1]
+
+
+def test_samples_and_epochs_are_runs_of_their_own_and_scores_are_outcomes(desk_bank, tools, open_task, run, tmp_path):
+    memory = Memory.load(desk_bank, log=tmp_path / "inject.jsonl")
+    model = Scripted(*(reply for _ in range(4) for reply in (calls(LOOK), submit())))
+    task = Task(samples(open_task, 2), solver=react(tools=tools), scorer=includes(), epochs=2)
     log = run(guided(task, memory), model, max_samples=1)
-    assert len(inbox.deleted) == 4
     lines, _ = read_log(tmp_path / "inject.jsonl")
     assert {line.run for line in lines} == {sample.uuid for sample in log.samples}
     assert {line.task for line in lines} == {"t0", "t1"}
-    ended = [line for line in lines if line.where == "finish"]
-    assert [line.passed for line in ended] == [True] * 4
-    assert [line.where for line in lines].count("before_call") == 4
+    assert [line.passed for line in lines if line.where == "finish"] == [True] * 4
 
 
 def test_graders_are_not_guided(memory, task, run):
@@ -177,7 +191,7 @@ def test_graders_are_not_guided(memory, task, run):
     ]
 
 
-def test_the_task_s_own_setup_and_approvers_stay(memory, delete_email, inbox, task, run):
+def test_the_task_s_own_setup_and_approvers_stay(desk, tools, office, open_task, run):
     asked = []
 
     @approver
@@ -188,30 +202,16 @@ def test_the_task_s_own_setup_and_approvers_stay(memory, delete_email, inbox, ta
 
         return approve
 
-    model = Scripted(delete("m1"), delete("m1"), submit())
-    policies = [ApprovalPolicy(careful(), "*")]
-    own = Task(
-        samples(task),
-        setup=system_message("First."),
-        solver=react(prompt=None, tools=[delete_email]),
-        approval=policies,
-    )
-    run(guided(own, memory), model)
+    model = Scripted(calls(OPEN), calls(LOOK), submit())
+    agent, policies = react(prompt=None, tools=tools), [ApprovalPolicy(careful(), "*")]
+    run(guided(Task(samples(open_task), setup=system_message("First."), solver=agent, approval=policies), desk), model)
     assert model.requests[0][0].text == "First."
-    assert asked == ["delete_email", "submit"], "a held call is asked of nobody"
-    assert inbox.deleted == ["m1"]
+    assert asked == ["lookup_code", "submit"], "a held call is asked of nobody"
 
 
-def test_other_tasks_are_left_alone(delete_email, inbox, task, run):
-    model = Scripted(delete("m1"), submit())
-    run(Task(samples(task), solver=react(tools=[delete_email])), model)
-    assert not any(message.text.startswith(NOTES) for message in model.requests[0])
-    assert inbox.deleted == ["m1"]
-
-
-def test_nothing_is_injected_when_memory_is_off(memory, delete_email, inbox, task, run, monkeypatch):
+def test_nothing_is_injected_when_memory_is_off(desk, tools, office, open_task, run, monkeypatch):
     monkeypatch.setenv("CONTRAMEM_OFF", "1")
-    model = Scripted(delete("m1"), submit())
-    run(guided(Task(samples(task), solver=react(tools=[delete_email])), memory), model)
+    model = Scripted(calls(OPEN), submit())
+    run(guided(Task(samples(open_task), solver=react(tools=tools)), desk), model)
     assert not any(message.text.startswith(NOTES) for message in model.requests[0])
-    assert inbox.deleted == ["m1"]
+    assert office.done == ["open_ticket"]

@@ -1,4 +1,5 @@
 import asyncio
+from typing import ClassVar
 
 import pytest
 
@@ -6,6 +7,7 @@ pytest.importorskip("langchain", reason="needs contramem[langchain]")
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
@@ -13,7 +15,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
-from pydantic import PrivateAttr
+from pydantic import BaseModel, PrivateAttr
+from strict_provider import problems_in
 
 from contramem.errors import UsageError
 from contramem.inject.adapters.langchain import GuidedState, MemoryMiddleware
@@ -22,13 +25,22 @@ from contramem.inject.adapters.langchain import GuidedState, MemoryMiddleware
 class Scripted(GenericFakeChatModel):
     """The framework's fake model, replying from a list. The messages of each request are kept."""
 
+    kept: ClassVar[list] = []
     _requests: list = PrivateAttr(default_factory=list)
 
+    _bound: list = PrivateAttr(default_factory=list)
+
     def bind_tools(self, tools, **options):
+        self._bound[:] = tools
         return self
+
+    @property
+    def bound(self):
+        return self._bound
 
     def _generate(self, messages, *args, **options):
         self._requests.append(list(messages))
+        type(self).kept.append(list(messages))
         return super()._generate(messages, *args, **options)
 
     @property
@@ -37,122 +49,134 @@ class Scripted(GenericFakeChatModel):
 
 
 COUNT = iter(range(10_000))
+OPEN, LOOK = ("open_ticket", {"reason": "late"}), ("lookup_code", {"topic": "late"})
+NOTICE = ("send_notice", {"text": "x"})
+CLOSE = ("close_ticket", {"ticket": "T1"})
 
 
 def script(*replies):
-    return Scripted(messages=iter(replies))
+    return Scripted(messages=iter([*map(reply, replies), AIMessage("done"), AIMessage("done"), AIMessage("done")]))
+
+
+def reply(calls):
+    if isinstance(calls, str):
+        return AIMessage(calls)
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": str(next(COUNT))} for name, args in calls])
 
 
 def delete(*ids):
-    return AIMessage(
-        "", tool_calls=[{"name": "delete_email", "args": {"email_id": name}, "id": str(next(COUNT))} for name in ids]
-    )
-
-
-def done():
-    return AIMessage("done")
+    return reply([("delete_email", {"email_id": name}) for name in ids])
 
 
 @pytest.fixture
-def tools(inbox):
-    return [tool(inbox.delete_email)]
+def tools(office):
+    return [tool(own) for own in office.tools]
 
 
-def told(request):
-    """The messages since the last reply of the model."""
-    return [
-        message for message in request[[message.type for message in request].index("human") :] if message.type == "tool"
-    ]
+@pytest.fixture(autouse=True)
+def strict(monkeypatch):
+    """Every request of every model in these tests is one that a provider would take."""
+    requests = []
+    monkeypatch.setattr(Scripted, "kept", requests, raising=False)
+    yield
+    for messages in requests:
+        assert not problems_in([_as_chat(message) for message in messages])
+
+
+def _as_chat(message):
+    calls = [{"id": call["id"]} for call in getattr(message, "tool_calls", ())]
+    return {"role": message.type, "tool_calls": calls, "tool_call_id": getattr(message, "tool_call_id", None)}
+
+
+def results(request):
+    return [message for message in request if message.type == "tool"]
 
 
 def ask(agent, text, **options):
     return agent.invoke({"messages": [HumanMessage(text)]}, **options)
 
 
-def test_both_texts_reach_the_model_and_the_second_call_is_made(memory, tools, inbox, task):
-    model = script(delete("m1"), delete("m1"), done())
-    agent = create_agent(
-        model, tools, system_prompt="You are X.", middleware=[MemoryMiddleware(memory, ability="ambiguity")]
-    )
-    result = ask(agent, task)
-    system = model.requests[0][0]
-    assert isinstance(system, SystemMessage)
-    assert system.content.startswith("You are X.\n\n## Notes from earlier runs")
-    assert "### Delete clear emails despite an ambiguous keep exception" in system.content
-    held, made = told(model.requests[2])
-    assert "### EmailClient.delete_email" in held.content
-    assert (held.status, held.additional_kwargs) == ("error", {"contramem": "held"})
-    assert (made.status, made.content) == ("success", "deleted m1")
-    assert inbox.deleted == ["m1"]
-    assert "contramem_run" not in result
+def test_guidance_is_in_the_system_message(desk, tools, open_task):
+    model = script()
+    ask(create_agent(model, tools, system_prompt="You are X.", middleware=[MemoryMiddleware(desk)]), open_task)
+    assert model.requests[0][0].content.startswith("You are X.\n\n## Notes from earlier runs")
 
 
-def test_async_agents_too(memory, inbox, task):
-    @tool
-    async def delete_email(email_id: str) -> str:
-        """Delete one email."""
-        return inbox.delete_email(email_id)
-
-    async def one(name):
-        model = script(delete(name, name), delete(name), done())
-        agent = create_agent(model, [delete_email], middleware=[middleware])
-        await agent.ainvoke({"messages": [HumanMessage(task)]})
-        return model.requests
-
-    async def both():
-        return await asyncio.gather(one("m1"), one("m2"))
-
-    middleware = MemoryMiddleware(memory)
-    for requests in asyncio.run(both()):
-        assert requests[0][0].content.startswith("## Notes from earlier runs")
-        held, as_well, made = told(requests[2])
-        assert "### EmailClient.delete_email" in held.content
-        assert "was held as well" in as_well.content
-        assert made.content.startswith("deleted")
-    assert sorted(inbox.deleted) == ["m1", "m2"]
+def test_a_line_is_in_the_description_of_a_tool(desk, tools, open_task):
+    model = script()
+    ask(create_agent(model, tools, middleware=[MemoryMiddleware(desk)]), open_task)
+    assert any("Closing fails while a notice is missing" in own.description for own in model.bound)
+    assert tools[3].description == "Close a ticket.", "the tool itself stays as it is"
 
 
-def test_parallel_calls_of_one_reply_are_held_together(memory, tools, inbox, task):
-    model = script(delete("m1", "m2", "m3"), delete("m1", "m2", "m3"), done())
-    ask(create_agent(model, tools, middleware=[MemoryMiddleware(memory)]), task)
-    texts = [message.content for message in told(model.requests[1])]
-    assert sum("### EmailClient.delete_email" in text for text in texts) == 1
-    assert sum("was held as well" in text for text in texts) == 2
-    assert sorted(inbox.deleted) == ["m1", "m2", "m3"]
+def test_a_call_that_would_break_a_guard_is_held_once_and_then_made(desk, tools, office, open_task):
+    model = script([OPEN], [LOOK], [OPEN], [NOTICE])
+    ask(create_agent(model, tools, middleware=[MemoryMiddleware(desk)]), open_task)
+    first = results(model.requests[-1])[0]
+    assert "Not executed yet" in first.content
+    assert (first.status, first.additional_kwargs) == ("error", {"contramem": "held"})
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
 
 
-def test_each_invocation_is_a_run_even_of_one_message_object(memory, tools, inbox, task):
+def test_async_agents_too(desk, tools, office, open_task):
+    model = script([OPEN, OPEN], [LOOK], [OPEN], [NOTICE])
+    agent = create_agent(model, tools, middleware=[MemoryMiddleware(desk)])
+    asyncio.run(agent.ainvoke({"messages": [HumanMessage(open_task)]}))
+    first, second, *_ = results(model.requests[-1])
+    assert "Look up the reason code" in first.content
+    assert "was held as well" in second.content
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+
+
+def test_a_call_in_the_reply_that_gives_the_structured_answer_is_made(desk, tools, office, open_task):
+    class Verdict(BaseModel):
+        """The answer."""
+
+        text: str
+
+    model = script([OPEN, ("Verdict", {"text": "done"})])
+    agent = create_agent(model, tools, middleware=[MemoryMiddleware(desk)], response_format=ToolStrategy(Verdict))
+    assert ask(agent, open_task)["structured_response"] == Verdict(text="done")
+    assert office.done == ["open_ticket"]
+
+
+def test_a_call_whose_result_is_the_answer_is_made_and_its_result_stays(desk, office, open_task):
+    model = script([OPEN])
+    direct = tool("open_ticket", return_direct=True)(office.open_ticket)
+    agent = create_agent(model, [direct], middleware=[MemoryMiddleware(desk)])
+    assert ask(agent, open_task)["messages"][-1].content == "ticket T1 is open"
+
+
+def test_a_failure_brings_the_card_beside_its_result(desk, tools, open_task):
+    model = script([CLOSE], [CLOSE])
+    ask(create_agent(model, tools, middleware=[MemoryMiddleware(desk)]), open_task)
+    failed, again = results(model.requests[-1])
+    assert failed.content.startswith("Error: a notice is missing\n\n[Note from earlier runs")
+    assert "failed with these very arguments" in again.content
+
+
+def test_what_is_open_is_said_before_the_end_once(desk, tools, open_task):
+    model = script([LOOK], [OPEN], "finished", "really finished")
+    agent = create_agent(model, tools, middleware=[MemoryMiddleware(desk)])
+    assert ask(agent, open_task)["messages"][-1].content == "really finished"
+    assert "Before you finish" in model.requests[-1][-1].content
+
+
+def test_each_invocation_is_a_run_even_of_one_message_object(desk, tools, office, open_task):
     started = []
-    model = script(delete("m1"), delete("m1"), done(), delete("m2"), delete("m2"), done())
-    agent = create_agent(model, tools, middleware=[MemoryMiddleware(memory, on_start=started.append)])
-    message = HumanMessage(task)
+    agent = create_agent(
+        script([LOOK], "a", [LOOK], "b"), tools, middleware=[MemoryMiddleware(desk, on_start=started.append)]
+    )
+    message = HumanMessage(open_task)
     for _ in range(2):
         agent.invoke({"messages": [message]})
-    assert "Not executed yet" in told(model.requests[1])[-1].content
-    assert "Not executed yet" in told(model.requests[4])[-1].content
-    assert inbox.deleted == ["m1", "m2"]
     assert len({run.run_id for run in started}) == 2
 
 
-def test_an_error_brings_the_card_back(memory, inbox, task):
-    def failing(email_id: str) -> str:
-        """Delete one email."""
-        return inbox.delete_email(email_id)
-
-    for handled in (True, "That failed."):
-        erring = tool("delete_email")(failing)
-        erring.handle_tool_error = handled
-        model = script(delete("m1"), delete("x"), delete("m1"), delete("m1"), done())
-        graph = own_graph(model, MemoryMiddleware(memory), ToolNode, [erring], handle_tool_errors=handled)
-        ask(graph, task)
-        _, failed, again, made = told(model.requests[4])
-        assert failed.status == "error"
-        assert "The last call of this function failed." in again.content
-        assert made.content == "deleted m1"
-
-
-def test_an_error_that_ends_the_run_is_still_raised(memory, tools, task):
-    agent = create_agent(script(delete("m1"), delete("x")), tools, middleware=[MemoryMiddleware(memory)])
+def test_an_error_that_ends_the_run_is_still_raised(memory, inbox, task):
+    agent = create_agent(
+        Scripted(messages=iter([delete("x")])), [tool(inbox.delete_email)], middleware=[MemoryMiddleware(memory)]
+    )
     with pytest.raises(ValueError, match="no email x"):
         ask(agent, task)
 
@@ -161,7 +185,7 @@ def own_graph(model, middleware, node, tools, checkpointer=None, **options):
     """A graph without `create_agent`, as in the documents."""
 
     def call_model(state):
-        guidance = middleware.guidance(state, [one.name for one in tools])
+        guidance = middleware.guidance(state, [own.name for own in tools])
         system = [SystemMessage(guidance)] if guidance else []
         return {"messages": [model.invoke(system + state["messages"])]}
 
@@ -181,15 +205,12 @@ def own_graph(model, middleware, node, tools, checkpointer=None, **options):
     )
 
 
-def test_a_graph_of_one_s_own(memory, tools, inbox, task):
-    model = script(delete("m1", "m2"), delete("m1"), done())
-    ask(own_graph(model, MemoryMiddleware(memory, ability="ambiguity"), ToolNode, tools), task)
-    assert "### Delete clear emails" in model.requests[0][0].content
-    held, as_well, made = told(model.requests[2])
-    assert "### EmailClient.delete_email" in held.content
-    assert "was held as well" in as_well.content
-    assert made.content == "deleted m1"
-    assert inbox.deleted == ["m1"]
+def test_a_graph_of_one_s_own(desk, tools, office, open_task):
+    model = script([OPEN], [LOOK], [OPEN])
+    ask(own_graph(model, MemoryMiddleware(desk), ToolNode, tools), open_task)
+    assert "### Look up the reason code" in model.requests[0][0].content
+    assert "Not executed yet" in results(model.requests[-1])[0].content
+    assert office.done == ["lookup_code", "open_ticket"]
 
 
 def test_a_graph_that_does_not_name_its_runs_is_told_what_to_do(memory, tools, task):
@@ -200,63 +221,46 @@ def test_a_graph_that_does_not_name_its_runs_is_told_what_to_do(memory, tools, t
         graph.invoke({"messages": [HumanMessage(task), delete("m1")]})
 
 
-def test_a_run_goes_on_after_an_interrupt(memory, tools, inbox, task):
-    model = script(delete("m1"), delete("m1"), done())
-    ask_person = HumanInTheLoopMiddleware(interrupt_on={"delete_email": True})
-    agent = create_agent(model, tools, middleware=[MemoryMiddleware(memory), ask_person], checkpointer=InMemorySaver())
+def test_a_run_goes_on_after_an_interrupt(desk, tools, office, open_task):
+    model = script([OPEN], [LOOK], [OPEN])
+    ask_person = HumanInTheLoopMiddleware(interrupt_on={"open_ticket": True})
+    agent = create_agent(model, tools, middleware=[MemoryMiddleware(desk), ask_person], checkpointer=InMemorySaver())
     thread = {"configurable": {"thread_id": "1"}}
-    ask(agent, task, config=thread)
+    ask(agent, open_task, config=thread)
     approve = Command(resume={"decisions": [{"type": "approve"}]})
     agent.invoke(approve, config=thread)
-    assert "Not executed yet" in told(model.requests[1])[-1].content
     agent.invoke(approve, config=thread)
-    assert inbox.deleted == ["m1"]
+    assert office.done == ["lookup_code", "open_ticket"]
 
 
-def test_the_task_is_all_the_user_wrote_in_the_thread(memory, tools, task):
+def test_a_thread_is_one_run_whose_later_requests_add_only_what_is_new(memory, tools, task):
     started = []
-    model = script(done(), done())
-    middleware = MemoryMiddleware(memory, on_start=started.append)
+    model = script("a", "b")
+    middleware = MemoryMiddleware(memory, tools=None, on_start=started.append)
     agent = create_agent(model, tools, middleware=[middleware], checkpointer=InMemorySaver())
-    for text in (task, "Yes."):
+    for text in (task, "Now order a ride to the airport with a cab."):
         ask(agent, text, config={"configurable": {"thread_id": "1"}})
-    assert [run.task for run in started] == [task, f"{task}\n\nYes."]
+    first, second = model.requests
+    assert second[0] == first[0], "the system message is never rewritten"
+    assert "Cab.order_ride" in second[-1].content
+    assert "### Delete clear emails" not in second[-1].content
+    assert len(started) == 1
 
 
-def test_content_blocks_of_a_system_message_stay_as_they_are(memory, tools, task):
+def test_content_blocks_of_a_system_message_stay_as_they_are(desk, tools, open_task):
     block = {"type": "text", "text": "You are X.", "cache_control": {"type": "ephemeral"}}
-    model = script(done())
-    agent = create_agent(
-        model, tools, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(memory, ability="ambiguity")]
+    model = script()
+    ask(
+        create_agent(model, tools, system_prompt=SystemMessage([block]), middleware=[MemoryMiddleware(desk)]), open_task
     )
-    ask(agent, task)
     first, second = model.requests[0][0].content
     assert first == block
     assert second["text"].startswith("## Notes from earlier runs")
 
 
-def test_nothing_is_injected_when_memory_is_off(memory, tools, inbox, task, monkeypatch):
+def test_nothing_is_said_when_memory_is_off(desk, tools, office, open_task, monkeypatch):
     monkeypatch.setenv("CONTRAMEM_OFF", "1")
-    model = script(delete("m1"), done())
-    ask(create_agent(model, tools, middleware=[MemoryMiddleware(memory)]), task)
+    model = script([OPEN])
+    ask(create_agent(model, tools, middleware=[MemoryMiddleware(desk)]), open_task)
     assert [message.type for message in model.requests[0]] == ["human"]
-    assert inbox.deleted == ["m1"]
-
-
-def test_a_thread_is_one_run_and_another_is_another(memory, tools, inbox, task):
-    started = []
-    model = script(delete("m1"), delete("m1"), done(), delete("m2"), done(), delete("m3"), delete("m3"), done())
-    guide = MemoryMiddleware(memory, ability="ambiguity", on_start=started.append)
-    agent = create_agent(model, tools, middleware=[guide], checkpointer=InMemorySaver())
-
-    def ask(text, thread):
-        config = {"configurable": {"thread_id": thread}}
-        return agent.invoke({"messages": [HumanMessage(text)]}, config)["messages"]
-
-    ask(task, "a")
-    ask("And the one of May.", "a")
-    assert inbox.deleted == ["m1", "m2"], "what was held stays held: its card is in the thread"
-    assert [run.task for run in started] == [task, f"{task}\n\nAnd the one of May."], "each prompt gets guidance"
-    ask(task, "b")
-    assert inbox.deleted == ["m1", "m2", "m3"]
-    assert len({run.run_id for run in started}) == 2
+    assert office.done == ["open_ticket"]

@@ -1,45 +1,36 @@
+"""The real PydanticAI, over HTTP, with a strict provider."""
+
 import asyncio
 
 import pytest
 
 pytest.importorskip("pydantic_ai", reason="needs contramem[pydantic-ai]")
+pytest.importorskip("openai", reason="needs the OpenAI client")
 
+from pydantic import BaseModel
 from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, DeferredToolResults, ModelRetry, RunContext
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.providers.openai import OpenAIProvider
 
 from contramem.inject.adapters.pydantic_ai import MemoryCapability
 
-
-class Scripted:
-    """The framework's FunctionModel, replying from a list. What each request holds is kept as text."""
-
-    def __init__(self, *replies):
-        self.requests = []
-        self._replies = iter(replies)
-        self.model = FunctionModel(self._reply)
-
-    def _reply(self, messages, info):
-        self.requests.append((info.instructions or "", str(messages[-1].parts)))
-        return ModelResponse(list(next(self._replies)))
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+OPEN, LOOK = ("open_ticket", {"reason": "late"}), ("lookup_code", {"topic": "late"})
+NOTICE = ("send_notice", {"text": "x"})
+CLOSE = ("close_ticket", {"ticket": "T1"})
 
 
-def delete(*ids):
-    return [ToolCallPart("delete_email", {"email_id": email_id}) for email_id in ids]
+class Verdict(BaseModel):
+    """What the agent gives back."""
+
+    text: str
 
 
-DONE = [TextPart("done")]
-
-
-def agent(memory, inbox, model, **options):
-    return Agent(
-        model,
-        instructions="You are X.",
-        tools=[inbox.delete_email],
-        capabilities=[MemoryCapability(memory, ability="ambiguity", **options)],
-        retries=3,
-    )
+def agent(desk, provider, tools, **options):
+    model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=provider.url, api_key="none"))
+    capability = MemoryCapability(desk, on_start=options.pop("on_start", None))
+    return Agent(model, instructions="You are X.", tools=tools, capabilities=[capability], retries=3, **options)
 
 
 def run(guided, prompt, **options):
@@ -47,123 +38,102 @@ def run(guided, prompt, **options):
     return asyncio.run(guided.run(prompt, **options))
 
 
-def test_both_texts_reach_the_model_and_the_second_call_is_made(memory, inbox, task):
-    model = Scripted(delete("m1"), delete("m1"), DONE)
-    result = run(agent(memory, inbox, model.model), task)
-    instructions = model.requests[0][0]
-    assert instructions.startswith("You are X.")
-    assert "### Delete clear emails despite an ambiguous keep exception" in instructions
-    assert "### EmailClient.delete_email" in model.requests[1][1]
-    assert "Not executed yet" in model.requests[1][1]
-    assert "deleted m1" in model.requests[2][1]
-    assert inbox.deleted == ["m1"]
-    assert result.usage.tool_calls == 1, "a held call is not an executed call"
+def system(body):
+    return "\n".join(message["content"] for message in body["messages"] if message["role"] in ("system", "developer"))
 
 
-def test_the_framework_s_own_test_model_calls_twice(memory, inbox, task):
-    model = TestModel(custom_output_text="done")
-    run(agent(memory, inbox, model), task)
-    assert "### Delete clear emails" in model.last_model_request_parameters.instruction_parts[-1].content
-    assert inbox.deleted == [], "it calls each tool once, and the first call is held"
+def test_guidance_is_in_the_instructions_and_a_line_in_the_tool(desk, provider, office, open_task):
+    run(agent(desk, provider, office.tools), open_task)
+    assert system(provider.bodies[0]).startswith("You are X.")
+    assert "### Look up the reason code before opening a ticket" in system(provider.bodies[0])
+    assert "Closing fails while a notice is missing" in provider.tool("close_ticket")
 
 
-def test_parallel_calls_of_one_reply_are_held_together(memory, inbox, task):
-    model = Scripted(delete("m1", "m2"), delete("m1", "m2"), DONE)
-    run(agent(memory, inbox, model.model), task)
-    assert model.requests[1][1].count("### EmailClient.delete_email") == 1
-    assert model.requests[1][1].count("was held as well") == 1
-    assert sorted(inbox.deleted) == ["m1", "m2"]
+def test_a_call_that_would_break_a_guard_is_held_once_and_then_made(desk, provider, office, open_task):
+    provider.replies = [[OPEN], [LOOK], [OPEN], [NOTICE]]
+    run(agent(desk, provider, office.tools), open_task)
+    assert "Not executed yet" in provider.results()[0]
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+    provider.assert_cacheable()
 
 
-def test_runs_of_one_agent_share_nothing(memory, inbox, task):
-    async def both():
-        models = [Scripted(delete(name), delete(name), DONE) for name in ("m1", "m2")]
-        guided = agent(memory, inbox, models[0].model)
-        await asyncio.gather(*(guided.run(task, model=model.model) for model in models))
-        return models
-
-    for model in asyncio.run(both()):
-        assert "Not executed yet" in model.requests[1][1]
-    assert sorted(inbox.deleted) == ["m1", "m2"]
+def test_a_call_in_the_reply_that_gives_the_output_is_made(desk, provider, office, open_task):
+    provider.replies = [[OPEN, ("final_result", {"text": "done"})]]
+    guided = agent(desk, provider, office.tools, output_type=Verdict, end_strategy="exhaustive")
+    assert run(guided, open_task).output == Verdict(text="done")
+    assert office.done == ["open_ticket"]
 
 
-def test_an_error_brings_the_card_back(memory, task):
-    replies = {"retry": ModelRetry("no such email"), "words": "Error: no such email"}
-
-    def delete_email(email_id: str) -> str:
-        """Delete one email."""
-        reply = replies.get(email_id, "deleted")
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    for wrong in (delete("retry"), delete("words"), [ToolCallPart("delete_email", {"id": "m1"})]):
-        model = Scripted(delete("m1"), wrong, delete("m1"), delete("m1"), DONE)
-        guided = Agent(model.model, tools=[delete_email], capabilities=[MemoryCapability(memory)], retries=3)
-        run(guided, task)
-        assert "The last call of this function failed." in model.requests[3][1]
-        assert "deleted" in model.requests[4][1]
+def test_a_failure_brings_the_card_beside_its_result(desk, provider, office, open_task):
+    provider.replies = [[CLOSE], [NOTICE], [CLOSE]]
+    run(agent(desk, provider, office.tools), open_task)
+    assert "### desk.close_ticket" in str(provider.bodies[1]["messages"][-1])
+    assert provider.results(1) == ["Error: a notice is missing"], "results stay as they are"
+    provider.assert_cacheable()
 
 
-def test_an_approved_call_is_made(memory, task, inbox):
-    def delete_email(ctx: RunContext[None], email_id: str) -> str:
-        """Delete one email."""
+def test_what_is_open_is_said_before_the_end_once(desk, provider, office, open_task):
+    provider.replies = [[LOOK], [OPEN], ["done"], ["really done"]]
+    result = run(agent(desk, provider, office.tools), open_task)
+    assert "Before you finish" in str(provider.bodies[3]["messages"][-1])
+    assert result.output == "really done"
+    assert len(provider.bodies) == 4
+
+
+def test_a_conversation_is_one_run_and_a_later_request_adds_only_what_is_new(desk, provider, office, open_task):
+    started = []
+    guided = agent(desk, provider, office.tools, on_start=started.append)
+    first = run(guided, open_task)
+    run(guided, "Thank you.", message_history=first.all_messages())
+    assert len(started) == 1
+    provider.assert_cacheable()
+
+
+def test_runs_of_one_agent_share_nothing(desk, provider, office, open_task):
+    guided = agent(desk, provider, office.tools)
+    for _ in range(2):
+        provider.replies = [[OPEN], [LOOK], [OPEN], [NOTICE]]
+        run(guided, open_task)
+        assert "Not executed yet" in provider.results()[0]
+
+
+def test_an_error_that_is_raised_is_a_failure(desk, provider, open_task):
+    def close_ticket(ticket: str) -> str:
+        """Close a ticket."""
+        raise ModelRetry("a notice is missing")
+
+    provider.replies = [[CLOSE], [CLOSE]]
+    run(agent(desk, provider, [close_ticket]), open_task)
+    assert "### desk.close_ticket" in str(provider.bodies[1]["messages"])
+    assert "failed with these very arguments" in provider.results()[-1]
+
+
+def test_a_call_that_a_person_approved_is_made(desk, provider, office, open_task):
+    def open_ticket(ctx: RunContext, reason: str) -> str:
+        """Open a ticket."""
         if not ctx.tool_call_approved:
             raise ApprovalRequired
-        return inbox.delete_email(email_id)
+        return office.open_ticket(reason)
 
-    model = Scripted(delete("m1"), delete("m1"), DONE)
-    guided = Agent(
-        model.model,
-        tools=[delete_email],
-        capabilities=[MemoryCapability(memory)],
-        output_type=[str, DeferredToolRequests],
-    )
-    asked = run(guided, task)
-    assert "Not executed yet" in model.requests[1][1]
-    [waiting] = asked.output.approvals
-    results = DeferredToolResults(approvals={waiting.tool_call_id: True})
+    provider.replies = [[LOOK], [OPEN], ["done"]]
+    guided = agent(desk, provider, [office.lookup_code, open_ticket], output_type=[str, DeferredToolRequests])
+    asked = run(guided, open_task)
+    call = asked.output.approvals[0]
+    results = DeferredToolResults(approvals={call.tool_call_id: True})
     run(guided, None, message_history=asked.all_messages(), deferred_tool_results=results)
-    assert inbox.deleted == ["m1"]
-    assert "failed" not in model.requests[2][1]
+    assert office.done == ["lookup_code", "open_ticket"]
 
 
-def test_the_task_is_all_the_user_wrote_and_runs_carry_the_framework_s_id(memory, inbox, task):
-    started = []
-    guided = agent(memory, inbox, Scripted(DONE, DONE).model, on_start=started.append)
-    first = run(guided, [task, "In the inbox."])
-    second = run(guided, "Yes.", message_history=first.all_messages())
-    assert [run.task for run in started] == [f"{task}\n\nIn the inbox.", f"{task}\n\nIn the inbox.\n\nYes."]
-    assert [run.run_id for run in started] == [first.conversation_id, second.conversation_id]
-    assert first.conversation_id == second.conversation_id
+def test_the_framework_s_own_test_model_is_served(desk, office, open_task):
+    guided = Agent(TestModel(), tools=office.tools, capabilities=[MemoryCapability(desk)])
+    assert run(guided, open_task).output
+    assert set(office.done) == {"lookup_code", "open_ticket", "send_notice", "close_ticket"}
 
 
-def test_only_cards_of_the_agent_s_tools_are_shown(memory, task):
-    def search_emails(query: str) -> list[str]:
-        """Find emails."""
-        return [query]
-
-    model = Scripted(DONE)
-    run(Agent(model.model, tools=[search_emails], capabilities=[MemoryCapability(memory, profile="gaia2")]), task)
-    assert "### EmailClient.search_emails" in model.requests[0][0]
-    assert "### EmailClient.delete_email" not in model.requests[0][0]
-
-
-def test_nothing_is_injected_when_memory_is_off(memory, inbox, task, monkeypatch):
+def test_nothing_is_said_when_memory_is_off(desk, provider, office, open_task, monkeypatch):
     monkeypatch.setenv("CONTRAMEM_OFF", "1")
-    model = Scripted(delete("m1"), DONE)
-    run(agent(memory, inbox, model.model), task)
-    assert model.requests[0][0] == "You are X."
-    assert inbox.deleted == ["m1"]
-
-
-def test_a_chat_that_goes_on_is_one_run_and_another_is_another(memory, inbox, task):
-    started = []
-    model = Scripted(delete("m1"), delete("m1"), DONE, delete("m2"), DONE, delete("m3"), delete("m3"), DONE)
-    guided = agent(memory, inbox, model.model, on_start=started.append)
-    first = run(guided, task)
-    run(guided, "And the one of May.", message_history=first.all_messages())
-    assert inbox.deleted == ["m1", "m2"], "what was held stays held: its card is in the history"
-    run(guided, task)
-    assert "Not executed yet" in model.requests[-2][1]
-    assert len({one.run_id for one in started}) == 2
+    provider.replies = [[OPEN]]
+    run(agent(desk, provider, office.tools), open_task)
+    assert system(provider.bodies[0]) == "You are X."
+    assert provider.tool("close_ticket") == "Close a ticket."
+    assert office.done == ["open_ticket"]

@@ -8,122 +8,101 @@ from contramem.inject.adapters.wrapper import GuidedTools, HeldCall, guided
 
 
 @pytest.fixture
-def tools(memory, task, inbox):
-    return GuidedTools(memory.start(task), {"delete_email": inbox.delete_email, "list_folders": lambda: ["INBOX"]})
+def tools(desk, open_task, office):
+    return GuidedTools(desk.start(open_task), {tool.__name__: tool for tool in office.tools})
 
 
-def test_the_first_call_gives_the_card_and_the_second_is_made(tools, inbox):
-    first = tools["delete_email"](email_id="m1")
+def test_a_call_that_would_break_a_guard_is_held_once_and_then_made(tools, office):
+    first = tools["open_ticket"](reason="late")
     assert isinstance(first, HeldCall)
-    assert first.startswith("Not executed yet: this call of delete_email was held")
-    assert "### EmailClient.delete_email" in first
-    assert inbox.deleted == []
-    assert tools["delete_email"](email_id="m1") == "deleted m1"
-    assert inbox.deleted == ["m1"]
+    assert first.startswith("Not executed yet: this call of open_ticket was held")
+    assert office.done == []
+    assert tools["open_ticket"](reason="late") == "ticket T1 is open"
 
 
-def test_a_function_without_a_card_is_called_at_once(tools):
-    assert tools["list_folders"]() == ["INBOX"]
-    assert set(tools) == {"delete_email", "list_folders"}
-    assert len(tools) == 2
+def test_other_calls_are_made_at_once(tools):
+    assert tools["lookup_code"]("late") == "R7"
+    assert len(tools) == len(set(tools)) == 4
 
 
-def test_after_an_error_the_card_comes_back(tools, inbox):
-    tools["delete_email"]("m1")
-    with pytest.raises(ValueError, match="no email x"):
-        tools["delete_email"]("x")
-    again = tools["delete_email"]("m1")
-    assert isinstance(again, HeldCall)
-    assert "The last call of this function failed." in again
-    assert tools["delete_email"]("m1") == "deleted m1"
+def test_results_stay_as_they_are_and_notes_are_taken_apart(tools):
+    assert "send it first" in tools.describe("close_ticket")
+    assert tools["close_ticket"]("T1") == "Error: a notice is missing"
+    assert "### desk.close_ticket" in tools.take_notes()
+    assert tools.take_notes() == ""
 
 
-def test_an_error_in_words_is_an_error(memory, task):
-    tools = GuidedTools(memory.start(task), {"delete_email": lambda email_id: {"error": f"no email {email_id}"}})
-    assert isinstance(tools["delete_email"]("x"), HeldCall)
-    assert tools["delete_email"]("x") == {"error": "no email x"}
-    assert isinstance(tools["delete_email"]("x"), HeldCall)
+def test_what_is_open_is_said_once_before_the_end(tools):
+    tools["lookup_code"]("late")
+    tools["open_ticket"]("R7")
+    assert "send_notice" in tools.before_final()
+    assert tools.before_final() == ""
 
 
-def test_calls_of_one_reply_are_held_together(tools, inbox):
+def test_calls_of_one_reply_are_held_together(tools):
     tools.new_turn()
-    first, second = tools["delete_email"]("m1"), tools["delete_email"]("m2")
-    assert "### EmailClient.delete_email" in first
-    assert second == (
-        "Not executed: this call of delete_email was held as well. "
-        "Read the answer to your first call of it, then call again."
-    )
+    first, second = tools["open_ticket"]("a"), tools["open_ticket"]("b")
+    assert "Look up the reason code" in first
+    assert "was held as well" in second
     tools.new_turn()
-    assert [tools["delete_email"](name) for name in ("m1", "m2")] == ["deleted m1", "deleted m2"]
+    assert tools["open_ticket"]("a") == "ticket T1 is open"
 
 
-def test_an_error_within_a_reply_brings_the_card_before_the_next_reply(tools, inbox):
-    tools.new_turn()
-    tools["delete_email"]("m1")
-    tools.new_turn()
-    with pytest.raises(ValueError, match="no email x"):
-        tools["delete_email"]("x")
-    assert tools["delete_email"]("m2") == "deleted m2"
-    tools.new_turn()
-    assert isinstance(tools["delete_email"]("m3"), HeldCall)
+def test_an_exception_is_a_failure(desk, open_task):
+    def close_ticket(ticket):
+        raise ValueError("a notice is missing")
+
+    tools = GuidedTools(desk.start(open_task), {"close_ticket": close_ticket})
+    with pytest.raises(ValueError, match="a notice is missing"):
+        tools["close_ticket"]("T1")
+    assert isinstance(tools["close_ticket"]("T1"), HeldCall)
 
 
-def test_an_argument_that_is_missing_is_named_however_the_others_are_passed(memory, task):
-    def delete_email(folder_name, **others):
-        return "deleted"
-
-    assert "This call lacks: email_id" in guided(memory.start(task))(delete_email)("INBOX")
-    assert "This call lacks" not in guided(memory.start(task))(delete_email)("INBOX", email_id="m1")
-
-
-def test_async_tools_stay_async(memory, task, inbox):
-    async def delete_email(email_id):
+def test_async_tools_stay_async(desk, open_task, office):
+    async def open_ticket(reason):
         await asyncio.sleep(0)
-        return inbox.delete_email(email_id)
+        return office.open_ticket(reason)
 
-    class Deleter:
-        async def __call__(self, email_id):
-            return inbox.delete_email(email_id)
+    class Opener:
+        async def __call__(self, reason):
+            return office.open_ticket(reason)
 
     async def use(tool):
-        held = await tool("m1")
-        with pytest.raises(ValueError, match="no email x"):
-            await tool("x")
-        return [type(held), type(await tool("m2")), await tool("m3")]
+        return [type(await tool("a")), await tool("a")]
 
-    for tool in (delete_email, Deleter(), partial(delete_email)):
-        decorate = guided(memory.start(task), "EmailClient.delete_email")
-        assert asyncio.run(use(decorate(tool))) == [HeldCall, HeldCall, "deleted m3"]
+    for tool in (open_ticket, Opener(), partial(open_ticket)):
+        decorate = guided(desk.start(open_task), "desk.open_ticket")
+        assert asyncio.run(use(decorate(tool))) == [HeldCall, "ticket T1 is open"]
 
 
-def test_a_tool_made_once_serves_many_runs(memory, task, inbox):
+def test_a_tool_made_once_serves_many_runs(desk, open_task, office):
     current = ContextVar("current", default=None)
-    delete_email = guided(current.get, "delete_email")(inbox.delete_email)
-    assert delete_email("m0") == "deleted m0", "no run, no memory"
+    open_ticket = guided(current.get, "open_ticket")(office.open_ticket)
+    assert open_ticket("x") == "ticket T1 is open", "no run, no memory"
 
-    async def one(number):
-        current.set(memory.start(task, run_id=str(number)))
-        first = delete_email(f"m{number}")
+    async def attempt(number):
+        current.set(desk.start(open_task, run_id=str(number)))
+        first = open_ticket("x")
         await asyncio.sleep(0)
-        return isinstance(first, HeldCall), delete_email(f"m{number}")
+        return isinstance(first, HeldCall), open_ticket("x")
 
     async def both():
-        return await asyncio.gather(one(1), one(2))
+        return await asyncio.gather(attempt(1), attempt(2))
 
-    assert asyncio.run(both()) == [(True, "deleted m1"), (True, "deleted m2")]
-
-
-def test_a_decorated_tool_keeps_its_name(memory, task):
-    @guided(memory.start(task))
-    def delete_email(email_id: str) -> str:
-        """Delete one email."""
-        return email_id
-
-    assert (delete_email.__name__, delete_email.__doc__) == ("delete_email", "Delete one email.")
-    assert isinstance(delete_email("m1"), HeldCall)
+    assert asyncio.run(both()) == [(True, "ticket T1 is open")] * 2
 
 
-def test_nothing_is_held_when_memory_is_off(memory, task, inbox, monkeypatch):
+def test_a_decorated_tool_keeps_its_name(desk, open_task):
+    @guided(desk.start(open_task))
+    def open_ticket(reason: str) -> str:
+        """Open a ticket."""
+        return reason
+
+    assert (open_ticket.__name__, open_ticket.__doc__) == ("open_ticket", "Open a ticket.")
+    assert isinstance(open_ticket("x"), HeldCall)
+
+
+def test_nothing_is_held_when_memory_is_off(desk, open_task, office, monkeypatch):
     monkeypatch.setenv("CONTRAMEM_OFF", "1")
-    tools = GuidedTools(memory.start(task), {"delete_email": inbox.delete_email})
-    assert tools["delete_email"]("m1") == "deleted m1"
+    tools = GuidedTools(desk.start(open_task), {"open_ticket": office.open_ticket})
+    assert tools["open_ticket"]("x") == "ticket T1 is open"

@@ -12,10 +12,10 @@ from contramem.bench.are.settings import Engine, TimeRuntime
 from contramem.counting import count_tokens
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
-from contramem.inject.provider import MemoryProvider, MemoryRun
+from contramem.inject.provider import ForwardingRun, MemoryProvider, MemoryRun
 from contramem.inject.run import Run
 from contramem.traces.normalize import Naming, Recorder
-from contramem.traces.trajectory import Event, Outcome, RunUsage, ShownMemory, Tool
+from contramem.traces.trajectory import Outcome, RunUsage, ShownMemory, Tool
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Conversation:
             self._task.query(tools), task=self.wording, task_id=self._task.id, scenario_id=self._task.family
         )
         self._memory_run = self._provider.begin(query, run_id=self._run_id)
-        self._guided = GuidedRun(_NotedRun(self._memory_run, self._note))
+        self._guided = GuidedRun(_NotedRun(self._memory_run, self._note), hold="first_call")
         return self._note(self._memory_run.guidance)
 
     def _before_call(self, message: Mapping[str, Any]) -> str | None:
@@ -136,25 +136,15 @@ class Conversation:
         return len(self.recorder.events(finalize=False))
 
 
-@dataclass(frozen=True)
-class _NotedRun:
+class _NotedRun(ForwardingRun):
     """A memory run that notes what it shows before calls."""
 
-    run: MemoryRun
-    note: Any
-
-    @property
-    def guidance(self) -> Guidance:
-        return self.run.guidance
+    def __init__(self, run: MemoryRun, note: Any) -> None:
+        super().__init__(run)
+        self._note = note
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
-        guidance = self.run.before_call(function, arguments)
+        guidance = super().before_call(function, arguments)
         if guidance:
-            self.note(guidance, function)
+            self._note(guidance, function)
         return guidance
-
-    def observe(self, event: Event) -> object:
-        return self.run.observe(event)
-
-    def finish(self, outcome: bool | Outcome | None = None) -> None:
-        self.run.finish(outcome)

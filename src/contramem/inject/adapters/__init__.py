@@ -1,6 +1,8 @@
 """Adapters: contramem in other people's agents, one thin file a framework. Each imports its framework only when it is
 imported itself, and needs the extra of that name.
 
+    guided_run.py         what all of them share: what to show when, and which call to hold
+    starter.py            starting runs, and conversations in which more is asked
     wrapper.py            hand-written loops: tools in a dict, or one callable
     pydantic_ai.py        a capability of an agent
     langchain.py          middleware of an agent; the same for a ToolNode in a LangGraph graph

@@ -1,35 +1,38 @@
-"""A run as adapters see it: guidance at the start, calls held once, results told. Each adapter is a layer over it."""
+"""A run as adapters see it: what to show at the start, which call to hold, what to say beside a result and at the end.
+
+Each adapter is a few lines over `GuidedRun`. docs/integrations.md shows how to write one.
+
+Memory must never cost a run, so text is shown where it costs no step: at the start, in a tool's description, beside
+a result. A call is held back only where it would do harm: it would break a guard of a card that the agent was shown,
+or it repeats a call that failed, unchanged. At most once for a function and twice in a run, and never in a reply that
+ends it.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from contramem.inject.provider import MemoryRun
-from contramem.inject.run import Memory, Run
 from contramem.prompts import render
-from contramem.retrieve.profiles import Profile
+from contramem.traces.effects import effect_of
 from contramem.traces.result_errors import error_in  # so that a live failure is what a failure in a trace is
-from contramem.traces.trajectory import Event, Result, Tool
+from contramem.traces.shell import exit_code_error, function_called
+from contramem.traces.trajectory import Event, Result
 
 HELD = "inject/adapters/prompts/held.jinja"
-_MANY = 10_000
-_Kept = TypeVar("_Kept")
+BESIDE = "inject/adapters/prompts/beside_result.jinja"
+MAX_HOLDS = 2
+"""In a run. An agent that goes on after two warnings has its reasons, or does not read them."""
 
+HoldPolicy: TypeAlias = Literal["harm", "first_call"]
+"""`harm`: what this module says. `first_call`: the first call of every function that has a card is held and answered
+with the card. It costs a step for each function, and is there to be compared with."""
 
-class StartOptions(TypedDict, total=False):
-    """What an adapter passes on to `Memory.start`, whose documentation has the meaning of each."""
-
-    ability: str | None
-    apps: Iterable[str] | None
-    tools: Iterable[str | Tool] | None
-    """Left out, the adapter names the tools that the framework gives the agent, where it can see them."""
-    task_id: str | None
-    scenario_id: str | None
-    profile: str | Profile | None
+_ENDING = frozenset("submit final_answer final_result attempt_completion complete_task end_conversation exit".split())
 
 
 @dataclass(frozen=True)
@@ -40,19 +43,40 @@ class _Decision:
     """None: the call was let through."""
 
 
-class GuidedRun:
-    """One run: what is shown at its start, which calls are held, and what came of the others. Threads may share it."""
+@dataclass
+class _Record:
+    """What a run has been through. Guarded by the lock of its `GuidedRun`."""
 
-    def __init__(self, run: MemoryRun) -> None:
+    decisions: dict[str, _Decision] = field(default_factory=dict)
+    """By function: the last one."""
+    held: set[str] = field(default_factory=set)
+    """Functions of which a call was held."""
+    failed_calls: set[str] = field(default_factory=set)
+    """Calls that failed and have not worked since, with their arguments."""
+    answers: set[str] = field(default_factory=set)
+    """Texts that held calls were answered with. A framework may hand them back as results."""
+    events: int = 0
+    final_asked: bool = False
+
+
+class GuidedRun:
+    """One run of an agent with memory. Threads may share it."""
+
+    def __init__(self, run: MemoryRun, *, hold: HoldPolicy = "harm") -> None:
         self.run = run
-        self._decisions: dict[str, _Decision] = {}
-        self._told = 0
+        self._policy = hold
+        self._record = _Record()
         self._lock = Lock()
 
     @property
     def guidance(self) -> str:
-        """What to show before the first step; empty when there is nothing."""
+        """What to show before the first step; empty when there is nothing. It never changes, so that a provider can
+        cache the prompt that begins with it."""
         return self.run.guidance.text
+
+    def describe(self, function: str) -> str:
+        """What to put after the description of a tool before the first step; empty when there is nothing to add."""
+        return self.run.describe(function)
 
     def hold(
         self,
@@ -61,110 +85,98 @@ class GuidedRun:
         *,
         turn: Hashable = None,
         call: str | None = None,
+        ends: bool = False,
     ) -> str | None:
         """What to answer this call with instead of making it. None: make it.
 
-        `turn` names the model's reply that the call is from. An agent that calls one function several times in a reply
-        has read nothing in between, so all of them are held, or none; the card is the answer to the first. Without a
-        turn each call stands for itself. `call` names the call: asked again about the same one, the answer is the same.
+        `turn` names the model's reply that the call is from: calls of one function in one reply are held together or
+        not at all, for the model had read nothing in between. `call` names the call: asked again about it, the answer
+        stays. `ends` says that the reply ends the run, so that nobody would make a held call again; say so
+        too where you cannot know.
         """
+        name = function_called(function, arguments)
         with self._lock:
-            decision = self._decisions.get(function)
+            decision = self._record.decisions.get(name)
             if decision is None or turn is None or decision.turn != turn:
-                note = self.run.before_call(function, arguments)
-                text = held_text(function, note.text) if note else None
-                self._decisions[function] = _Decision(turn, call, text)
+                text = self._decide(function, name, arguments, ends)
+                self._record.decisions[name] = _Decision(turn, call, text)
                 return text
         if decision.text is None or (call is not None and call == decision.call):
             return decision.text
-        return held_text(function)
+        return self._answer(held_text(function))
+
+    def _decide(self, function: str, name: str, arguments: Mapping[str, Any] | None, ends: bool) -> str | None:
+        """Called with the lock held."""
+        if self._policy == "first_call":
+            note = self.run.before_call(function, arguments)
+            return self._answer(held_text(function, note.text)) if note else None
+        record = self._record
+        if ends or ends_run(function) or name in record.held or len(record.held) >= MAX_HOLDS:
+            return None
+        note = self.run.before_harm(function, arguments, repeats=_key(name, arguments) in record.failed_calls)
+        if not note:
+            return None
+        record.held.add(name)
+        return self._answer(held_text(function, note.text))
+
+    def _answer(self, text: str) -> str:
+        self._record.answers.add(text)
+        return text
 
     def tell(
         self, function: str, arguments: Mapping[str, Any] | None = None, content: object = None, error: object = None
-    ) -> None:
-        """What came of a call that was made: `content`, or the `error` it ended with (a message or an exception).
+    ) -> str:
+        """Tell what came of a call that was made: `content`, or the `error` it ended with (a message or an exception).
 
-        A failure brings the card of the function back. Text that admits to an error counts as one.
+        Returns what to put beside the result where the framework lets you; empty when there is nothing to say. After a
+        failure that is the card of the function; after a call that broke a guard of a shown card, what it broke.
         """
-        message = error_in(content) if error is None else str(error) or type(error).__name__
+        if isinstance(content, str) and content in self._record.answers:  # a call that was held was not made
+            return ""
+        name = function_called(function, arguments)
+        message = _failure(name, content, error)
         with self._lock:
-            position, self._told = self._told, self._told + 1
+            position, self._record.events = self._record.events, self._record.events + 1
+            key = _key(name, arguments)
+            (self._record.failed_calls.discard if message is None else self._record.failed_calls.add)(key)
         result = Result(content if isinstance(content, str | dict | list) else None, message)
-        self.run.observe(
-            Event(position, "agent", "call", function=function, arguments=dict(arguments or {}), result=result)
-        )
+        event = Event(position, "agent", "call", function=function, arguments=dict(arguments or {}), result=result)
+        note = self.run.after_call(event)
+        return render(BESIDE, note=note.text).text.strip() if note else ""
 
-
-@dataclass(frozen=True)
-class Starter:
-    """Starts the runs of one agent."""
-
-    memory: Memory
-    options: StartOptions
-    on_start: Callable[[Run], None] | None = None
-    """Told of every run that starts: keep it to say later how it ended (`run.finish`)."""
-
-    def start(self, task: str, *, run_id: str | None = None, tools: Iterable[str] | None = None) -> GuidedRun:
-        options: StartOptions = {"tools": tools}
-        run = self.memory.start(task, run_id=run_id, **(options | self.options))
-        if self.on_start is not None:
-            self.on_start(run)
-        return GuidedRun(run)
-
-
-class Conversation:
-    """A run in which more is asked as it goes on. Each prompt gets guidance of its own; what was held stays held, for
-    its card is still in the conversation."""
-
-    def __init__(self, starter: Starter, run_id: str | None) -> None:
-        self._starter, self._run_id = starter, run_id
-        self._asked: str | None = None
-        self._latest: GuidedRun | None = None
-        self._first: GuidedRun | None = None
-        self._lock = Lock()
-
-    def at(self, task: str, tools: Iterable[str] | None = None) -> tuple[GuidedRun, str]:
-        """The run, and the guidance for `task`, which is all that was asked so far."""
+    def before_final(self) -> str:
+        """What to show before the run ends, once; empty when there is nothing."""
         with self._lock:
-            if self._first is None or self._latest is None or task != self._asked:
-                self._asked, self._latest = task, self._starter.start(task, run_id=self._run_id, tools=tools)
-                self._first = self._first or self._latest
-            return self._first, self._latest.guidance
+            asked, self._record.final_asked = self._record.final_asked, True
+        note = None if asked else self.run.before_final()
+        return note.text if note else ""
 
 
-class Runs(Generic[_Kept]):
-    """What is kept of the runs that go on now, by the framework's name for them. Of very many the longest unused is
-    forgotten, for not every framework says when a run ends."""
-
-    def __init__(self, many: int = _MANY) -> None:
-        self._many = many
-        self._runs: OrderedDict[Hashable, _Kept] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: Hashable, start: Callable[[], _Kept]) -> _Kept:
-        """What is kept under `key`, made by `start` if there is nothing."""
-        with self._lock:
-            if key not in self._runs:
-                self._runs[key] = start()
-                if len(self._runs) > self._many:
-                    self._runs.popitem(last=False)
-            self._runs.move_to_end(key)
-            return self._runs[key]
-
-    def drop(self, key: Hashable) -> None:
-        with self._lock:
-            self._runs.pop(key, None)
-
-
-def missing(adapter: str, package: str, extra: str, error: ImportError) -> ImportError:
-    """What to raise when the `package` of an adapter does not import: how to get it, or what is wrong with it."""
-    if error.name == package:
-        return ImportError(f"{adapter} needs a package that is not installed: pip install 'contramem[{extra}]'")
-    return ImportError(
-        f"{adapter} cannot use the {package} installed here ({error}): pip install -U 'contramem[{extra}]'"
-    )
+def ends_run(function: str) -> bool:
+    """Does a tool of this name end the run? Its call is never held."""
+    bare = function.rpartition(".")[2].rpartition("__")[2].lower()
+    return bare in _ENDING or effect_of(bare) == "finalize"
 
 
 def held_text(function: str, card: str = "") -> str:
     """The answer to a held call: the card, or, without one, that it is the answer to another call of the same reply."""
     return render(HELD, function=function, card=card, elsewhere=not card).text.strip()
+
+
+def _failure(name: str, content: object, error: object) -> str | None:
+    if error is not None:
+        return str(error) or type(error).__name__
+    return error_in(content) or exit_code_error(name, _decoded(content))
+
+
+def _decoded(content: object) -> object:
+    if not isinstance(content, str) or not content.startswith("{"):
+        return content
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content
+
+
+def _key(name: str, arguments: Mapping[str, Any] | None) -> str:
+    return f"{name} {json.dumps(arguments or {}, sort_keys=True, default=str)}"

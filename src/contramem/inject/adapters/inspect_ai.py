@@ -7,7 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from contramem.inject.adapters.guided_run import GuidedRun, Starter, StartOptions, missing
+from contramem.inject.adapters.guided_run import GuidedRun, ends_run
+from contramem.inject.adapters.starter import Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Outcome
 
@@ -19,7 +20,7 @@ try:
     from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageTool
     from inspect_ai.scorer import value_to_float
     from inspect_ai.solver import Generate, Solver, TaskState, solver
-    from inspect_ai.tool import ToolCall, ToolCallView
+    from inspect_ai.tool import ToolCall, ToolCallView, ToolInfo
 except ImportError as error:
     raise missing(__name__, "inspect_ai", "inspect", error) from error
 
@@ -27,8 +28,8 @@ except ImportError as error:
 def guided(
     task: Task, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
 ) -> Task:
-    """`task`, its samples guided by `memory`: guidance in every request of the agent, and the card of a function as
-    the answer to its first call. Like `task_with`, this changes the task and returns it.
+    """`task`, its samples guided by `memory`: guidance in every request of the agent, a line of a function's card in
+    its tool's description, and notes beside results. Like `task_with`, this changes the task and returns it.
 
     The sample's id is the task id, so no card is shown that was learned from that very sample, unless `options` say
     otherwise. Approval policies of the task come after ours; those given to `eval` itself would replace both.
@@ -46,7 +47,9 @@ def guided(
         return solve
 
     policies = task.approval or [ApprovalPolicy(auto_approver(), "*")]
-    return task_with(task, setup=[begin(), *_listed(task.setup)], approval=[ApprovalPolicy(_cards(), "*"), *policies])
+    return task_with(
+        task, setup=[begin(), *_list_setup(task.setup)], approval=[ApprovalPolicy(_cards(), "*"), *policies]
+    )
 
 
 @dataclass
@@ -60,8 +63,8 @@ class _SampleRun:
     asked: frozenset[str | None]
     """Ids and texts of the user's messages: solvers change the text, and bridges to other frameworks the id."""
     run: GuidedRun | None = None
-    told: set[str] = field(default_factory=set)
-    """Ids of the messages that were looked through for errors."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """By id of a result that was looked at: what to say beside it, in every request from then on."""
     scored: bool = False
     """The agent is done: what is asked from now on is asked by scorers."""
 
@@ -72,7 +75,7 @@ class _SampleRun:
         task = "\n\n".join(message.text for message in asked)
         return cls(starter, state.uuid, str(state.sample_id), task, names)
 
-    def begun(self, tools: Sequence[str] | None = None) -> GuidedRun:
+    def begin(self, tools: Sequence[str] | None = None) -> GuidedRun:
         if self.run is None:
             options: StartOptions = {"task_id": self.sample_id}
             starter = replace(self.starter, options=options | self.starter.options)
@@ -86,12 +89,21 @@ class _SampleRun:
 
     def look_through(self, history: Sequence[ChatMessage]) -> None:
         """Tell what came of the calls since the last look."""
+        arguments = {call.id: call.arguments for message in history for call in _calls(message)}
         for message in history:
-            if isinstance(message, ChatMessageTool) and message.id and message.id not in self.told:
-                self.told.add(message.id)
-                if message.error is None or message.error.type != "approval":  # what was not approved was not made
-                    failed = message.error and (message.error.message or message.error.type)
-                    self.begun().tell(message.function or "", content=message.text, error=failed)
+            if isinstance(message, ChatMessageTool) and message.id and message.id not in self.notes:
+                self.notes[message.id] = self._tell(message, arguments.get(message.tool_call_id or "", {}))
+
+    def _tell(self, message: ChatMessageTool, arguments: dict[str, Any]) -> str:
+        if message.error is not None and message.error.type == "approval":  # what was not approved was not made
+            return ""
+        failed = message.error and (message.error.message or message.error.type)
+        return self.begin().tell(message.function or "", arguments, content=message.text, error=failed)
+
+    def with_notes(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """`messages`, results with what there is to say beside them."""
+        self.look_through(messages)
+        return [_with_note(message, self.notes.get(message.id or "", "")) for message in messages]
 
 
 _ATTEMPT: ContextVar[_SampleRun | None] = ContextVar("contramem_attempt", default=None)
@@ -105,7 +117,10 @@ def _cards() -> Approver:
         attempt = _ATTEMPT.get()
         if attempt is not None:
             attempt.look_through(history)
-            held = attempt.begun().hold(call.function, call.arguments, turn=_turn(history), call=call.id)
+            reply = _reply(history)
+            ends = any(ends_run(other.function) for other in _calls(reply))
+            turn = reply.id if reply else None
+            held = attempt.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends=ends)
             if held is not None:
                 return Approval(decision="reject", explanation=held, metadata={"contramem": "held"})
         return Approval(decision="escalate")
@@ -127,7 +142,10 @@ class _MemoryHooks(Hooks):
         attempt = _ATTEMPT.get()
         if attempt is None or not attempt.is_of_agent(data.input):
             return
-        text = attempt.begun([tool.name for tool in data.tools]).guidance
+        run = attempt.begin([tool.name for tool in data.tools])
+        text = run.guidance
+        data.input[:] = attempt.with_notes(data.input)
+        data.tools[:] = [_described(tool, run.describe(tool.name)) for tool in data.tools]
         leading = next((place for place, message in enumerate(data.input) if message.role != "system"), 0)
         # A request that is tried again comes with what was inserted the first time.
         if text and not any(message.text == text for message in data.input[:leading]):
@@ -156,12 +174,32 @@ def _outcome(sample: EvalSample) -> Outcome:
     return Outcome(passed=reward >= 1, reward=reward)
 
 
-def _turn(history: Sequence[ChatMessage]) -> str | None:
+def _reply(history: Sequence[ChatMessage]) -> ChatMessageAssistant | None:
     """The reply that the calls of this moment are from."""
-    return next((message.id for message in reversed(history) if isinstance(message, ChatMessageAssistant)), None)
+    return next((message for message in reversed(history) if isinstance(message, ChatMessageAssistant)), None)
 
 
-def _listed(setup: Any) -> list[Solver]:
+def _calls(message: ChatMessage | None) -> Sequence[ToolCall]:
+    return (message.tool_calls or ()) if isinstance(message, ChatMessageAssistant) else ()
+
+
+def _with_note(message: ChatMessage, note: str) -> ChatMessage:
+    # A request that is tried again comes with what was added the first time.
+    if not note or not isinstance(message, ChatMessageTool) or message.text.endswith(note):
+        return message
+    if message.error is not None:
+        error = message.error.__class__(message.error.type, f"{message.error.message}\n\n{note}")
+        return message.model_copy(update={"error": error, "content": f"{message.text}\n\n{note}"})
+    return message.model_copy(update={"content": f"{message.text}\n\n{note}"})
+
+
+def _described(tool: ToolInfo, line: str) -> ToolInfo:
+    if not line or tool.description.endswith(line):
+        return tool
+    return tool.model_copy(update={"description": f"{tool.description}\n{line}"})
+
+
+def _list_setup(setup: Any) -> list[Solver]:
     if setup is None:
         return []
     return list(setup) if isinstance(setup, Sequence) else [setup]

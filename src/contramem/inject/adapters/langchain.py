@@ -9,11 +9,11 @@ from uuid import uuid4
 from typing_extensions import TypedDict  # pydantic, which makes schemas of states, refuses typing's before 3.12
 
 from contramem.errors import UsageError
-from contramem.inject.adapters.guided_run import Conversation, GuidedRun, Runs, Starter, StartOptions, missing
+from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 
 try:
-    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
     from langchain.agents.middleware.types import PrivateStateAttr
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool
@@ -28,6 +28,10 @@ except ImportError as error:
 RUN = "contramem_run"
 """The key in the state of a graph that names the run."""
 
+NOTE = {"contramem": "note"}
+HELD = {"contramem": "held"}
+"""Marks on messages of ours."""
+
 ToolResult: TypeAlias = "ToolMessage | Command[Any]"
 
 
@@ -39,7 +43,7 @@ class GuidedState(TypedDict):
 
 
 class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
-    """Guidance in the system message, and the card of a function as the answer to its first call.
+    """Guidance in the system message, a line of a function's card in its tool's description, notes beside results.
 
     A conversation is a run: every invocation that goes on with the same state (a thread, where there is a checkpointer)
     is the same run, and without a state to go on with each is its own. The task is what the user wrote so far, in all
@@ -65,9 +69,21 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if getattr(execution, "thread_id", None) is None:  # nobody can go on with it
             self._runs.drop(_read(state, RUN))
 
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Before the last answer: what is still open goes back to the model, once."""
+        messages = _messages(state)
+        last = messages[-1] if messages else None
+        if not isinstance(last, AIMessage) or last.tool_calls or _read(state, "structured_response") is not None:
+            return None
+        note = self._conversation(state).at(_requests(state)).before_final()
+        return {"messages": [HumanMessage(note, additional_kwargs=NOTE)], "jump_to": "model"} if note else None
+
     def guidance(self, state: Mapping[str, Any], tools: Iterable[str] | None = None) -> str:
         """What to show the model, for a graph of your own; empty when there is nothing."""
-        return self._run(state, tools)[1]
+        conversation = self._conversation(state)
+        conversation.at(_requests(state), tools)
+        return "\n\n".join(conversation.notes.values())
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -85,10 +101,9 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         try:
             result = handler(request)
         except Exception as error:
-            self._tell(request, error)
+            self._tell_error(request, error)
             raise
-        self._tell(request, result)
-        return result
+        return self._tell(request, result)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
@@ -98,45 +113,60 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         try:
             result = await handler(request)
         except Exception as error:
-            self._tell(request, error)
+            self._tell_error(request, error)
             raise
-        self._tell(request, result)
-        return result
+        return self._tell(request, result)
 
     def _with_guidance(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        _, text = self._run(request.state, [*map(_tool_name, request.tools)])
-        return request.override(system_message=_with(request.system_message, text)) if text else request
+        conversation = self._conversation(request.state)
+        run = conversation.at(_requests(request.state), [*map(_tool_name, request.tools)])
+        notes = conversation.notes
+        changed: dict[str, Any] = {
+            "tools": [_described(tool, run.describe(_tool_name(tool))) for tool in request.tools]
+        }
+        if first := notes.pop(0, ""):
+            changed["system_message"] = _with(request.system_message, first)
+        if notes:
+            changed["messages"] = _beside_requests(request.messages, notes)
+        return request.override(**changed)
 
     def _held(self, request: ToolCallRequest) -> ToolMessage | None:
         call = request.tool_call
-        run, _ = self._run(request.state, [tool.name for tool in request.runtime.tools])
-        text = run.hold(call["name"], call["args"], turn=_turn(request.state), call=call["id"])
+        run = self._conversation(request.state).at(_requests(request.state), [*_tools(request)])
+        ends = _ends(request)
+        text = run.hold(call["name"], call["args"], turn=_turn(request.state), call=call["id"], ends=ends)
         if text is None:
             return None
         # An error, for nothing was done: neither the model nor code that looks through the history may think so.
-        told = {"contramem": "held"}
         return ToolMessage(
-            text, name=call["name"], tool_call_id=call["id"] or "", status="error", additional_kwargs=told
+            text, name=call["name"], tool_call_id=call["id"] or "", status="error", additional_kwargs=HELD
         )
 
-    def _tell(self, request: ToolCallRequest, came_back: object) -> None:
-        if isinstance(came_back, GraphBubbleUp):  # an interrupt: the call is not over
-            return
-        run, call = self._run(request.state)[0], request.tool_call
-        if isinstance(came_back, ToolMessage):
-            error = (str(came_back.text) or "failed") if came_back.status == "error" else None
-            run.tell(call["name"], call["args"], str(came_back.text), error)
-        else:
-            run.tell(call["name"], call["args"], error=came_back if isinstance(came_back, Exception) else None)
+    def _tell(self, request: ToolCallRequest, result: ToolResult) -> ToolResult:
+        """The result, with what there is to say about it."""
+        run, call = self._conversation(request.state).at(_requests(request.state)), request.tool_call
+        if not isinstance(result, ToolMessage):
+            run.tell(call["name"], call["args"])
+            return result
+        error = (str(result.text) or "failed") if result.status == "error" else None
+        note = run.tell(call["name"], call["args"], str(result.text), error)
+        if not note or _ends(request):  # the result of a tool that ends the run is what the caller gets
+            return result
+        return result.model_copy(update={"content": _append(result.content, note)})
 
-    def _run(self, state: object, tools: Iterable[str] | None = None) -> tuple[GuidedRun, str]:
+    def _tell_error(self, request: ToolCallRequest, error: Exception) -> None:
+        if not isinstance(error, GraphBubbleUp):  # an interrupt: the call is not over
+            call = request.tool_call
+            self._conversation(request.state).at(_requests(request.state)).tell(call["name"], call["args"], error=error)
+
+    def _conversation(self, state: object) -> Conversation:
         key = _read(state, RUN)
         if not isinstance(key, str):
             raise UsageError(
                 f"the state of this graph has no {RUN!r}, so its runs cannot be told apart. Make it a StateGraph "
                 "of GuidedState, or give your state that key, and make MemoryMiddleware.before_agent its first node."
             )
-        return self._runs.get(key, lambda: Conversation(self._starter, key)).at(_task(state), tools)
+        return self._runs.get(key, lambda: Conversation(self._starter, key))
 
 
 def _read(state: object, key: str) -> Any:
@@ -147,22 +177,62 @@ def _messages(state: object) -> Sequence[AnyMessage]:
     return _read(state, "messages") or ()
 
 
-def _task(state: object) -> str:
-    return "\n\n".join(str(message.text) for message in _messages(state) if isinstance(message, HumanMessage))
+def _is_request(message: AnyMessage) -> bool:
+    """Did the user write it? Not when it is a note of ours."""
+    return isinstance(message, HumanMessage) and not message.additional_kwargs.get("contramem")
+
+
+def _requests(state: object) -> list[str]:
+    return [str(message.text) for message in _messages(state) if _is_request(message)]
+
+
+def _beside_requests(messages: Sequence[AnyMessage], notes: Mapping[int, str]) -> list[AnyMessage]:
+    """`messages`, each note at the end of the request that brought it."""
+    placed, number = list(messages), -1
+    for place, message in enumerate(messages):
+        number += _is_request(message)
+        if _is_request(message) and number in notes:
+            placed[place] = message.model_copy(update={"content": _append(message.content, notes[number])})
+    return placed
+
+
+def _tools(request: ToolCallRequest) -> dict[str, BaseTool]:
+    return {tool.name: tool for tool in request.runtime.tools}
+
+
+def _ends(request: ToolCallRequest) -> bool:
+    """Does the reply that this call is from end the run? A call of a tool that the agent does not run itself gives the
+    structured answer; one of a tool that returns directly is the answer."""
+    tools = _tools(request)
+    reply = _reply(request.state)
+    names = [call["name"] for call in reply.tool_calls] if reply else []
+    return any(name not in tools or tools[name].return_direct for name in names)
 
 
 def _turn(state: object) -> object:
     """Which reply of the model the calls of this moment are from."""
-    reply = next((message for message in reversed(_messages(state)) if isinstance(message, AIMessage)), None)
+    reply = _reply(state)
     return reply and (reply.id or tuple(call["id"] for call in reply.tool_calls))
+
+
+def _reply(state: object) -> AIMessage | None:
+    return next((message for message in reversed(_messages(state)) if isinstance(message, AIMessage)), None)
 
 
 def _with(system: SystemMessage | None, text: str) -> SystemMessage:
     if system is None:
         return SystemMessage(text)
-    if isinstance(system.content, str):
-        return system.model_copy(update={"content": f"{system.content}\n\n{text}"})
-    return system.model_copy(update={"content": [*system.content, {"type": "text", "text": text}]})
+    return system.model_copy(update={"content": _append(system.content, text)})
+
+
+def _append(content: str | list[Any], text: str) -> str | list[Any]:
+    return f"{content}\n\n{text}" if isinstance(content, str) else [*content, {"type": "text", "text": text}]
+
+
+def _described(tool: BaseTool | dict[str, Any], line: str) -> BaseTool | dict[str, Any]:
+    if not line or isinstance(tool, dict):
+        return tool
+    return tool.model_copy(update={"description": f"{tool.description}\n{line}"})
 
 
 def _tool_name(tool: BaseTool | dict[str, Any]) -> str:

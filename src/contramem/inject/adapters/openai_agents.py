@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from contramem.inject.adapters.guided_run import GuidedRun, missing
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.adapters.starter import missing
 from contramem.inject.run import Run
 
 try:
@@ -33,10 +34,12 @@ _FAILED = ("An error occurred while running the tool", "Tool '")
 
 
 def guided(agent: Agent[_Context], run: Run) -> Agent[_Context]:
-    """A copy of `agent`, and of the agents it may hand off to, with guidance in its instructions and tools whose first
-    call is answered with the card. Make one for each run; the agent itself stays as it is.
+    """A copy of `agent`, and of the agents it may hand off to, with guidance in its instructions, a line of a
+    function's card in its tool's description, and notes beside results. Make one for each run; the agent itself stays
+    as it is.
 
-    Tools of MCP servers belong to the server, not to the agent: they are not held.
+    Tools of MCP servers belong to the server, not to the agent: nothing is said about them. Calls of an agent that may
+    hand off, or that ends with the result of a tool, are not held: the reply may be its last.
     """
     return _Guide(run).agent(agent)
 
@@ -72,6 +75,8 @@ class _Guide:
         if not isinstance(tool, FunctionTool):
             return tool
         copied = copy.copy(tool)
+        if line := self._run.describe(tool.name):
+            copied.description = f"{tool.description}\n{line}"
         copied.tool_input_guardrails = [*(tool.tool_input_guardrails or ()), self._before]
         copied.tool_output_guardrails = [self._after, *(tool.tool_output_guardrails or ())]
         return copied
@@ -87,7 +92,8 @@ class _Guide:
 
     def _hold(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         call = data.context
-        held = self._run.hold(call.tool_name, _decoded(call.tool_arguments), turn=self._turn, call=call.tool_call_id)
+        arguments, ends = _decode(call.tool_arguments), _may_end(data.agent)
+        held = self._run.hold(call.tool_name, arguments, turn=self._turn, call=call.tool_call_id, ends=ends)
         if held is None:
             return ToolGuardrailFunctionOutput.allow()
         return ToolGuardrailFunctionOutput.reject_content(held, output_info={"contramem": "held"})
@@ -95,11 +101,18 @@ class _Guide:
     def _tell(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         call, output = data.context, data.output
         failed = output if isinstance(output, str) and output.startswith(_FAILED) else None
-        self._run.tell(call.tool_name, _decoded(call.tool_arguments), content=output, error=failed)
-        return ToolGuardrailFunctionOutput.allow()
+        note = self._run.tell(call.tool_name, _decode(call.tool_arguments), content=output, error=failed)
+        if not note or not isinstance(output, str) or data.agent.tool_use_behavior != "run_llm_again":
+            return ToolGuardrailFunctionOutput.allow()
+        # The SDK's way to put another text in the place of a result; ours begins with the result.
+        return ToolGuardrailFunctionOutput.reject_content(f"{output}\n\n{note}", output_info={"contramem": "note"})
 
 
-def _decoded(arguments: str) -> dict[str, Any] | None:
+def _may_end(agent: Agent[Any]) -> bool:
+    return bool(agent.handoffs) or agent.tool_use_behavior != "run_llm_again"
+
+
+def _decode(arguments: str) -> dict[str, Any] | None:
     """The arguments of a call; None when the model wrote no JSON object, which is then for the tool to refuse."""
     try:
         decoded = msgspec.json.decode(arguments)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
-from contramem.inject.adapters.guided_run import Conversation, GuidedRun, Runs, Starter, StartOptions, missing
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 
 try:
@@ -14,7 +16,8 @@ try:
     from pydantic_ai import ModelRetry, RunContext
     from pydantic_ai.capabilities import AbstractCapability, WrapToolExecuteHandler
     from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, SkipToolExecution
-    from pydantic_ai.messages import ModelRequest, ToolCallPart, UserPromptPart
+    from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
+    from pydantic_ai.models import ModelRequestContext
     from pydantic_ai.tools import AgentDepsT, ToolDefinition
 except ImportError as error:
     raise missing(__name__, "pydantic_ai", "pydantic-ai", error) from error
@@ -23,7 +26,7 @@ _NO_ERRORS = (SkipToolExecution, CallDeferred, ApprovalRequired)
 
 
 class MemoryCapability(AbstractCapability[AgentDepsT]):
-    """Guidance in the instructions, and the card of a function as the answer to its first call.
+    """Guidance in the instructions, a line of a function's card in its tool's description, and notes beside results.
 
     A run of the agent that goes on with the history of another has its conversation id, and is the same run of ours.
     The task is what the user wrote, in this run and in the history it continues.
@@ -34,16 +37,43 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
     ) -> None:
         """`on_start` is told of each run that starts; `options` are those of `Memory.start`."""
         self._starter = Starter(memory, options, on_start)
-        self._runs: Runs[Conversation] = Runs()  # shared by the copies
-        self._task = ""
+        self._runs: Runs[_PydanticConversation] = Runs()  # shared by the copies
+        self._requests: tuple[str, ...] = ()
+        self._output_tools: frozenset[str] = frozenset()
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:
         fresh = copy.copy(self)
-        fresh._task = _task(ctx)
+        fresh._requests = tuple(_requests(ctx))
         return fresh
 
     def get_instructions(self) -> Callable[[RunContext[AgentDepsT]], str | None]:
-        return lambda ctx: self._run(ctx)[1] or None
+        return lambda ctx: self._conversation(ctx).notes.get(0)
+
+    async def prepare_tools(self, ctx: RunContext[AgentDepsT], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
+        run = self._conversation(ctx, [tool.name for tool in tool_defs]).run
+        return [_described(tool, run.describe(tool.name)) for tool in tool_defs]
+
+    async def prepare_output_tools(
+        self, ctx: RunContext[AgentDepsT], tool_defs: list[ToolDefinition]
+    ) -> list[ToolDefinition]:
+        self._output_tools = frozenset(tool.name for tool in tool_defs)
+        return tool_defs
+
+    async def before_model_request(
+        self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """What a later request brings stays in the history from then on: nothing before it changes."""
+        if note := self._conversation(ctx).take_new_note():
+            ctx.enqueue(note)
+        return request_context
+
+    async def after_model_request(
+        self, ctx: RunContext[AgentDepsT], *, request_context: ModelRequestContext, response: ModelResponse
+    ) -> ModelResponse:
+        calls = {part.tool_name for part in response.parts if isinstance(part, ToolCallPart)}
+        if not calls - self._output_tools and (note := self._conversation(ctx).end_note()):
+            ctx.enqueue(note, priority="when_idle")
+        return response
 
     async def wrap_tool_execute(
         self,
@@ -54,9 +84,10 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         args: dict[str, Any],
         handler: WrapToolExecuteHandler,
     ) -> Any:
-        run, _ = self._run(ctx)
+        conversation, ends = self._conversation(ctx), self._ends(ctx)
+        run, turn = conversation.run, (ctx.run_id, ctx.run_step)
         if not ctx.tool_call_approved:  # what a person has approved is not for the model to think over
-            held = run.hold(call.tool_name, args, turn=(ctx.run_id, ctx.run_step), call=call.tool_call_id)
+            held = run.hold(call.tool_name, args, turn=turn, call=call.tool_call_id, ends=ends)
             if held is not None:
                 return held
         try:
@@ -64,9 +95,9 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         except _NO_ERRORS:
             raise
         except Exception as error:
-            run.tell(call.tool_name, args, error=error)
+            self._add(ctx, conversation, run.tell(call.tool_name, args, error=error), ends)
             raise
-        run.tell(call.tool_name, args, content=result)
+        self._add(ctx, conversation, run.tell(call.tool_name, args, content=result), ends)
         return result
 
     async def on_tool_validate_error(
@@ -78,21 +109,68 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         args: str | dict[str, Any],
         error: ValidationError | ModelRetry,
     ) -> dict[str, Any]:
-        self._run(ctx)[0].tell(call.tool_name, error=error)
+        conversation = self._conversation(ctx)
+        self._add(ctx, conversation, conversation.run.tell(call.tool_name, error=error), self._ends(ctx))
         raise error
 
-    def _run(self, ctx: RunContext[AgentDepsT]) -> tuple[GuidedRun, str]:
-        """The run, and its guidance. Asked at the first step and later: only then the run knows its tools."""
+    def _add(self, ctx: RunContext[AgentDepsT], conversation: _PydanticConversation, note: str, ends: bool) -> None:
+        if note and not ends:  # a note after the end would make the agent go on
+            ctx.enqueue(conversation.issue(note))
+
+    def _ends(self, ctx: RunContext[AgentDepsT]) -> bool:
+        """Does the reply that this call is from also give the output?"""
+        reply = next((message for message in reversed(ctx.messages) if isinstance(message, ModelResponse)), None)
+        calls = {part.tool_name for part in reply.parts if isinstance(part, ToolCallPart)} if reply else set()
+        return not calls.isdisjoint(self._output_tools)
+
+    def _conversation(self, ctx: RunContext[AgentDepsT], tools: Sequence[str] | None = None) -> _PydanticConversation:
+        """Asked at the first step and later: only then the run knows its tools."""
         run_id = getattr(ctx, "conversation_id", None) or ctx.run_id
-        conversation = self._runs.get(run_id, lambda: Conversation(self._starter, run_id))
-        return conversation.at(self._task, ctx.tools or None)
+        conversation = self._runs.get(run_id, lambda: _PydanticConversation(self._starter, run_id))
+        conversation.hear(self._requests, tools or ctx.tools or None)
+        return conversation
 
 
-def _task(ctx: RunContext[Any]) -> str:
+class _PydanticConversation:
+    """A conversation, with the notes that stand in its history as if the user had written them."""
+
+    def __init__(self, starter: Starter, run_id: str | None) -> None:
+        self._conversation = Conversation(starter, run_id)
+        self._issued: set[str] = set()
+        self._given = 0
+
+    def hear(self, requests: Iterable[str], tools: Iterable[str] | None) -> None:
+        self.run: GuidedRun = self._conversation.at([text for text in requests if text not in self._issued], tools)
+
+    @property
+    def notes(self) -> dict[int, str]:
+        return self._conversation.notes
+
+    def issue(self, note: str) -> str:
+        self._issued.add(note)
+        return note
+
+    def take_new_note(self) -> str:
+        number = max(self.notes, default=0)
+        new, self._given = number > self._given, max(number, self._given)
+        return self.issue(self.notes[number]) if new else ""
+
+    def end_note(self) -> str:
+        note = self.run.before_final()
+        return self.issue(note) if note else ""
+
+
+def _described(tool: ToolDefinition, line: str) -> ToolDefinition:
+    if not line:
+        return tool
+    return replace(tool, description=f"{tool.description}\n{line}" if tool.description else line)
+
+
+def _requests(ctx: RunContext[Any]) -> list[str]:
     """All that the user wrote: the prompt, after those of the history."""
     parts = [part for message in ctx.messages if isinstance(message, ModelRequest) for part in message.parts]
     prompts: list[Any] = [part.content for part in parts if isinstance(part, UserPromptPart)]
-    return "\n\n".join(text for prompt in (*prompts, ctx.prompt) for text in _texts(prompt))
+    return [text for prompt in (*prompts, ctx.prompt) for text in _texts(prompt)]
 
 
 def _texts(prompt: str | Iterable[object] | None) -> list[str]:

@@ -1,0 +1,137 @@
+"""What to answer the hooks of Claude Code, Codex and the Claude Agent SDK with, session by session.
+
+All three tell the same events in the same words. A prompt is answered with the cards that fit it, each once a session;
+a call is held only if it would do harm; notes stand beside results; what is open is said once before the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, TypeAlias
+
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.adapters.starter import Conversation, Runs, Starter
+
+HookEvent: TypeAlias = Mapping[str, Any]
+HookAnswer: TypeAlias = dict[str, Any]
+"""As the clients want it, in JSON. Empty: nothing to say, and a call is left to the client's own permissions."""
+
+
+class HookSession:
+    """One conversation: of a main agent, or of a sub-agent, which has not read what the main agent has."""
+
+    def __init__(self, starter: Starter, run_id: str) -> None:
+        self._conversation = Conversation(starter, run_id)
+        self.prompts: list[str] = []
+        self.turn: int | None = None
+        """Which reply the calls are from, where the client says when those of one are over."""
+        self._given: set[int] = set()
+
+    @property
+    def run(self) -> GuidedRun:
+        return self._conversation.at(self.prompts)
+
+    def ask(self, prompt: str) -> str:
+        """What to show with this prompt: cards that the conversation has not seen."""
+        self.prompts.append(prompt)
+        self._conversation.at(self.prompts)
+        return self._take()
+
+    def show_again(self) -> str:
+        """All that was shown, for a conversation that was compacted and has lost it."""
+        self._given.clear()
+        return self._take()
+
+    def _take(self) -> str:
+        notes = {number: text for number, text in self._conversation.notes.items() if number not in self._given}
+        self._given.update(notes)
+        return "\n\n".join(notes.values())
+
+
+class HookSessions:
+    """Answers the events of any number of sessions. Threads may share it."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self._sessions: Runs[HookSession] = Runs()
+        self._lock = Lock()
+        self._answers = {
+            "SessionStart": self._at_session,
+            "UserPromptSubmit": self._at_prompt,
+            "SubagentStart": self._at_subagent,
+            "PreToolUse": self._before_call,
+            "PostToolUse": self._after_call,
+            "PostToolUseFailure": self._after_call,
+            "PostToolBatch": self._after_turn,
+            "Stop": self._at_end,
+        }
+
+    def answer(self, event: HookEvent) -> HookAnswer:
+        """What to say to `event`; nothing to one that it does not know."""
+        answer = self._answers.get(str(event.get("hook_event_name")))
+        if answer is None:
+            return {}
+        with self._lock:
+            return answer(event, self._session(event.get("session_id"), event.get("agent_id")))
+
+    def _session(self, session_id: object, agent_id: object = None) -> HookSession:
+        run_id = str(session_id or "")
+        return self._sessions.get((run_id, agent_id or None), lambda: HookSession(self._starter, run_id))
+
+    def _at_session(self, event: HookEvent, session: HookSession) -> HookAnswer:
+        return _context(event, session.show_again()) if event.get("source") == "compact" and session.prompts else {}
+
+    def _at_prompt(self, event: HookEvent, session: HookSession) -> HookAnswer:
+        return _context(event, session.ask(str(event.get("prompt", ""))))
+
+    def _at_subagent(self, event: HookEvent, session: HookSession) -> HookAnswer:
+        """Nobody says what a sub-agent was asked; what the main agent was asked is the best guess."""
+        return _context(event, session.ask("\n\n".join(self._session(event.get("session_id")).prompts)))
+
+    def _before_call(self, event: HookEvent, session: HookSession) -> HookAnswer:
+        call = event.get("tool_use_id")
+        answer = session.run.hold(_tool(event), _arguments(event), turn=session.turn, call=call and str(call))
+        if answer is None:
+            return {}
+        return _output(event, permissionDecision="deny", permissionDecisionReason=answer)
+
+    def _after_call(self, event: HookEvent, session: HookSession) -> HookAnswer:
+        if event.get("is_interrupt"):
+            return {}
+        content, error = _plain(event.get("tool_response")), event.get("error")
+        return _context(event, session.run.tell(_tool(event), _arguments(event), content, error))
+
+    def _after_turn(self, event: HookEvent, session: HookSession) -> HookAnswer:
+        session.turn = (session.turn or 0) + 1
+        return {}
+
+    def _at_end(self, event: HookEvent, session: HookSession) -> HookAnswer:
+        if event.get("stop_hook_active"):
+            return {}
+        note = session.run.before_final()
+        return {"decision": "block", "reason": note} if note else {}
+
+
+def _tool(event: HookEvent) -> str:
+    return str(event.get("tool_name", ""))
+
+
+def _arguments(event: HookEvent) -> dict[str, Any]:
+    arguments = event.get("tool_input")
+    return dict(arguments) if isinstance(arguments, Mapping) else {}
+
+
+def _context(event: HookEvent, text: str) -> HookAnswer:
+    return _output(event, additionalContext=text) if text else {}
+
+
+def _output(event: HookEvent, **fields: str) -> HookAnswer:
+    return {"hookSpecificOutput": {"hookEventName": event["hook_event_name"], **fields}}
+
+
+def _plain(response: object) -> object:
+    """What a tool answered, blocks of text as text."""
+    if isinstance(response, list) and all(isinstance(block, dict) and "text" in block for block in response):
+        return "\n".join(str(block["text"]) for block in response)
+    return response

@@ -1,0 +1,84 @@
+"""A provider on this machine, as strict as the real ones: every tool call has exactly one result, right after it.
+
+It speaks chat completions, replies from a list and keeps every body. A reply is a list of texts and (tool, arguments).
+"""
+
+import itertools
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class StrictProvider:
+    def __init__(self):
+        self.replies, self.bodies, self.problems = [], [], []
+        self._ids = itertools.count(1)
+        provider = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *args):
+                pass
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+                content = json.dumps(provider.answer(body)).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def answer(self, body):
+        self.bodies.append(body)
+        self.problems += problems_in(body["messages"])
+        blocks = self.replies.pop(0) if self.replies else ["done"]
+        calls = [
+            {"id": f"call_{next(self._ids)}", "type": "function", "function": {"name": name, "arguments": text}}
+            for name, text in ((block[0], json.dumps(block[1])) for block in blocks if not isinstance(block, str))
+        ]
+        message = {"role": "assistant", "content": "".join(block for block in blocks if isinstance(block, str)) or None}
+        choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "logprobs": None}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        choice["message"] = message | ({"tool_calls": calls} if calls else {})
+        head = {"id": f"chat_{next(self._ids)}", "object": "chat.completion", "created": 1, "model": body["model"]}
+        return head | {"choices": [choice], "usage": usage}
+
+    def results(self, request=-1):
+        """The results of tools that a request brings."""
+        return [message["content"] for message in self.bodies[request]["messages"] if message["role"] == "tool"]
+
+    def tool(self, name, request=0):
+        """The description of a tool, as a request has it."""
+        tools = {tool["function"]["name"]: tool["function"] for tool in self.bodies[request]["tools"]}
+        return tools[name]["description"]
+
+    def assert_cacheable(self):
+        """Nothing that was sent once is changed later: each request begins with the one before."""
+        for before, after in itertools.pairwise(self.bodies):
+            assert after["messages"][: len(before["messages"])] == before["messages"]
+            assert after.get("tools") == before.get("tools")
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def problems_in(messages):
+    """What a provider would refuse."""
+    found, waiting = [], set()
+    for number, message in enumerate(messages):
+        if waiting and message["role"] != "tool":
+            found.append(f"message {number}: calls without a result: {waiting}")
+            waiting = set()
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                found.append(f"message {number}: a result without its call")
+            waiting.discard(message["tool_call_id"])
+        waiting |= {call["id"] for call in message.get("tool_calls") or ()}
+    return found + ([f"calls without a result at the end: {waiting}"] if waiting else [])
