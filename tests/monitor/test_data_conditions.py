@@ -170,3 +170,16 @@ def test_numbers_are_ordered_as_numbers(left: float, right: float) -> None:
 @pytest.mark.parametrize(("value", "shape"), [("2026-W05", "9-A9"), ("Jane Doe", "Aa Aa"), (12.5, "9.9"), ("", "")])
 def test_a_shape_tells_how_a_value_is_written_and_not_the_value(value: object, shape: str) -> None:
     assert shape_of(value) == shape
+
+
+@pytest.mark.parametrize(
+    ("guard", "functions"),
+    [
+        ("existence(A.b[n from A.c.field])", ("A.b", "A.c")),
+        ("existence(A.b[n from A.c])", ("A.b", "A.c")),
+        ("existence(A.b[n times 0.01 of task])", ("A.b",)),
+        ("existence(A.b[n picks lowest due of A.c]) when A.d.tier = A and A.e has one", ("A.b", "A.c", "A.d", "A.e")),
+    ],
+)
+def test_a_guard_names_the_functions_that_it_looks_at(guard: str, functions: tuple[str, ...]) -> None:
+    assert parse_guard(guard).functions == functions

@@ -57,8 +57,8 @@ class ArgumentCondition(NamedTuple):
     @property
     def functions(self) -> tuple[str, ...]:
         """The functions that it names as the place a value comes from."""
-        place = self.value if self.test in ("from", "picks", "times") else ""
-        return (function_of_place(place.rpartition(" ")[2]),) if "." in place else ()
+        place = self.value.rpartition(" ")[2] if self.test in ("from", "picks", "times") else ""
+        return (function_of_place(place),) if "." in place else ()
 
     def holds(self, action: Action) -> bool:
         value = action.arguments.get(self.argument)

@@ -45,9 +45,7 @@ class Pattern(NamedTuple):
     @property
     def functions(self) -> tuple[str, ...]:
         """Every function that it names: the one, and those that values must come from."""
-        sources = (
-            condition.value for condition in self.conditions if condition.test == "from" and "." in condition.value
-        )
+        sources = (function for condition in self.conditions for function in condition.functions)
         return tuple(name for name in (self.function, *sources) if name)
 
     def matches(self, action: Action) -> bool:

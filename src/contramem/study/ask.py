@@ -89,7 +89,8 @@ class TrialReport:
 
     @property
     def _is_refuted(self) -> bool:
-        return self.confirmation is not None and self.confirmation.entry.judgement == "contradicted"
+        """A passing run among the tasks kept back does otherwise."""
+        return self.confirmation is not None and self.confirmation.entry.counts.broke_passed > 0
 
 
 def is_observed(trial: Trial) -> bool:

@@ -17,7 +17,8 @@ from contramem.study.chance import Table
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import MAX_CONTRADICTING, Weights, sharpen
 
-MAX_CHANCE = 0.05
+MAX_CHANCE = 0.2
+"""Of a difference that is worth a trial. What holds up is decided on the tasks kept back, not here."""
 MIN_BROKEN = 2
 """Failing runs that must have broken a guard. One run may have failed for any reason."""
 MAX_SHARPENED = 60

@@ -14,7 +14,7 @@ from contramem.study.run_set import RunSet, StudyRun
 
 MAX_CONTRADICTING = 0.1
 """Of the passing runs that a sharpened guard speaks about: a condition is there to leave no exceptions."""
-MIN_RUNS = 3
+MIN_RUNS = 2
 """That keep it, and that break it, inside of the condition."""
 
 
