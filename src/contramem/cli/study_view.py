@@ -31,19 +31,15 @@ def show_answer(answer: QueryAnswer, console: Console) -> None:
 
 
 def show_kinds(rows: Sequence[KindReport], console: Console) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name, justify in (("kind", "left"), ("tasks", "right"), ("runs", "right"), ("passed", "right")):
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    table.add_column("best and worst source", no_wrap=True)
-    table.add_column("for example", no_wrap=True, overflow="ellipsis")
+    width = max((len(row.kind) for row in rows[:SHOWN_TASKS]), default=4)
+    console.print(Text(f"{'kind':{width}}  tasks    runs  passed  best and worst source", "dim"))
     for row in rows[:SHOWN_TASKS]:
         rates = sorted(((passed / runs, source) for source, (passed, runs) in row.by_source.items()), reverse=True)
         spread = f"{rates[0][1]} {rates[0][0]:.0%}, {rates[-1][1]} {rates[-1][0]:.0%}" if rates else ""
         share = f"{row.passed / row.runs:.0%}" if row.runs else "?"
-        table.add_row(
-            Text(row.kind), f"{len(row.tasks):,}", f"{row.runs:,}", share, spread, Text(row.example[:MAX_CELL])
-        )
-    console.print(table)
+        line = f"{row.kind:{width}}  {len(row.tasks):5,}  {row.runs:6,}  {share:>6}  {spread}"
+        console.print(Text(line), overflow="ellipsis", no_wrap=True)
+        console.print(Text(f"  {row.example[: 2 * MAX_CELL]}", "dim"), overflow="ellipsis", no_wrap=True)
     if len(rows) > SHOWN_TASKS:
         console.print(f"[dim]... and {len(rows) - SHOWN_TASKS} smaller kinds; --json has all.[/]")
 
