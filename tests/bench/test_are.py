@@ -108,8 +108,9 @@ def test_the_trajectory_is_what_was_driven() -> None:
 @installed
 @pytest.mark.slow
 def test_a_wait_beyond_the_end_is_clipped_and_without_that_the_run_is_lost() -> None:
-    assert run("made_up_time_3").outcome.passed
-    assert run("made_up_time_3", clip=False).outcome.passed is False
+    """Without ticks, which would end the wait as well."""
+    assert run("made_up_time_3", ticks=False).outcome.passed
+    assert run("made_up_time_3", ticks=False, clip=False).outcome.passed is False
 
 
 @installed

@@ -41,7 +41,8 @@ def _heading(comparison: Comparison) -> Text:
     tried = f"{comparison.tasks} tasks, {comparison.pairs} pairs of runs"
     by = "task, source and trial" if comparison.by_source else "task and trial"
     sources = comparison.sources
-    text = Text.assemble(("base ", "bold"), _few(sources.base), ("  with memory ", "bold"), _few(sources.memory))
+    second = "  with memory " if comparison.by_source else "  second side "
+    text = Text.assemble(("base ", "bold"), _few(sources.base), (second, "bold"), _few(sources.memory))
     return text.append(f"\n{tried}, paired by {by}", style="dim")
 
 

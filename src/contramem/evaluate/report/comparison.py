@@ -62,6 +62,11 @@ def comparison_page(comparison: Comparison, pairing: Pairing, manifest: Manifest
 
 def _subtitle(comparison: Comparison) -> str:
     base, memory = (_few(names) for names in (comparison.sources.base, comparison.sources.memory))
+    if not comparison.by_source:
+        return (
+            f"First side: {base}. Second side: {memory}. n = {_count(comparison)}. The sides are different agents, so "
+            "this compares agents; 'with memory' below means the second side."
+        )
     return f"Without memory: {base}. With memory: {memory}. n = {_count(comparison)}."
 
 
