@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +42,16 @@ def test_tasks_with_the_same_functions_and_wording_are_one_kind(office: RunSet) 
     kinds = list_kinds(office)
     assert [len(kind.tasks) for kind in kinds] == [16, 4]
     assert kinds[0].by_source.keys() == {"careful", "eager", "hasty"}
+
+
+def test_kinds_have_the_same_names_in_every_process(tmp_path: Path) -> None:
+    runs = write_office(tmp_path)
+    command = [sys.executable, "-m", "contramem", "kinds", runs, "--json"]
+    answers = [
+        subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("1", "2")
+    ]
+    assert answers[0] == answers[1]
 
 
 def test_every_kind_is_divided_into_halves(office: RunSet) -> None:

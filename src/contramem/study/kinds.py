@@ -135,9 +135,8 @@ def _names(groups: Sequence[_Group], rarity: dict[str, float]) -> list[str]:
 
 def _name(group: _Group, rarity: dict[str, float]) -> str:
     size = len(group.members)
-    usual = [f for f, count in group.functions.most_common() if count * 2 >= size]
     writes = Counter(function for profile in group.members for function in profile.writes)
-    shown = [function for function, _ in writes.most_common(1)] or usual[:1]
+    shown = (_rank(writes) or _usual_functions(group))[:1]
     single = [word for word in group.words if " " not in word and group.words[word] * 2 >= size]
     called = set(tokenize(" ".join(shown)))
     marking = sorted((word for word in single if word not in called), key=lambda word: (-rarity[word], word))[:2]
@@ -145,6 +144,15 @@ def _name(group: _Group, rarity: dict[str, float]) -> str:
 
 
 def _kind(name: str, group: _Group) -> TaskKind:
-    size = len(group.members)
-    usual = tuple(function for function, count in group.functions.most_common() if count * 2 >= size)
-    return TaskKind(name, tuple(profile.task for profile in group.members), usual, group.members[0].text)
+    tasks = tuple(profile.task for profile in group.members)
+    return TaskKind(name, tasks, tuple(_usual_functions(group)), group.members[0].text)
+
+
+def _usual_functions(group: _Group) -> list[str]:
+    """Those that half of the tasks use, the most used first."""
+    return [function for function in _rank(group.functions) if group.functions[function] * 2 >= len(group.members)]
+
+
+def _rank(counts: Counter[str]) -> list[str]:
+    # Not most_common(): it leaves ties in the order of a set, which differs from one process to the next.
+    return sorted(counts, key=lambda name: (-counts[name], name))
