@@ -19,7 +19,7 @@ from contramem.traces.outcomes import read_outcomes
 from contramem.traces.pool import Pool
 from contramem.traces.read import TraceReading, read_traces, readers
 from contramem.traces.reader import Problem, ReadOptions
-from contramem.traces.tools import merge_tools
+from contramem.traces.tools import ToolDescriptions
 from contramem.traces.trajectory import Tool, Trajectory
 
 SHOWN_PROBLEMS = 10
@@ -131,13 +131,17 @@ def read_pool(
 
     What the runs say about their tools goes into `tools`.
     """
+    descriptions = ToolDescriptions()
     with Pool() as pool:
         with reading(paths, options) as runs:
             for run in select_sources(runs, sources):
                 pool.add(run)
                 if tools is not None:
-                    merge_tools(run.tools, tools)
+                    descriptions.add(run)
         complain(runs.problems, runs.problem_count, nothing_read=not len(pool))
+        if tools is not None:
+            tools.update(descriptions.by_function())
+            report_disputed(descriptions.disputed())
         if not len(pool):
             raise nothing_read_error(runs.problems, runs.ignored)
         yield pool
@@ -167,6 +171,14 @@ def complain(problems: list[Problem], count: int, *, nothing_read: bool = False)
         click.secho(str(problem), err=True, fg="yellow")
     if count > SHOWN_PROBLEMS:
         click.secho(f"... and {count - SHOWN_PROBLEMS} more; --json lists them.", err=True, fg="yellow")
+
+
+def report_disputed(functions: tuple[str, ...]) -> None:
+    """Name the functions that runs describe in different ways: one of the descriptions may have been tampered with."""
+    if functions:
+        listed = ", ".join(functions[:3]) + (", ..." if len(functions) > 3 else "")
+        message = f"Runs describe {plural(len(functions), 'function')} in different ways ({listed}); the description"
+        click.secho(f"{message} that most sources give counts.", err=True, fg="yellow")
 
 
 def plural(number: int, noun: str) -> str:

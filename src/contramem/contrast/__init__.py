@@ -8,5 +8,5 @@
 
 Beside them: flow.py knows where a value had been seen, enabling.py what made a refused call work, align.py sets runs
 side by side, permitted.py knows the values that a tool says it takes, english.py holds ordinary words, taint.py and
-instructions.py keep planted text out.
+instructions.py keep planted text out, look_alikes.py reads letters that imitate others.
 """

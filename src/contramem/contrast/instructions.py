@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, MatchKind
 
+from contramem.contrast.look_alikes import fold_look_alikes
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
+from contramem.traces.characters import remove_hidden
 
 MAX_GAP_CHARS = 400
 """Cues further apart than this do not support each other: a long document has room for all of them by chance."""
@@ -49,6 +51,50 @@ def _form(name: str, weight: int, anchors: str, pattern: str) -> InstructionForm
     return InstructionForm(name, anchors, re.compile(pattern, re.IGNORECASE | re.MULTILINE), weight)
 
 
+# Setting aside what was told, in other languages: a verb and a noun of one pair in one sentence, in whatever order.
+_SET_ASIDE = (
+    ("ignor olvid descart desatiend", "instruccion órdenes ordenes reglas indicaciones"),
+    ("ignor esqueç esquec desconsider descart", "instruç instrucoes ordens regras orientaç"),
+    ("ignor oubli néglig", "les+instructions vos+instructions tes+instructions instructions+précédentes consignes"),
+    ("ignorier vergiss vergessen missachte verwirf", "anweisung instruktion vorgaben befehle regeln aufgabe"),
+    ("ignora dimentica trascura", "istruzion ordini regole comandi"),
+    ("negeer vergeet", "instructie opdracht aanwijzing regels"),
+    ("ignoruj zignoruj zapomnij pomiń", "instrukcj poleceni wytyczn"),
+    ("ignorera glöm ignorer glem bortse", "instruktion instruks anvisning regler"),
+    ("ignoruj zapomeň ignorujte", "pokyn instrukc příkaz"),
+    ("ignoră ignora uită", "instrucțiuni instructiuni"),
+    ("игнорир проигнорир забуд", "инструкци указани команд правил"),
+    ("ігнор проігнор забуд", "інструкці вказівк команд"),
+    ("αγνόησε αγνοήστε ξέχασε", "οδηγίες εντολές"),
+    ("yoksay görmezden unut dikkate", "talimat komut yönerge"),
+    ("abaikan lupakan", "instruksi perintah"),
+    ("bỏ+qua phớt+lờ quên", "hướng+dẫn chỉ+dẫn lệnh"),
+    ("忽略 无视 忽视 忘记 無視 忘記 忽視 不要理会", "指令 指示 说明 說明 命令 规则 規則 提示"),
+    ("無視 忘れ", "指示 命令 指令 ルール"),
+    ("무시 잊", "지시 명령 지침"),
+    ("تجاهل انس اهمل", "تعليمات التعليمات أوامر الأوامر"),
+    ("نادیده فراموش", "دستور دستورات"),
+    ("התעלם תתעלם", "הוראות ההוראות"),
+    ("अनदेखा नज़रअंदाज़ नजरअंदाज भूल", "निर्देश आदेश"),
+    ("উপেক্ষা ভুলে", "নির্দেশ"),
+    ("ละเว้น เพิกเฉย", "คำสั่ง คำแนะนำ"),
+    ("puuza sahau", "maagizo"),
+)
+
+
+def _set_aside_pattern() -> str:
+    pairs = []
+    for verbs, nouns in _SET_ASIDE:
+        verb, noun = (
+            "|".join(re.escape(stem).replace(r"\+", r"\s+") for stem in stems.split()) for stems in (verbs, nouns)
+        )
+        pairs += [rf"(?:{verb})[^.!?。！？\n]{{0,60}}?(?:{noun})", rf"(?:{noun})[^.!?。！？\n]{{0,40}}?(?:{verb})"]
+    return "(?:^|(?<=[^A-Za-z]))(?:" + "|".join(pairs) + ")"
+
+
+_SET_ASIDE_ANCHORS = ",".join(sorted({verb.partition("+")[0] for verbs, _ in _SET_ASIDE for verb in verbs.split()}))
+
+
 _FORMS = (
     _form(
         "sets aside what was told",
@@ -58,11 +104,15 @@ _FORMS = (
         r"(?:(?:previous|prior|above|earlier|preceding|former|original|other|existing|initial|system|all|any|your|"
         rf"everything|anything)\s+)+(?:\w+\s+){{0,2}}?(?:{_GIVEN}|tasks?\b|you\s+(?:were|have\s+been|know))",
     ),
+    _form("sets aside what was told in another language", 2, _SET_ASIDE_ANCHORS, _set_aside_pattern()),
     _form(
         "imitates a chat template",
         2,
-        "inst],<|,sys>>,override",
-        r"\[/?INST\]|<\|[a-z_]{2,20}\|>|<</?SYS>>|\bsystem\s+override\b",
+        "inst],<|,sys>>,override,=====,#####,{{,{%,<%,im_start,begin",
+        r"\[/?INST\]|<\|[a-z_]{2,20}\|>|<</?SYS>>|\bsystem\s+override\b"
+        r"|^[ \t]*([=#*~-])\1{3,}\s*(?:end of |begin |new )?"
+        r"(?:data|system|instructions?|prompt|user|assistant|context)\b.{0,20}$"
+        r"|\{\{[^{}\n]{1,200}\}\}|\{%[^\n]{1,200}%\}|<%[^\n]{1,200}%>",
     ),
     _form(
         "speaks to a model",
@@ -184,13 +234,59 @@ def instructs(text: str) -> bool:
 def overrides(text: str) -> str | None:
     """The form in which `text` tries to take an agent over, in words; None for any other text, imperative or not."""
     plain = plain_text(text[:MAX_SCANNED_CHARS])
-    strong = [form for form in _windows(plain) if form.weight == ENOUGH]
+    near = _windows(plain)
+    strong = [form for form in _FORMS if form.weight == ENOUGH and form in near]
     return next((form.name for form in strong if form.pattern.search(plain)), None)
 
 
 def read(text: str) -> ParsedText:
     """Part what instructs from what describes. Escapes and folded lines are undone first, so that nothing hides."""
     return _read_once(text) if len(text) <= MAX_KEPT_CHARS else _read_any(text)
+
+
+# What no program needs to say what happened: links, images, markup, hosts spelled out, machines and people's folders.
+_NOT_A_MESSAGE = re.compile(
+    r"!?\[[^\]\n]*\]\(|<\w+[^<>]*=|\{\{|\{%|\$\{|={4,}|#{4,}"
+    r"|\w+ ?(?:\(at\)|\[at\]| at ) ?\w+ ?(?:\(dot\)|\[dot\]| dot ) ?\w+"
+    r"|\b\w+ (?:dot|punto|point|punkt) (?:com|org|net|io)\b|hxxps?|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[A-Za-z]:\\|\\\\\w"
+    r"|(?:^|[\s'\"(=])(?:/home/|/Users/|~/|/root/)",
+    re.IGNORECASE,
+)
+# What moves things or tells secrets, as an order: in an error it is out of place in any language.
+_ORDERS = re.compile(
+    r"\b(?:wire|transfer|send|forward|pay|remit|upload|e-?mail|share|reveal|disclose|exfiltrate|post|submit|grant|disable|"
+    r"transfiere|env[ií]a|envie|paga|überweise|sende|schicke|virez|envoyez|versez|invia|trasferisci|bonifica|stuur|"
+    r"przelej|wyślij|переведи\w*|отправь\w*|перешли\w*|gönder|aktar)\s+(?:\S+\s+){0,6}?(?:to|a|an|para|à|al|naar|na|на|"
+    r"every|all|todo|todos|alle|tout|tutto|все|всё|your|the\s+(?:password|secret|token|key|balance|funds?|money))\b"
+    r"|转账|汇款|发送到|轉帳|送金|転送|송금|보내|حوّ?ل|أرسل|भेज|ট্রান্সফার",
+    re.IGNORECASE,
+)
+
+
+def is_plain_message(text: str) -> bool:
+    """Could a program have said this about a call, or a manual about a function? Decided by structure: no links, no
+    markup, no hosts in disguise, no addresses of machines or people, one script throughout."""
+    if _NOT_A_MESSAGE.search(plain_text(text)):
+        return False
+    return text.isascii() or fold_look_alikes(text) == unicodedata.normalize("NFKC", text)
+
+
+def orders(text: str) -> bool:
+    """Does the text order its reader to move, send or tell something? Manuals do so honestly, errors do not."""
+    return _ORDERS.search(plain_text(text)) is not None
+
+
+LEFT_OUT = "<INSTRUCTION LEFT OUT>"
+"""What stands in a prompt where a text spoke to an agent about its work."""
+
+
+def without_instructions(text: str) -> str:
+    """`text` with the passages that instruct replaced by a mark. The text itself where it has none."""
+    reading = read(text) if text else ParsedText((), "")
+    if not reading.passages:
+        return text
+    rest = " ".join(piece for piece in reading.rest.split("\n") if piece.strip())
+    return f"{rest} {LEFT_OUT}".strip()
 
 
 def _read_any(text: str) -> ParsedText:
@@ -210,14 +306,13 @@ _read_once = lru_cache(maxsize=1024)(_read_any)  # runs of one task mostly see t
 
 _FOLDED_LINE = re.compile(r"\\\n[ \t]*\\?")
 _ESCAPED_BREAK = re.compile(r"(?:\\r)?\\n")
-_INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 
 
 def plain_text(text: str) -> str:
     """`text` as a reader sees it: without the escapes of YAML, JSON or repr, and without invisible characters."""
     text = _ESCAPED_BREAK.sub("\n", _FOLDED_LINE.sub("", text)).replace("''", "'").replace('\\"', '"')
     if not text.isascii():
-        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\u2019", "'")
+        text = fold_look_alikes(remove_hidden(text)).replace("\u2019", "'")
     return text
 
 

@@ -17,10 +17,11 @@ import msgspec
 
 from contramem.contrast.flow import Flow
 from contramem.contrast.form import ResultForm, parse
+from contramem.contrast.instructions import read, without_instructions
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
-from contramem.contrast.taint import find_tainted_calls
+from contramem.contrast.taint import find_tainted_calls, texts_shown
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import Pool
@@ -79,6 +80,8 @@ class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     reward: float | None = None
     ended: Ending = "complete"
     feedback: str = ""
+    planted: tuple[str, ...] = ()
+    """Passages that instruct whoever reads them. Kept so that no card repeats them; no author sees them."""
     actions: tuple[Step, ...] = ()
     """The steps in which the agent did something of its own: calls that are not tainted, questions, the answer."""
 
@@ -156,7 +159,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         task_id=first.task_id,
         scenario_id=first.scenario_id,
         ability=first.ability or "general",
-        task=placeholders.text(first.task),
+        task=_shown(first.task, placeholders),
         runs=packet_runs,
         signals=signals_of(packet_runs),
         provenance={letter: RunIdentity(run.source, run.run, run.origin) for letter, run in lettered.items()},
@@ -182,7 +185,8 @@ def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders) -> Pac
         steps=steps,
         reward=run.outcome.reward,
         ended=run.outcome.ended,
-        feedback=placeholders.text(run.outcome.feedback),
+        feedback=_shown(run.outcome.feedback, placeholders),
+        planted=tuple(placeholders.text(passage) for passage in dict.fromkeys(_planted_in(run))),
         actions=tuple(step for step in steps if step.label and not step.tainted),
     )
 
@@ -196,7 +200,7 @@ def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
         else:
             asks = event.kind == "message" and event.actor == "agent"
             asks = asks and following is not None and following.actor == "user"
-            yield Step(event.position, event.actor, event.kind, placeholders.text(event.text), asks=asks)
+            yield Step(event.position, event.actor, event.kind, _shown(event.text, placeholders), asks=asks)
         flow.observe(event)
 
 
@@ -213,7 +217,7 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         forms={name: form_of_value(value, name) for name, value in event.arguments.items()},
         form=form,
         returned=_returned(result.content, form, placeholders) if result is not None and form is not None else "",
-        error=error_template(placeholders.text(result.error)) if result is not None and result.error else "",
+        error=error_template(_shown(result.error, placeholders)) if result is not None and result.error else "",
         origins=origins,
         fields=flow.fields(event, origins),
         tainted=tainted,
@@ -222,8 +226,20 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
 
 def _returned(content: object, form: ResultForm, placeholders: Placeholders) -> str:
     if form.kind == "text" and isinstance(content, str) and len(content) <= MAX_SHOWN_CHARS:
-        return placeholders.text(content.strip())
+        return _shown(content.strip(), placeholders)
     return str(form)
+
+
+def _planted_in(run: Trajectory) -> Iterator[str]:
+    texts = [text for event in run.events for text in texts_shown(event)]
+    texts += [event.text for event in run.events if event.text]
+    for text in (*texts, run.outcome.feedback):
+        yield from read(text).passages
+
+
+def _shown(text: str, placeholders: Placeholders) -> str:
+    """A text as authors see it. Instructions go first: behind a placeholder their telling words would not be found."""
+    return placeholders.text(without_instructions(text))
 
 
 _NUMBERED = re.compile(r"<([A-Z]+)_\d+>")

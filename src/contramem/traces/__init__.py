@@ -4,6 +4,8 @@
     reader.py       what a reader of one format is; readers/ has the formats
     read.py         finds files, knows their format, reads each, and loses nothing silently
     files.py        what readers are given: decompressed, decoded once, with what lies beside it
+    sanitize.py     the one door: no hidden characters, no label that is a sentence; characters.py helps it
+    secrets.py      values that their field calls a password, token or key are masked when runs leave the pool
     normalize.py    names, arguments, errors and order, the same for all readers; effects.py and shell.py help it
     pool.py         trajectories by task, on disk past a few megabytes
     write.py        contramem's own format

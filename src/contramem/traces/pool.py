@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from contramem.traces.sanitize import sanitize
+from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Origin, Trajectory
 
 IN_MEMORY_BYTES = 8 << 20
@@ -77,6 +79,7 @@ class Pool:
 
     def add(self, trajectory: Trajectory) -> bool:
         """Take a run in. False: an identical one is here already, and this one is left out."""
+        trajectory = sanitize(trajectory)
         encoded = _encode_run(trajectory)
         content = _digest(encoded)
         if content in self._seen:
@@ -100,12 +103,13 @@ class Pool:
         return sorted(self._entries)
 
     def runs(self, task_key: str) -> list[Trajectory]:
-        """All runs of one task, ordered by source and trial. Runs that claim one trial are numbered by content."""
+        """All runs of one task, ordered by source and trial, secrets masked. Runs that claim one trial are numbered by
+        content."""
         runs = []
         for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
             for number, entry in enumerate(claiming, 1):
                 runs.append(self._load(entry, run if number == 1 else f"{run}~{number}"))
-        return runs
+        return mask_secrets(runs)
 
     def _load(self, entry: _Entry, run: str) -> Trajectory:
         self._spool.seek(entry.offset)

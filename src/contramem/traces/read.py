@@ -16,6 +16,7 @@ from contramem.traces.files import TraceFile, is_archive, unpack
 from contramem.traces.locations import apply_locations
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
+from contramem.traces.sanitize import sanitize
 from contramem.traces.session_rules import judge_by_rule
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.unknown import describe_unknown
@@ -134,7 +135,10 @@ class TraceReading:
         self.formats[reader.name] += 1
         for item in reader.read(file, self._options):
             if isinstance(item, Trajectory):
-                yield self._complete(item, file)
+                try:
+                    yield self._complete(item, file)
+                except TraceError as error:
+                    self._report(Problem(str(item.origin), error.what, error.hint))
             elif isinstance(item, Problem):
                 self._report(item)
             else:
@@ -159,7 +163,9 @@ class TraceReading:
         if self._options.rule is not None:
             trajectory = judge_by_rule(trajectory, self._options.rule)
         ability = self._options.ability or trajectory.ability or "general"
-        return trajectory if ability == trajectory.ability else msgspec.structs.replace(trajectory, ability=ability)
+        if ability != trajectory.ability:
+            trajectory = msgspec.structs.replace(trajectory, ability=ability)
+        return sanitize(trajectory)
 
     def _report(self, problem: Problem) -> None:
         self.problem_count += 1

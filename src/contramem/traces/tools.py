@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import msgspec
@@ -9,22 +10,38 @@ import msgspec
 from contramem.traces.trajectory import Tool, Trajectory
 
 
+class ToolDescriptions:
+    """The descriptions of each function, counted by who brings them. One run cannot outvote the others."""
+
+    def __init__(self, runs: Iterable[Trajectory] = ()) -> None:
+        self._runs: dict[str, dict[bytes, int]] = defaultdict(lambda: defaultdict(int))
+        self._sources: dict[str, dict[bytes, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for run in runs:
+            self.add(run)
+
+    def add(self, run: Trajectory) -> None:
+        """Count what one run says."""
+        for tool in run.tools:
+            written = msgspec.json.encode(tool, order="deterministic")
+            self._runs[tool.function][written] += 1
+            self._sources[tool.function][written].add(run.source)
+
+    def by_function(self) -> dict[str, Tool]:
+        """The description that most sources give, then most runs; of equals the shorter, whatever came first."""
+        return {
+            function: msgspec.json.decode(min(written, key=lambda text: self._rank(function, text)), type=Tool)
+            for function, written in self._runs.items()
+        }
+
+    def disputed(self) -> tuple[str, ...]:
+        """Functions that runs describe in more than one way."""
+        return tuple(sorted(function for function, written in self._runs.items() if len(written) > 1))
+
+    def _rank(self, function: str, written: bytes) -> tuple[int, int, int, bytes]:
+        sources, runs = self._sources[function][written], self._runs[function][written]
+        return -len(sources), -runs, len(written), written
+
+
 def tools_by_function(runs: Iterable[Trajectory]) -> dict[str, Tool]:
-    """By function."""
-    tools: dict[str, Tool] = {}
-    for run in runs:
-        merge_tools(run.tools, tools)
-    return tools
-
-
-def merge_tools(tools_of_run: Iterable[Tool], tools: dict[str, Tool]) -> None:
-    """Of two descriptions of a function the longer one counts, in whatever order the runs were read."""
-    for tool in tools_of_run:
-        longest = tools.setdefault(tool.function, tool)
-        if longest != tool:
-            tools[tool.function] = max(longest, tool, key=_length_and_words)
-
-
-def _length_and_words(tool: Tool) -> tuple[int, bytes]:
-    written = msgspec.json.encode(tool, order="deterministic")
-    return len(written), written
+    """What most sources say about each function."""
+    return ToolDescriptions(runs).by_function()

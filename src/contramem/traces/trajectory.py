@@ -113,6 +113,8 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The text of the task: what the user asked."""
     authored: bool = False
     """The text was written with the task, so another text is another task. False for a simulated user's first turn."""
+    text_digest: str = ""
+    """Of the text as it was, where a secret in it was masked: the task stays the same task."""
     scenario_id: str | None = None
     """The group of sibling tasks this one belongs to."""
     ability: str | None = None
@@ -127,12 +129,14 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def task_key(self) -> str:
         """What makes two runs attempts at the same task: environment, id and, where it was authored, the text."""
         key = f"{self.environment}/{self.task_id}"
-        return f"{key}#{digest(self.task)[:6]}" if self.authored else key
+        return f"{key}#{(self.text_digest or digest(self.task))[:6]}" if self.authored else key
 
     @property
     def task_identity(self) -> tuple[str, ...]:
         """Digests of what gives the task away: id, key, text and scenario. Cards are told by them what taught them."""
-        return tuple(digest(text) for text in (self.task_id, self.task_key, self.task, self.scenario_id) if text)
+        text = self.text_digest or (digest(self.task) if self.task else "")
+        named = [digest(name) if name else "" for name in (self.task_id, self.task_key)]
+        return tuple(filter(None, (*named, text, digest(self.scenario_id) if self.scenario_id else "")))
 
     @property
     def calls(self) -> tuple[Event, ...]:

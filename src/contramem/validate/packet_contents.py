@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from contramem.contrast.instructions import fold_case, read
+from contramem.contrast.instructions import fold_case
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet, Step
 from contramem.contrast.placeholders import Placeholders
@@ -66,6 +66,7 @@ class PacketContents:
             tuple(run.letter for run in packet.passing), tuple(run.letter for run in packet.failing), self.called
         )
         self._task = packet.task
+        self._planted = tuple(passage for run in packet.runs for passage in run.planted)
         self._feedback = tuple(run.feedback for run in packet.runs if run.feedback)
 
     @cached_property
@@ -129,9 +130,7 @@ class PacketContents:
     @cached_property
     def planted_phrases(self) -> frozenset[tuple[str, ...]]:
         """Word sequences of passages that instruct."""
-        shown = {text for step in self.steps.values() for text in (step.returned, step.error) if text}
-        shown |= {step.text for step in self.steps.values() if step.actor not in ("agent", "user") and step.text}
-        return frozenset(quotable for text in sorted(shown) for p in read(text).passages for quotable in shingles(p))
+        return frozenset(quotable for passage in self._planted for quotable in shingles(passage))
 
 
 def stands_in(value: str, text: str) -> bool:

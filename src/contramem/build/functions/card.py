@@ -17,6 +17,7 @@ from contramem.build.functions.recovery import described, recoveries
 from contramem.build.functions.returns import gives_back, returns
 from contramem.build.functions.rules import given_to, guessed_values, habits, needless_repeats, usage_rules
 from contramem.build.functions.words import act, code, listed
+from contramem.contrast.instructions import instructs, is_plain_message
 from contramem.contrast.observation import Observation
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
@@ -89,7 +90,7 @@ def _first_sentence(description: str) -> str:
     text = " ".join(description.split())
     found = _SENTENCE.match(text)
     first = found[1] if found else text
-    return "" if is_addressed(first) else first
+    return "" if is_addressed(first) or instructs(first) or not is_plain_message(first) else first
 
 
 # Mistakes

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from contramem.build.functions.calls import Calls, tasks
+from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.observation import Observation
 from contramem.contrast.permitted import permitted_in
 from contramem.contrast.values import TIME_PATTERN, ValueKind
@@ -90,6 +91,8 @@ def is_quotable(template: str, seen_in_tasks: int) -> bool:
     own_words = _literals(template)
     message = _PREFIX.sub("", template)
     if len(template) > MAX_QUOTED_CHARS or own_words < MIN_LITERAL_WORDS or "`" in _unquoted(template):
+        return False
+    if not is_plain_message(template) or orders(template) or instructs(template):
         return False
     if is_addressed(template) or _IMPERATIVE.match(message) or _IMPERATIVE.match(template):
         return False

@@ -1,0 +1,33 @@
+"""Look-alikes: letters of other scripts that stand for Latin ones, so that a filter reads other words than a person."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# What looks the same in most fonts: Cyrillic, Greek, Armenian, Cherokee and a few letters of their own.
+_PAIRS = (
+    "аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw ьb кk мm нh тt вb гr пn дd АA ВB ЕE КK МM НH ОO РP СC ТT ХX УY ІI ЈJ"
+    " ЅS ԌG αa οo ρp νv κk ιi υu τt γy ηn ωw σo ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX օo սu ոn ցg հh ѐe ёe"
+    " ӏl ɡg ɩi ɑa ʀr ʟl ɴn ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ᴍm ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz"
+)
+_LATIN = {ord(pair[0]): pair[-1] for pair in _PAIRS.split()}
+_FOREIGN_WORD = re.compile(rf"[^\W\d_]*[{''.join(map(chr, _LATIN))}][^\W\d_]*")
+_LATIN_LETTER = re.compile(r"[A-Za-z]")
+
+
+def fold_look_alikes(text: str) -> str:
+    """`text` with look-alikes as the Latin letters they imitate, inside words that mix scripts and inside words of
+    look-alikes alone that stand in a Latin text. A text in Russian or Greek stays as it is. The length may change."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", text)
+    if not _LATIN_LETTER.search(text):
+        return text
+    mostly_latin = len(_LATIN_LETTER.findall(text)) * 2 > sum(char.isalpha() for char in text)
+    return _FOREIGN_WORD.sub(lambda match: _fold_word(match[0], mostly_latin), text)
+
+
+def _fold_word(word: str, mostly_latin: bool) -> str:
+    imitates = _LATIN_LETTER.search(word) is not None or (mostly_latin and all(ord(char) in _LATIN for char in word))
+    return word.translate(_LATIN) if imitates else word

@@ -1,0 +1,33 @@
+"""Characters that a reader does not see: they hide text from people, turn its direction or steer a terminal.
+
+Nothing that contramem learns from or shows needs one of them, so they are removed where runs come in and where texts go
+out. What is left is what a person would have read.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Escape sequences go whole: without its first character the rest of one would stand there as text.
+_ESCAPE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])|\x9b[0-?]*[ -/]*[@-~]")
+_LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+HIDDEN = (
+    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Control, zero-width, bidirectional, filler, variation and tag characters, as the inside of a character class."""
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+_SUSPECT = re.compile(f"[{HIDDEN}\r\x0b\x0c\x85\u2028\u2029]")
+
+
+def has_hidden(text: str) -> bool:
+    """Does the text hold a character that nobody would see?"""
+    return _HIDDEN.search(text) is not None
+
+
+def remove_hidden(text: str) -> str:
+    """`text` as it is read: line breaks of every kind as one, escape sequences and hidden characters gone."""
+    if not _SUSPECT.search(text):
+        return text
+    return _HIDDEN.sub("", _LINE_BREAK.sub("\n", _ESCAPE.sub("", text)))

@@ -1,0 +1,220 @@
+"""Secrets in runs, told by the name of the field that holds them and by the marks that issuers put on them.
+
+A password may look like any other word, so the form of a value decides nothing: what is called `password`, `api_key` or
+`authorization` is a secret. Each is replaced by `<SECRET_1>`, wherever else in the run it stands, so that it is still
+seen which call took the token that another one returned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+from ahocorasick_rs import AhoCorasick, MatchKind
+
+from contramem.traces.effects import words
+from contramem.traces.trajectory import Event, Result, Trajectory, digest
+
+MIN_SEARCHED_CHARS = 4
+"""A shorter secret (`1234` is long enough) is masked in its field only: it stands in other texts by chance."""
+_FAKE_NUMBER = 9_000_000_000
+
+_ALONE = frozenset(
+    """password passwd pwd passphrase passcode secret secrets credential credentials authorization cookie cookies otp
+    cvv cvc cvv2 ssn apikey bearer jwt totp mfa pincode contraseña contrasena clave passwort kennwort senha
+    wachtwoord hasło haslo parola пароль 密码 密碼 パスワード 비밀번호""".split()
+)
+_LAST = frozenset({"token", "pin"})
+_NOT_SECRET_TOKENS = frozenset("page next prev previous continuation cursor sync max min count stop start".split())
+_PAIRS = frozenset(
+    {(first, "key") for first in "api access private secret encryption signing master ssh license service auth".split()}
+    | {("card", "number"), ("security", "code"), ("security", "number"), ("pin", "code"), ("session", "key")}
+    | {("session", "cookie"), ("auth", "code"), ("verification", "code"), ("recovery", "code"), ("backup", "code")}
+)
+_PLAIN_KEY = re.compile(r"[a-z][a-z_.\-]{0,31}|[A-Z][A-Z_]{0,31}")
+
+ISSUED = re.compile(
+    r"(?<![A-Za-z])(?:(?:sk|pk|rk)[-_](?=[\w\-]*\d)(?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|AIza[\w\-]{30,}|ya29\.[\w\-]{20,}|glpat-[\w\-]{16,}"
+    r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w\-]{30,}|SG\.[\w\-]{16,}\.[\w\-]{16,}"
+    r"|eyJ[\w\-]{10,}\.[\w\-]{10,}(?:\.[\w\-]+)?|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]*-----END [A-Z ]*-----)?)"
+)
+"""The marks that issuers put on their secrets, so that scanners find them. Inside a longer name too."""
+_IN_PROSE = (
+    "password,passwd,passphrase,passcode,pwd,secret,credential,credentials,api key,api_key,api-key,apikey,access key,"
+    "access_key,private key,private_key,token,bearer,authorization,cookie,pin,pin code,otp,cvv,cvc,ssn,card number,"
+    "social security number,card_number,security code,verification code,contraseña,clave,passwort,kennwort,senha,"
+    "mot de passe,wachtwoord,hasło,parola,пароль,密码,密碼,パスワード,비밀번호"
+).split(",")
+_WORDS_IN_PROSE = AhoCorasick(_IN_PROSE, matchkind=MatchKind.LeftmostLongest)
+_MARKS_OF_ISSUERS = AhoCorasick(
+    "sk-,sk_,pk-,pk_,rk-,rk_,ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,AKIA,ASIA,xox,AIza,ya29.,glpat-,hf_,npm_,pypi-,SG.,eyJ,"
+    "PRIVATE KEY".split(",")
+)
+_QUOTED = r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»"
+_BARE = r"[^\s,;<>\"']{1,200}"
+_WHAT_FOLLOWS = re.compile(
+    rf"[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})"
+    rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_BARE}))",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"<SECRET_\d+>")
+# Words that follow `password is` without being one: required, missing, ...
+_NOT_A_VALUE = re.compile(
+    r"(?:required|missing|invalid|incorrect|wrong|expired|not|needed|empty|too|the|a|an|your|valid|correct|set|null|none|"
+    r"true|false|string|str|text|integer|int|number|object|optional|being|now|no|only|sent|given|for|in|to|as|used)[.!?)]*",
+    re.IGNORECASE,
+)
+
+
+# Runs without one of these words hold no field that is called a secret.
+_WORTH_A_LOOK = re.compile(
+    rb"(?i:pass(?:w|ph|code)|pwd|secret|credential|authoriz|bearer|cookie|token|key|pin|otp|cv[cv]|ssn|social|jwt|mfa"
+    rb"|card.?number|(?:security|verification|recovery|backup|auth).?code|kennwort|senha|wachtwoord|parola|clave"
+    rb"|mot de passe)|has|[\xc3-\xf4]|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ|[spr]k[-_]|ya29|npm_|pypi-|SG\."
+)
+
+
+def mask_secrets(runs: Sequence[Trajectory]) -> list[Trajectory]:
+    """The runs of one task with their secrets masked; what one run shows to be a secret is masked in all of them."""
+    suspect = [run for run in runs if _WORTH_A_LOOK.search(msgspec.json.encode(run))]
+    mask = SecretMask()
+    for run in suspect:
+        for event in run.events:
+            mask.collect(event.arguments)
+            mask.collect(event.text)
+            if event.result is not None:
+                mask.collect(event.result.content)
+                mask.collect(event.result.error)
+        mask.collect(run.task)
+        mask.collect(run.outcome.feedback)
+    return [_masked(run, mask) for run in runs] if mask else list(runs)
+
+
+def _masked(run: Trajectory, mask: SecretMask) -> Trajectory:
+    replace = msgspec.structs.replace
+    task = mask.in_text(run.task)
+    return replace(
+        run,
+        task=task,
+        text_digest=run.text_digest if task == run.task else run.text_digest or digest(run.task),
+        events=tuple(_masked_event(event, mask) for event in run.events),
+        outcome=replace(run.outcome, feedback=mask.in_text(run.outcome.feedback)),
+        tools=tuple(
+            replace(tool, description=mask.in_text(tool.description), parameters=mask.apply(tool.parameters))
+            for tool in run.tools
+        ),
+    )
+
+
+def _masked_event(event: Event, mask: SecretMask) -> Event:
+    result = event.result
+    if result is not None:
+        error = mask.in_text(result.error) if result.error else result.error
+        result = Result(mask.apply(result.content), error)
+    return msgspec.structs.replace(
+        event, text=mask.in_text(event.text), arguments=mask.apply(event.arguments), result=result
+    )
+
+
+def mask_name(name: str) -> str:
+    """A name of a function or field without an issued secret in it."""
+    return ISSUED.sub("SECRET", name)
+
+
+def is_secret_name(name: str, value: object = None) -> bool:
+    """Does the name of an argument or field say that its value is a secret? A bare `key` does unless `value` is a plain
+    word, as the keys of a settings tool are."""
+    named = [word.lower() for word in words(name)] or [name.lower()]
+    if isinstance(value, bool) or value is None:
+        return False
+    if not _ALONE.isdisjoint(named) and named[-1] not in ("id", "name", "count", "length", "type", "hint", "policy"):
+        return True
+    if any(pair in _PAIRS for pair in pairwise(named)) and named[-1] != "name":
+        return True
+    if named[-1] in _LAST:
+        return _NOT_SECRET_TOKENS.isdisjoint(named)
+    return named == ["key"] and not (isinstance(value, str) and _PLAIN_KEY.fullmatch(value))
+
+
+def _field_of(key: str, around: str, value: object) -> str:
+    """What decides about `value`: its own name, or that of the object around it (`credentials: {user: ...}`)."""
+    return around if is_secret_name(around, value) and not is_secret_name(key, value) else key
+
+
+def _secrets_in_prose(text: str) -> Iterator[str]:
+    """What a text itself calls a password, or what an issuer has marked."""
+    lowered = text.lower() if len(text.lower()) == len(text) else text
+    for _, start, end in _WORDS_IN_PROSE.find_matches_as_indexes(lowered):
+        if start and text[start - 1].isalpha():
+            continue
+        if match := _WHAT_FOLLOWS.match(text, end):
+            value = next(group for group in match.groups() if group).strip("\"'`“”«»").rstrip(".!?)")
+            if not _NOT_A_VALUE.fullmatch(value):
+                yield value
+    if _has_issued(text):
+        yield from (match[0] for match in ISSUED.finditer(text))
+
+
+def _has_issued(text: str) -> bool:
+    return bool(_MARKS_OF_ISSUERS.find_matches_as_indexes(text))
+
+
+class SecretMask:
+    """The secrets of one run and what stands for each."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def collect(self, value: Any, name: str = "") -> None:
+        """Take in every secret under `value`, whose own field is called `name`."""
+        if isinstance(value, dict):
+            for key, child in value.items():
+                self.collect(
+                    child, name if is_secret_name(name, child) and not is_secret_name(key, child) else str(key)
+                )
+        elif isinstance(value, (list, tuple)):
+            for child in value:
+                self.collect(child, name)
+        elif isinstance(value, str):
+            if name and is_secret_name(name, value):
+                self._take(value)
+            for secret in _secrets_in_prose(value):
+                self._take(secret)
+        elif isinstance(value, int) and value < _FAKE_NUMBER and name and is_secret_name(name, value):
+            self._take(str(value))
+
+    def _take(self, value: str) -> None:
+        value = value.strip()
+        if value and not _MARK.fullmatch(value):
+            self._marks.setdefault(value, f"<SECRET_{len(self._marks) + 1}>")
+
+    def apply(self, value: Any, name: str = "") -> Any:
+        """`value` with its secrets replaced, in names of fields too."""
+        if isinstance(value, dict):
+            return {mask_name(key): self.apply(child, _field_of(str(key), name, child)) for key, child in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.apply(child, name) for child in value]
+        if isinstance(value, str):
+            if name and is_secret_name(name, value):
+                return self._marks.get(value.strip(), value)
+            return self.in_text(value)
+        if isinstance(value, int) and not isinstance(value, bool) and str(value) in self._marks:
+            # A number stays a number: a card must not say that a PIN is a text.
+            return _FAKE_NUMBER + list(self._marks).index(str(value)) if name and is_secret_name(name, value) else value
+        return value
+
+    def in_text(self, text: str) -> str:
+        for secret, mark in self._longest_first():
+            if len(secret) >= MIN_SEARCHED_CHARS and secret in text:
+                text = re.sub(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", mark, text)
+        return ISSUED.sub("<SECRET_0>", text) if _has_issued(text) else text
+
+    def _longest_first(self) -> list[tuple[str, str]]:
+        return sorted(self._marks.items(), key=lambda item: (-len(item[0]), item[0]))
+
+    def __bool__(self) -> bool:
+        return bool(self._marks)

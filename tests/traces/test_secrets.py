@@ -1,0 +1,70 @@
+"""What a field is called decides whether its value is a secret, whatever the value looks like."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from contramem.traces.pool import Pool
+from contramem.traces.secrets import is_secret_name, mask_secrets
+from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
+
+
+def run(*events: Event, source: str = "a", task: str = "Log in as bob and read the mail.") -> Trajectory:
+    return Trajectory("shop", "t1", source, Origin("x"), events, Outcome(True), task=task, authored=True)
+
+
+def login(**arguments: object) -> Event:
+    return Event(0, "agent", "call", "", "Shop.login", arguments, result=Result({"session_token": "abc-123-xyz"}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "userPassword", "passphrase", "api_key", "access_token", "Authorization", "card_number"],
+)
+def test_a_field_that_is_called_a_secret_is_one(name: str) -> None:
+    assert is_secret_name(name, "letmein")
+
+
+@pytest.mark.parametrize("name", ["page_token", "password_id", "keyword", "pinned", "user", "monkey", "max_tokens"])
+def test_a_field_that_only_sounds_like_one_is_not(name: str) -> None:
+    assert not is_secret_name(name, "letmein")
+
+
+@pytest.mark.parametrize("secret", ["letmein", "correct horse battery", "Zebra", "sommer 2024!"])
+def test_a_secret_in_an_argument_is_masked_everywhere_in_all_runs_of_its_task(secret: str) -> None:
+    task = f"Log in as bob with {secret} please."
+    knows = run(login(user="bob", password=secret), Event(1, "agent", "final", f"I used {secret}."), task=task)
+    other = run(Event(0, "user", "message", f"Try {secret} again."), source="b", task=task)
+    with Pool([knows, other]) as pool:
+        (runs,) = pool
+    assert secret.encode() not in msgspec.json.encode(runs)
+    assert {masked.task_key for masked in runs} == {knows.task_key}
+    assert {masked.task_identity for masked in runs} == {knows.task_identity}
+
+
+def test_a_token_is_the_same_mask_where_it_is_returned_and_where_it_is_used() -> None:
+    use = Event(1, "agent", "call", "", "Shop.list", {"session_token": "abc-123-xyz"})
+    (masked,) = mask_secrets([run(login(user="bob", password="letmein"), use)])
+    assert masked.events[0].result is not None
+    assert masked.events[0].result.content["session_token"] == masked.events[1].arguments["session_token"]
+
+
+def test_a_pin_stays_a_number() -> None:
+    (masked,) = mask_secrets([run(login(user="bob", pin=4711))])
+    assert isinstance(masked.events[0].arguments["pin"], int)
+    assert masked.events[0].arguments["pin"] != 4711
+
+
+@pytest.mark.parametrize(
+    "text", ["Invalid password 'letmein' for bob", "password=letmein", "the passphrase is letmein", "Passwort: letmein"]
+)
+def test_a_secret_that_a_message_names_is_masked(text: str) -> None:
+    (masked,) = mask_secrets([run(Event(0, "agent", "message", text))])
+    assert "letmein" not in masked.events[0].text
+
+
+def test_a_message_about_a_missing_password_stays_as_it_is() -> None:
+    text = "The password is required. password: string"
+    (masked,) = mask_secrets([run(Event(0, "agent", "message", text))])
+    assert masked.events[0].text == text
