@@ -9,6 +9,7 @@ ContramemError
 ├── LeakageError      an experiment whose held-out tasks are known to what teaches
 ├── ModelError        a model that cannot be asked, or does not answer; what was paid for is kept
 ├── PatchError        a decision that does not fit the bank it is for
+├── ServerError       a `contramem serve` that does not answer, or that refuses
 ├── StoreError        a store that cannot be opened or written, or that somebody else is building
 ├── TraceError        a run, or a whole file, that cannot be read: where, what, what to do
 └── UsageError        a command or call that asks for something that cannot be done as asked
@@ -68,6 +69,10 @@ class ModelError(ContramemError):
 
 class BudgetError(ContramemError):
     """The next call could cost more than is left of the budget. It was not made; replies that came before are kept."""
+
+
+class ServerError(ContramemError):
+    """A server does not answer, or refuses: no token, no such run, a body that it cannot read."""
 
 
 class StoreError(ContramemError):

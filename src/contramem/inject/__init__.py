@@ -7,6 +7,7 @@
     loaded_bank.py      the bank that is served now, reloaded when its file changes; switch.py turns memory off
     run_monitor.py    the guards of the cards that were shown, and of which of them the agent was reminded
     provider.py         what an agent loop knows of a memory, whichever it is
+    remote.py      the same interface for a bank behind `contramem serve`
     adapters/      other people's frameworks
 
 For Claude Code and Codex: hook.py is the process per event, hook_server.py the resident one it asks, hook_sessions.py

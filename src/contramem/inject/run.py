@@ -35,6 +35,7 @@ from contramem.traces.shell import function_called, shell_call
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
+    from contramem.inject.remote import RemoteMemory
     from contramem.inject.run_monitor import RunMonitor
     from contramem.monitor.guard_monitor import Obligation
 
@@ -81,6 +82,13 @@ class Memory:
         if reload:
             memory._file = file
         return memory
+
+    @classmethod
+    def connect(cls, url: str, *, token: str | None = None, project: str = "default") -> RemoteMemory:
+        """The bank behind `contramem serve` at `url`, with the same interface. The server keeps the runs."""
+        from contramem.inject.remote import RemoteMemory
+
+        return RemoteMemory(url, token=token, project=project)
 
     @property
     def bank(self) -> FrozenBank:

@@ -16,7 +16,8 @@ HEADERS = (
     (b"content-security-policy", b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
      b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # Not `no-referrer`: browsers then send `Origin: null` with our own forms, which looks like another site.
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )  # fmt: skip
 SAFE = ("GET", "HEAD", "OPTIONS")

