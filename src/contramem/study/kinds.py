@@ -108,17 +108,17 @@ def _nearest(
 def _likeness_of_words(words: frozenset[str], group: _Group, rarity: dict[str, float]) -> float:
     """Cosine of the words with those of the group, rare words counting more."""
     size = len(group.members)
-    shared = sum(rarity[word] ** 2 * group.words[word] / size for word in words if word in group.words)
-    own = math.sqrt(sum(rarity[word] ** 2 for word in words))
-    theirs = math.sqrt(sum((rarity[word] * count / size) ** 2 for word, count in group.words.items()))
+    shared = math.fsum(rarity[word] ** 2 * group.words[word] / size for word in words if word in group.words)
+    own = math.sqrt(math.fsum(rarity[word] ** 2 for word in words))
+    theirs = math.sqrt(math.fsum((rarity[word] * count / size) ** 2 for word, count in group.words.items()))
     return shared / (own * theirs) if own and theirs else 0.0
 
 
 def _likeness_of_functions(profile: TaskProfile, group: _Group) -> float:
     """Weighted Jaccard of the functions used with those of the group."""
     size = len(group.members)
-    shared = sum(group.functions[function] / size for function in profile.functions)
-    union = sum(count / size for function, count in group.functions.items() if function not in profile.functions)
+    shared = math.fsum(group.functions[function] / size for function in profile.functions)
+    union = math.fsum(count / size for function, count in group.functions.items() if function not in profile.functions)
     union += len(profile.functions)
     return shared / union if union else 1.0
 
