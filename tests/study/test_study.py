@@ -18,7 +18,7 @@ from contramem.cli import cli
 from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import parse_guard
 from contramem.study.ask import TrialRequest, explain_kind, list_kinds, try_on
-from contramem.study.atoms import find_boundary
+from contramem.study.atoms import find_boundary, names_an_amount
 from contramem.study.chance import Table, chance
 from contramem.study.run_set import RunSet
 from contramem.study.tables import RunTables, open_tables
@@ -181,3 +181,10 @@ def test_the_commands_answer_people_and_machines(tmp_path: Path) -> None:
         in invoke(cli, ["query", runs, "SELECT count(*) AS passed FROM runs WHERE passed", "--json"]).output
     )
     assert "arguments(run_id BIGINT" in invoke(cli, ["query", runs, "--schema"]).output
+
+
+@pytest.mark.parametrize(
+    ("name", "is_amount"), [("amount", True), ("order_id", False), ("zip", False), ("total", True)]
+)
+def test_identifiers_are_not_compared_as_amounts(name: str, is_amount: bool) -> None:
+    assert names_an_amount(name) == is_amount

@@ -18,6 +18,7 @@ from contramem.monitor.comparison import read_number, write_number, write_value
 from contramem.monitor.results import count_items, walk
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
+from contramem.traces.effects import words
 
 MAX_WORDS = 12
 """A slot that takes more different words than this over the runs is open, and no condition asks for it."""
@@ -51,7 +52,7 @@ Runs: TypeAlias = frozenset[int]
 
 def collect_atoms(runs: Sequence[StudyRun]) -> dict[str, Runs]:
     """Each condition that is true of some of `runs` and not of all, with the places of those that it is true of."""
-    words: dict[Slot, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    seen_words: dict[Slot, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     numbers: dict[Slot, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     items: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for place, run in enumerate(runs):
@@ -60,13 +61,14 @@ def collect_atoms(runs: Sequence[StudyRun]) -> dict[str, Runs]:
                 continue
             for slot, value in slots_of(call):
                 if (number := read_number(value)) is not None:
-                    numbers[slot][place].append(number)
+                    if names_an_amount(slot.name):
+                        numbers[slot][place].append(number)
                 elif is_word(value):
-                    words[slot][_plain_word(value)].add(place)
+                    seen_words[slot][_plain_word(value)].add(place)
             if (count := count_items(call.result())) is not None:
                 items[call.function][place].append(count)
     atoms: dict[str, set[int]] = {}
-    for slot, seen in words.items():
+    for slot, seen in seen_words.items():
         if len(seen) <= MAX_WORDS:
             for word, places in seen.items():
                 if len({runs[place].task for place in places}) >= MIN_TASKS:
@@ -87,6 +89,14 @@ def slots_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
     for place, value in islice(walk(call.result()), MAX_VALUES):
         if place and is_field(place[-1]):
             yield Slot(call.function, place[-1], True), value
+
+
+_NO_AMOUNTS = frozenset("id ids uuid zip zipcode postal code number phone key account card year".split())
+
+
+def names_an_amount(name: str) -> bool:
+    """Could numbers under this name be compared? That one identifier is larger than another means nothing."""
+    return _NO_AMOUNTS.isdisjoint(words(name))
 
 
 def is_word(value: Any) -> bool:

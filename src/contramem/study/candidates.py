@@ -17,7 +17,7 @@ from contramem.monitor.choice import rank_key
 from contramem.monitor.comparison import is_same, plain_text, read_number, shape_of, write_number, write_value
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.results import walk
-from contramem.study.atoms import MIN_TASKS, find_boundary, is_word
+from contramem.study.atoms import MIN_TASKS, find_boundary, is_word, names_an_amount
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 
@@ -163,7 +163,7 @@ def _choices(value: Any, function: str, records: Sequence[dict[str, Any]]) -> It
 def _caps(function: str, argument: str, uses: Sequence[tuple[StudyRun, RecordedAction]]) -> Iterator[str]:
     """At most so much a call, at boundaries between numbers that were given."""
     given = [number for _, call in uses if (number := read_number(call.arguments[argument])) is not None]
-    if len(given) < len(uses):
+    if len(given) < len(uses) or not names_an_amount(argument):
         return
     seen = sorted(set(given))
     steps = list(pairwise(seen))
