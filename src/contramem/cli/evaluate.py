@@ -98,6 +98,12 @@ def _each_with_its_option(arguments: list[str]) -> list[str]:
 @click.option(
     "--tables", type=click.Path(path_type=Path), metavar="DIR", help="Write tables as Markdown, LaTeX and CSV."
 )
+@click.option(
+    "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write what a pull request needs as Markdown."
+)
+@click.option(
+    "--banks", nargs=2, metavar="BEFORE AFTER", help="With --markdown: name the cards that differ between two banks."
+)
 @how_to_read
 @click.option("--json", "as_json", is_flag=True, help="Print the whole comparison as JSON.")
 def compare_command(
@@ -112,6 +118,8 @@ def compare_command(
     html: Path | None,
     bank: str | None,
     tables: Path | None,
+    markdown: Path | None,
+    banks: tuple[str, str] | None,
     options: ReadOptions,
     as_json: bool,
 ) -> None:
@@ -121,6 +129,8 @@ def compare_command(
     """
     if bank and not html:
         raise UsageError("--bank is for the report. Name the report's file with --html.")
+    if banks and not markdown:
+        raise UsageError("--banks is for the text of a pull request. Name its file with --markdown.")
     sides = (_ChosenRuns(base, sources, "--sources"), _ChosenRuns(memory, with_sources, "--with-sources"))
     comparison = _compare(sides, options, drop_unpaired, logs)
     _show(comparison, by == "ability", as_json)
@@ -132,9 +142,24 @@ def compare_command(
         from contramem.evaluate.verdict import verdict
 
         write_tables(paper_tables(comparison.comparison, comparison.cards), tables, verdict(comparison.comparison))
-    for written in filter(None, (html, tables)):
+    if markdown:
+        _write_markdown(comparison.comparison, markdown, banks)
+    for written in filter(None, (html, tables, markdown)):
         click.echo(f"{written}: written.", err=True)
     _check_harm(comparison.comparison, fail_on_harm)
+
+
+def _write_markdown(comparison: Comparison, path: Path, banks: tuple[str, str] | None) -> None:
+    from contramem.bank.difference import bank_difference
+    from contramem.bank.locate import load_bank
+    from contramem.evaluate.report.pull_request import pull_request_text
+
+    before, after = (load_bank(where)[0] for where in banks) if banks else (None, None)
+    difference = bank_difference(before, after) if before is not None and after is not None else None
+    try:
+        path.write_text(pull_request_text(comparison, difference), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
 
 
 class _ChosenRuns(NamedTuple):
