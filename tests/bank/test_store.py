@@ -310,3 +310,9 @@ def test_recording_outside_writing_is_a_bug(store):
 def test_reading_a_bank_needs_no_database_library():
     script = "import sys, contramem.bank.frozen, contramem.bank.locate; assert 'sqlalchemy' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_new_store_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    where = tmp_path / "bank.db"
+    open_store(where, create=True).close()
+    assert where.stat().st_mode & 0o777 == 0o600

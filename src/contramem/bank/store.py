@@ -269,6 +269,7 @@ def _check_file(path: Path, create: bool) -> None:
             raise UsageError(f"{path}: there is no store here. {_MAKE_ONE}")
         if not path.absolute().parent.is_dir():
             raise UsageError(f"{path}: there is no folder {path.parent} to make the store in.")
+        path.touch(mode=0o600)  # a store holds what models were asked and answered: not for other users
         return
     with path.open("rb") as file:
         begins_with = file.read(16)
