@@ -19,7 +19,6 @@ from contramem.cli.hook import hook
 from contramem.inject.injections import read_log
 
 DELETE = "mcp__EmailClient__delete_email"
-CARD = "### EmailClient.delete_email"
 NOTES = "## Notes from earlier runs"
 SERVER = '''
 from pathlib import Path
@@ -59,7 +58,8 @@ def install(client, bank_path, project):
 
 
 def run(command, project, **env):
-    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": os.environ["TMPDIR"], **env}
+    own = {name: os.environ[name] for name in ("TMPDIR", "PYTHONPATH") if name in os.environ}
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", **own, **env}
     done = subprocess.run(
         command, cwd=project, env=env, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
     )
@@ -87,7 +87,7 @@ def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, ant
             for email in emails
         ]
 
-    anthropic.replies = [delete("m1", "m2"), delete("m1", "m2"), delete("x"), delete("m3"), delete("m3")]
+    anthropic.replies = [delete("m1", "m2"), delete("x"), delete("x"), delete("m3")]
     install("claude-code", bank_path, project)
     servers = {"mcpServers": {"EmailClient": {"command": sys.executable, "args": ["server.py"]}}}
     (project / "mcp.json").write_text(json.dumps(servers))
@@ -95,17 +95,13 @@ def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, ant
     mine = ("ANTHROPIC_", "CLAUDE_", "HOME", "DISABLE_")  # as the fixture set them
     run(command, project, **{name: value for name, value in os.environ.items() if name.startswith(mine)})
     assert NOTES in str(anthropic.requests[0]["messages"])
-    held, as_well, *made, failed, again, last = anthropic.told(5)
-    assert "Not executed yet" in held
-    assert CARD in held
-    assert "was held as well" in as_well
-    assert ["deleted m1" in made[0], "deleted m2" in made[1]] == [True, True]
+    *made, failed, again, last = anthropic.told(4)
+    assert ["deleted m1" in made[0], "deleted m2" in made[1]] == [True, True], "a call that does no harm is made"
     assert "Error executing tool" in failed
-    assert "The last call of this function failed." in again
+    assert "failed with these very arguments" in again
     assert "deleted m3" in last
     assert (project / "deleted.txt").read_text().split() == ["m1", "m2", "m3"]
     assert shown(project)[0][0] == "start"
-    assert shown(project)[1:] == [("before_call", 1), ("before_call", 1)]
 
 
 class FakeResponses:
@@ -212,9 +208,6 @@ def test_codex_shows_both_texts_to_the_model(bank_path, project, task, responses
     unasked = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
     run([codex, "exec", "--skip-git-repo-check", *unasked, task], project, HOME=str(home), CODEX_HOME=str(home))
     assert NOTES in json.dumps(responses.requests[0]["input"])
-    held, *made = responses.told()
-    assert "Not executed yet" in held
-    assert CARD in held
-    assert ["deleted m1" in made[0], "deleted m2" in made[1]] == [True, True]
-    assert (project / "deleted.txt").read_text().split() == ["m1", "m2"]
-    assert [where for where, _ in shown(project)] == ["start", "before_call"]
+    made = responses.told()
+    assert ["deleted m1" in made[0], "deleted m2" in made[-1]] == [True, True]
+    assert shown(project)[0][0] == "start"
