@@ -12,10 +12,9 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import sleep, time
-from typing import Any
+from typing import Any, NamedTuple
 
 from contramem.errors import UsageError
 from contramem.inject.hook_state import digest, private_folder, write_whole
@@ -28,9 +27,8 @@ AGAIN_S = 300
 """A resident process that could not be started is tried again after this, or when the bank changes."""
 
 
-@dataclass(frozen=True)
-class Hook:
-    """The options of the command."""
+class Hook(NamedTuple):
+    """The options of the command. A NamedTuple here, for dataclasses load much more."""
 
     bank: str
     state: Path | None = None
@@ -48,8 +46,7 @@ class Hook:
         return [str(word) for name, value in given.items() if value for word in (name, value)]
 
 
-@dataclass(frozen=True)
-class HookPlace:
+class HookPlace(NamedTuple):
     """The files of one setup: bank, as it is now, profile and log. Another bank is another setup."""
 
     folder: Path
