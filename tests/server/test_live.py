@@ -89,7 +89,7 @@ def test_killed_under_load_no_acknowledged_decision_or_step_is_lost(bank: Path, 
         assert store.bank_at(store.last_decision()) == store.bank()
     again = LiveServer(str(bank), cwd=tmp_path)
     assert Memory.connect(again.url).start(TASK, run_id="before the kill").pending() == pending
-    assert again.stop() == 0
+    assert again.stop() in (0, -signal.SIGTERM)
 
 
 def test_fuzzing_the_api_finds_no_server_error(live: LiveServer, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class RemoteMemory:
     def __init__(
         self, url: str, *, token: str | None = None, project: str = "default", timeout_s: float = TIMEOUT_S
     ) -> None:
+        self._connections: list[http.client.HTTPConnection] = []
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise UsageError(f"{url!r} is no address of a server. Write http://127.0.0.1:8321.")
@@ -35,6 +36,14 @@ class RemoteMemory:
         self._base = f"{parts.path.rstrip('/')}/api/v1/{quote(project)}/"
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._threads = local()
+
+    def close(self) -> None:
+        """Close the connections of all threads. The next request opens a new one."""
+        while self._connections:
+            self._connections.pop().close()
+
+    def __del__(self) -> None:
+        self.close()
 
     def start(
         self,
@@ -78,7 +87,9 @@ class RemoteMemory:
         """One request. A connection that the server has closed meanwhile is opened again, once."""
         reused = getattr(self._threads, "connection", None)
         connection = reused or self._kind(self._netloc, timeout=self._timeout_s)
-        self._threads.connection = connection
+        if reused is None:
+            self._threads.connection = connection
+            self._connections.append(connection)
         try:
             connection.request(method, self._base + path, content, self._headers)
             response = connection.getresponse()
