@@ -15,8 +15,9 @@ from typing import Any
 
 import msgspec
 
+from contramem.contrast.conventions import Convention
 from contramem.contrast.flow import Flow
-from contramem.contrast.form import ResultForm, parse
+from contramem.contrast.form import ParsedResult, ResultForm, parse
 from contramem.contrast.instructions import read, without_instructions
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signal import Signal
@@ -29,6 +30,11 @@ from contramem.traces.trajectory import Actor, Effect, Ending, Event, Kind, Orig
 
 MAX_SHOWN_CHARS = 400
 """Of a result that is plain text. Longer ones, and structured ones, are described by their form."""
+
+
+MAX_SHOWN_LEAVES = 60
+"""Of a result with fields. Longer ones are described by their form."""
+MAX_SHAPE_CHARS = 24
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -47,6 +53,10 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The form of the result. None: the trace does not show what came back."""
     returned: str = ""
     """The result in words: its form, or its redacted text where that is short and plain."""
+    contents: tuple[tuple[tuple[str, str], ...], ...] = ()
+    """Of a short result with fields: its items, each as (field, redacted value)."""
+    shapes: dict[str, str] = {}
+    """How each argument's value is written, without the value: `9999-A99`, `999.99`."""
     error: str = ""
     """The template of the error message: redacted, numbers of placeholders left out."""
     origins: dict[str, str] = {}
@@ -118,6 +128,8 @@ class Packet:
     recorded: dict[str, Trajectory] = field(repr=False, compare=False)
     """The runs as they were recorded, by letter. Only guards look at them: a condition on an amount or a time cannot be
     checked on placeholders. Never shown to a construction model."""
+    conventions: tuple[Convention, ...] = ()
+    """Those that some run of this task uses."""
 
     @property
     def passing(self) -> tuple[PacketRun, ...]:
@@ -166,6 +178,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         identity=first.task_identity,
         placeholders=placeholders,
         recorded=lettered,
+        conventions=_conventions(ordered, vocabulary),
     )
 
 
@@ -206,7 +219,8 @@ def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
 
 def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bool) -> Step:
     result, origins = event.result, flow.origins(event)
-    form = None if result is None else parse(result.content).form
+    parsed = None if result is None else parse(result.content)
+    form = None if parsed is None else parsed.form
     return Step(
         position=event.position,
         actor=event.actor,
@@ -217,11 +231,45 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         forms={name: form_of_value(value, name) for name, value in event.arguments.items()},
         form=form,
         returned=_returned(result.content, form, placeholders) if result is not None and form is not None else "",
+        contents=_contents(event.function, parsed, placeholders) if parsed is not None and not tainted else (),
+        shapes={
+            name: shape_of(value) for name, value in event.arguments.items() if not isinstance(value, (dict, list))
+        },
         error=error_template(_shown(result.error, placeholders)) if result is not None and result.error else "",
         origins=origins,
         fields=flow.fields(event, origins),
         tainted=tainted,
     )
+
+
+def _conventions(runs: Iterable[Trajectory], vocabulary: Vocabulary) -> tuple[Convention, ...]:
+    calls = (event for run in runs for event in run.events if event.function and event.actor == "agent")
+    used = {
+        vocabulary.conventions.of(event.function, name, value)
+        for event in calls
+        for name, value in event.arguments.items()
+    }
+    return tuple(sorted((convention for convention in used if convention is not None), key=str))
+
+
+def _contents(
+    function: str, parsed: ParsedResult, placeholders: Placeholders
+) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """The items of a short result. A field that comes again begins the next item."""
+    if parsed.form.kind not in ("list", "record", "map") or len(parsed.leaves) > MAX_SHOWN_LEAVES:
+        return ()
+    items: list[dict[str, str]] = [{}]
+    for name, value in parsed.leaves:
+        if name in items[-1]:
+            items.append({})
+        items[-1][name] = str(placeholders.value(function, name, value))
+    return tuple(tuple(item.items()) for item in items if item)
+
+
+def shape_of(value: object) -> str:
+    """How a value is written: digits as 9, letters as A and a, runs of small letters as one."""
+    text = _DIGIT.sub("9", _LOWER.sub("a", _UPPER.sub("A", str(value))))
+    return text if len(text) <= MAX_SHAPE_CHARS else ""
 
 
 def _returned(content: object, form: ResultForm, placeholders: Placeholders) -> str:
@@ -242,6 +290,7 @@ def _shown(text: str, placeholders: Placeholders) -> str:
     return placeholders.text(without_instructions(text))
 
 
+_UPPER, _LOWER, _DIGIT = re.compile(r"[A-Z]"), re.compile(r"[a-z]+"), re.compile(r"[0-9]")
 _NUMBERED = re.compile(r"<([A-Z]+)_\d+>")
 _LONG_QUOTE = re.compile(r"(['\"`])[^'\"`]{40,}\1")
 

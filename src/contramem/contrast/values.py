@@ -194,9 +194,17 @@ _VAGUE: dict[str, frozenset[ValueKind]] = {
 _OF_NUMBERS: frozenset[ValueKind] = frozenset({"ID", "AMOUNT", "PHONE"})
 
 
+_PREPOSITIONS = frozenset({"from", "to"})
+
+
+def without_preposition(named: list[str]) -> list[str]:
+    """`to_warehouse` is a warehouse; only a bare `to` is somebody."""
+    return named[1:] if len(named) > 1 and named[0] in _PREPOSITIONS else named
+
+
 @lru_cache(maxsize=4096)
 def _kind_by_role(role: str, numeric: bool) -> ValueKind | None:
-    named = words(role)
+    named = without_preposition(words(role))
     kinds = [
         kind
         for word in reversed(named)

@@ -12,10 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse
 from contramem.contrast.permitted import permitted_in, role_of
-from contramem.contrast.values import CATEGORY_ROLES, ROLES, is_time, kind_by_form
+from contramem.contrast.values import CATEGORY_ROLES, ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Tool, Trajectory
 
@@ -58,6 +59,7 @@ class Vocabulary:
         self._accepted: dict[tuple[str, str], dict[object, set[str]]] = defaultdict(dict)
         # slot -> list of permitted values in a refusal -> tasks it was seen in
         self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(lambda: defaultdict(set))
+        self.conventions = Conventions()
         for runs in tasks:
             self._learn(runs)
         self._permitted = self._settled_lists()
@@ -68,7 +70,9 @@ class Vocabulary:
         if value is None or isinstance(value, bool):
             return True
         by_app = self._words.get(role)
-        return by_app is not None and value in by_app.get(function.partition(".")[0], ())
+        if by_app is not None and value in by_app.get(function.partition(".")[0], ()):
+            return True
+        return self.conventions.keeps(function, role, value)
 
     def words(self, function: str, role: str) -> frozenset[object]:
         """The closed vocabulary of an argument or field; empty when it has none."""
@@ -90,8 +94,9 @@ class Vocabulary:
 
     @property
     def closed(self) -> frozenset[str]:
-        """Every word of every closed vocabulary, as a card would print it."""
+        """Every word of every closed vocabulary and every convention, as a card would print it."""
         found = [word for by_app in self._words.values() for words in by_app.values() for word in words]
+        found += self.conventions.values()
         return frozenset(
             str(form) for word in found for form in ((word, float(word)) if type(word) is int else (word,))
         )
@@ -99,6 +104,7 @@ class Vocabulary:
     def _learn(self, runs: list[Trajectory]) -> None:
         for number, run in enumerate(runs):
             key = run.task_key
+            self.conventions.learn(run)
             for tool in run.tools if number == 0 else ():
                 self._learn_enums(tool)
             for event in run.events:
@@ -174,10 +180,10 @@ class Vocabulary:
 def is_word(value: object, role: str) -> bool:
     """Could `value` be a word of an interface, rather than somebody's name, number or text?"""
     named = words(role)
-    private = not _PRIVATE_ROLES.isdisjoint(named)
+    private = not _PRIVATE_ROLES.isdisjoint(without_preposition(named))
     if isinstance(value, int):
         return abs(value) < 1000 and not private
-    if not isinstance(value, str) or not 1 < len(value) <= 32 or is_time(value):
+    if not isinstance(value, str) or not 0 < len(value) <= 32 or is_time(value):
         return False
     # The last word of a role is its noun: `user_type` is a type, `type_name` a name.
     if named and named[-1] in CATEGORY_ROLES:
@@ -185,6 +191,8 @@ def is_word(value: object, role: str) -> bool:
         return form.fullmatch(value) is not None
     if private or kind_by_form(value) or not _WORD.fullmatch(value):
         return False
+    if len(value) == 1:  # a class, such as tier A
+        return value.isupper()
     return _LOWER_OR_UPPER.fullmatch(value) is not None
 
 

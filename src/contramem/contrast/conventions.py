@@ -1,0 +1,118 @@
+"""Conventions: values that passing runs of several tasks share, though neither the request nor a result shows them.
+
+A lot size, a desk, a code, a unit: the house uses them, so they belong on a card, where a value of one task does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from contramem.contrast.form import parse
+from contramem.contrast.values import is_time, kind_by_form
+from contramem.traces.effects import words
+from contramem.traces.trajectory import Event, Trajectory
+
+MIN_TASKS, MIN_SOURCES = 3, 2
+"""What fewer share may be one task's own value, or one agent's habit."""
+MAX_CHARS = 32
+
+Slot: TypeAlias = tuple[str, str]
+"""A function and the name of one of its arguments."""
+_TOKEN = re.compile(r"[\w.\-]*\w")
+_PERSONAL = frozenset({"EMAIL", "URL", "PHONE", "ACCOUNT", "ADDRESS", "FILE"})
+_NEVER = frozenset(
+    """password passwd secret token key pin credential credentials text body content message description subject title
+    query comment note notes summary reply answer input""".split()
+)
+
+
+class Convention(NamedTuple):
+    """A value of the house, and how many tasks and sources share it."""
+
+    function: str
+    argument: str
+    value: str | int | float
+    tasks: int
+    sources: int
+
+
+class Conventions:
+    """Learned run by run; asked when all runs have been seen."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Slot, dict[object, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._sources: dict[Slot, dict[object, set[str]]] = defaultdict(lambda: defaultdict(set))
+
+    def learn(self, run: Trajectory) -> None:
+        """Take in a run. Only passing ones show what the house wants."""
+        if not run.outcome.passed:
+            return
+        shown = _Shown(run.task)
+        for event in run.events:
+            if event.function and event.actor == "agent" and not (event.result is not None and event.result.error):
+                for slot, value in _arguments(event):
+                    if not shown.holds(value):
+                        self._tasks[slot][value].add(run.task_key)
+                        self._sources[slot][value].add(run.source)
+            shown.observe(event)
+
+    def keeps(self, function: str, argument: str, value: object) -> bool:
+        """Is `value` a convention where it fills this argument?"""
+        slot = (function, argument)
+        return (
+            slot in self._tasks
+            and len(self._tasks[slot].get(value, ())) >= MIN_TASKS
+            and len(self._sources[slot].get(value, ())) >= MIN_SOURCES
+        )
+
+    def of(self, function: str, argument: str, value: object) -> Convention | None:
+        """The convention behind a value, if it is one."""
+        if not isinstance(value, (str, int, float)) or not self.keeps(function, argument, value):
+            return None
+        slot = (function, argument)
+        return Convention(function, argument, value, len(self._tasks[slot][value]), len(self._sources[slot][value]))
+
+    def values(self) -> Iterator[object]:
+        """All conventions' values."""
+        for slot, values in self._tasks.items():
+            yield from (value for value in values if self.keeps(*slot, value))
+
+
+class _Shown:
+    """What a run has been shown so far."""
+
+    def __init__(self, task: str) -> None:
+        self._tokens = set(_TOKEN.findall(task.lower()))
+        self._texts = [task.lower()]
+
+    def observe(self, event: Event) -> None:
+        if event.result is not None:
+            content = event.result.content
+            text = content if isinstance(content, str) else "\n".join(str(leaf.value) for leaf in parse(content).leaves)
+        elif event.actor != "agent":
+            text = event.text
+        else:
+            return
+        self._tokens.update(_TOKEN.findall(text.lower()))
+        self._texts.append(text.lower())
+
+    def holds(self, value: object) -> bool:
+        text = str(value).lower()
+        return text in self._tokens or (not text.isalnum() and any(text in shown for shown in self._texts))
+
+
+def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:
+    for name, value in event.arguments.items():
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool) and _may_be_shared(value, name):
+            yield (event.function, name), value
+
+
+def _may_be_shared(value: str | int | float, name: str) -> bool:
+    if not _NEVER.isdisjoint(words(name)[-1:]):
+        return False
+    if not isinstance(value, str):
+        return True
+    return 1 < len(value) <= MAX_CHARS and not is_time(value) and kind_by_form(value) not in _PERSONAL

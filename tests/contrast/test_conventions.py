@@ -1,0 +1,40 @@
+"""What passing runs of several tasks share, though nothing shows it, stays readable; a value of one task does not."""
+
+from __future__ import annotations
+
+from tests.made_runs import call, run
+
+from contramem.contrast.packet import packet_of
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.trajectory import Trajectory
+
+
+def task(number: int, *sources: str, owner: str = "finance-lead", passed: bool = True) -> list[Trajectory]:
+    """A credit note is handed to an owner that no request names."""
+    assign = call("Desk.assign", {"record": f"CN-60{number}7", "owner": owner})
+    text = f"Credit note CN-60{number}7 needs an owner."
+    return [run(source, passed, assign, "Done.", task=text, task_id=f"t{number}") for source in sources]
+
+
+def test_a_value_that_passing_runs_of_three_tasks_share_is_shown_with_how_many_share_it() -> None:
+    tasks = [task(number, "a", "b") for number in range(3)]
+    packet = packet_of(tasks[0], Vocabulary(tasks))
+    (step,) = (step for step in packet.runs[0].steps if step.function)
+    assert step.arguments["owner"] == "finance-lead"
+    assert step.arguments["record"].startswith("<ID")
+    ((convention),) = packet.conventions
+    assert (convention.value, convention.tasks, convention.sources) == ("finance-lead", 3, 2)
+
+
+def test_what_one_source_or_two_tasks_or_failing_runs_share_is_no_convention() -> None:
+    for tasks in (
+        [task(number, "a") for number in range(3)],
+        [task(number, "a", "b") for number in range(2)],
+        [task(number, "a", "b", passed=False) for number in range(3)],
+    ):
+        assert not Vocabulary(tasks).conventions.keeps("Desk.assign", "owner", "finance-lead")
+
+
+def test_a_value_that_the_request_gives_is_no_convention() -> None:
+    tasks = [task(number, "a", "b", owner=f"CN-60{number}7") for number in range(4)]
+    assert list(Vocabulary(tasks).conventions.values()) == []
