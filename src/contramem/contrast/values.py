@@ -152,6 +152,8 @@ def kind_of_text(text: str, role: str) -> ValueKind | None:
     value = text.strip()
     if not value or value.lower() in PLAIN_ANSWERS or is_time(value):
         return None
+    if not any(map(str.isalnum, value)):  # `...` is nobody's
+        return None
     if _NUMBER.fullmatch(value):
         kind = kind_of_number(role)
         return "ACCOUNT" if kind == "NUMBER" and is_card_number(value) else kind
