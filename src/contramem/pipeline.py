@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from contramem.bank.store import Store
+from contramem.bank.support import Grade
 from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.rounds import Answer, BuildPlan, Rounds
+from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
@@ -51,16 +53,17 @@ def build_bank(
     *,
     only: Only | None = None,
     append_only: bool = False,
+    grade: Grade = DEFAULT_GRADE,
     tools: dict[str, Tool] | None = None,
     on_progress: Progress = no_progress,
 ) -> BuildReport:
     """Fold what the packets teach into the store, one decision at a time (the paper's Algorithm 1).
 
     A decision that is refused changes nothing, and stands in the ledger with its reason. `only` builds just the
-    `functions` or just the `skills`.
+    `functions` or just the `skills`; `grade` is the lowest at which a rule stays in service.
     """
     with store.writing("build"):
-        construction = BankBuild(store, author, checks, append_only=append_only)
+        construction = BankBuild(store, author, checks, append_only=append_only, grade=grade)
         if only != "skills":
             for function, observations in track("function cards", list(by_function(packets).items()), on_progress):
                 construction.function(function, observations, (tools or {}).get(function), packets)
@@ -69,7 +72,9 @@ def build_bank(
                 construction.learn(packet)
             by_ability = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
             for ability, group in groupby(by_ability, key=lambda packet: packet.ability):
-                construction.reassess(ability, list(group))
+                of_ability = list(group)
+                construction.learn_across(ability, of_ability)
+                construction.reassess(ability, of_ability)
     return construction.report
 
 

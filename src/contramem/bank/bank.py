@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, assert_never
 from contramem.bank.card import AnyCard, Card, FunctionCard, SkillCard, SkillDelta, Strict, same_text, skill_id
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.stored_rule import StoredRule
-from contramem.bank.support import CardSupport
+from contramem.bank.support import GRADES, CardSupport, Grade
 from contramem.errors import PatchError, UsageError
 
 Status: TypeAlias = Literal["active", "muted", "pinned", "retired"]
@@ -118,6 +118,13 @@ class Bank:
     def first_made_from(self, ability: str, delta: SkillDelta) -> BankEntry | None:
         """The card that began with the title and rule of `delta`, whatever became of it since."""
         return self.entries.get(skill_id(ability, delta.title, delta.skill.core_rule))
+
+    def of_grade(self, lowest: Grade | None) -> Bank:
+        """The bank without Skill Cards below a grade. Cards without a grade stay: nothing speaks of chance there."""
+        if lowest is None:
+            return self
+        good = GRADES[: GRADES.index(lowest) + 1]
+        return Bank({name: entry for name, entry in self.entries.items() if entry.footing.grade in (None, *good)})
 
     def footing(self, card_ids: Iterable[str]) -> CardSupport:
         """What these cards rest on, taken together."""

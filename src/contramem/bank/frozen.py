@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
-from contramem.bank.support import CardSupport, GuardCountsByText, Names, Scope
+from contramem.bank.support import CardSupport, Grade, GuardCountsByText, Names, Scope
 from contramem.errors import BankFileError
 from contramem.whole_file import replacing
 
@@ -54,6 +54,7 @@ class FrozenSkill(SkillCard):
     request_words: Names = ()
     """Words of the requests that taught the card: it is found by them too."""
     scope: Scope | None = None
+    grade: Grade | None = None
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
 
@@ -147,6 +148,7 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
         taught_by=footing.taught_by,
         request_words=footing.request_words,
         scope=footing.scope,
+        grade=footing.grade,
         support=support,
     )
 
@@ -163,7 +165,11 @@ def thaw(card: FrozenCard) -> BankEntry:
     if isinstance(card, FrozenFunction):
         return BankEntry(card=text)
     footing = CardSupport(
-        taught_by=card.taught_by, request_words=card.request_words, scope=card.scope, support=card.support
+        taught_by=card.taught_by,
+        request_words=card.request_words,
+        scope=card.scope,
+        grade=card.grade,
+        support=card.support,
     )
     return BankEntry(card=text, footing=footing)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -10,6 +10,11 @@ from contramem.bank.card import Strict
 
 Scope: TypeAlias = Literal["universal", "finalization"]
 """A card for every task of its ability, or for its end (paper, A.8). None: for the tasks it applies to."""
+
+Grade: TypeAlias = Literal["enforced", "proven", "observed"]
+"""Why a rule is believed: a tool refuses otherwise; more than chance explains; or seen, with nothing against it."""
+GRADES: tuple[Grade, ...] = get_args(Grade)
+"""The best first."""
 
 Count = Annotated[int, Field(ge=0)]
 Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set(names))))]
@@ -51,6 +56,8 @@ class CardSupport(Strict):
     request_words: Names = ()
     """The words of each request that taught the card, masked and without their order. Searched, never shown."""
     scope: Scope | None = None
+    grade: Grade | None = None
+    """None: nobody has asked, or the card says nothing that runs could show."""
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard, as the card writes it."""
 
@@ -66,6 +73,7 @@ class CardSupport(Strict):
             taught_by=self.taught_by + more.taught_by,
             request_words=self.request_words + more.request_words,
             scope=more.scope or self.scope,
+            grade=more.grade or self.grade,
             support=support,
         )
 

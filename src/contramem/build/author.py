@@ -81,5 +81,8 @@ class Author(Protocol):
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         """The smallest edit of the bank that takes in candidate number `index` of the packet."""
 
+    def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
+        """Lessons that only the tasks of an ability taken together teach, each with the packet that shows it best."""
+
     def spent(self) -> AuthorCost:
         """What the work since the last time cost."""

@@ -14,9 +14,9 @@ from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, Operation
 from contramem.bank.patch import Add, Patch
 from contramem.bank.store import Store
-from contramem.bank.support import CardSupport
+from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
-from contramem.build.reassess import reassess
+from contramem.build.reassess import DEFAULT_GRADE, reassess
 from contramem.build.recorder import BuildRecorder, BuildReport, Provenance, digest_of
 from contramem.build.reinstate import reinstate
 from contramem.contrast.observation import Observation
@@ -31,11 +31,20 @@ from contramem.validate.verdict import Refusal
 class BankBuild:
     """Takes what the runs teach into a store, one decision at a time. Made inside `store.writing(...)`."""
 
-    def __init__(self, store: Store, author: Author, validator: Validator, *, append_only: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        author: Author,
+        validator: Validator,
+        *,
+        append_only: bool = False,
+        grade: Grade = DEFAULT_GRADE,
+    ) -> None:
         self._recorder = BuildRecorder(store, author)
         self._author = author
         self._validator = validator
         self._append_only = append_only
+        self._grade = grade
         self._functions: set[str] = set()
 
     @property
@@ -194,10 +203,25 @@ class BankBuild:
                 return again
         return self.bank.plan(patch, ability, footing, rule)
 
+    def learn_across(self, ability: str, packets: Sequence[Packet]) -> None:
+        """Take in what the tasks of an ability teach together. Goes on where an earlier build was stopped."""
+        step = f"across {ability}"
+        state = f"{self._recorder.kept_by} {digest_of([packet.content_digest for packet in packets])}"
+        begun, _, done = self._recorder.reached(step).rpartition(" ")
+        if (begun, done) == (state, "done"):
+            return
+        first = int(done) if begun == state else 0
+        for index, (candidate, packet) in enumerate(self._author.reflect_across(packets)):
+            if index >= first:
+                decisions = self._skill_decisions(index, candidate, packet)
+                self.report.deltas += 1
+                self._recorder.record(*decisions, progress={step: f"{state} {index + 1}"})
+        self._recorder.record(progress={step: f"{state} done"})
+
     def reassess(self, ability: str, packets: Sequence[Packet]) -> None:
         """Hold every card of an ability against all its packets. Append-only banks are for comparison, and stay."""
         if not self._append_only:
-            reassess(self._recorder, ability, packets)
+            reassess(self._recorder, ability, packets, self._grade)
 
 
 class CheckedProposal(NamedTuple):

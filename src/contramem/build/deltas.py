@@ -9,6 +9,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, LedgerEntry
 from contramem.build.author import Author, AuthorCost, Candidate, Curation
+from contramem.build.rules.kinds.convention import Convention
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -54,16 +55,33 @@ class DeltasFrom:
         return self._cards.get(function)
 
     def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
-        letters = {(known.source, known.run): letter for letter, known in packet.provenance.items()}
-        found = []
-        for decision in self._deltas.get(packet.content_digest, ()):
-            assert isinstance(decision.candidate, SkillDelta)
-            places = ((letters[run.source, run.run], position) for run in decision.runs for position in run.events)
-            found.append(Candidate(decision.candidate, tuple(Cite(*place) for place in places), decision.rule))
-        return found
+        decisions = self._deltas.get(packet.content_digest, ())
+        return [_candidate(decision, packet) for decision in decisions if not _is_shared(decision)]
+
+    def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
+        by_digest = {packet.content_digest: packet for packet in packets}
+        return [
+            (_candidate(decision, by_digest[digest]), by_digest[digest])
+            for digest, decisions in self._deltas.items()
+            if digest in by_digest
+            for decision in decisions
+            if _is_shared(decision)
+        ]
 
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         return self._curator.curate(index, candidate, packet, bank)
 
     def spent(self) -> AuthorCost:
         return self._curator.spent()
+
+
+def _is_shared(decision: Decision) -> bool:
+    """Was the lesson found by looking at all tasks of an ability?"""
+    return decision.rule is not None and decision.rule.kind == Convention.KIND
+
+
+def _candidate(decision: Decision, packet: Packet) -> Candidate:
+    assert isinstance(decision.candidate, SkillDelta)
+    letters = {(identity.source, identity.run): letter for letter, identity in packet.provenance.items()}
+    places = ((letters[run.source, run.run], position) for run in decision.runs for position in run.events)
+    return Candidate(decision.candidate, tuple(Cite(*place) for place in places), decision.rule)

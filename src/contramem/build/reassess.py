@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from contramem.bank.bank import Change
 from contramem.bank.ledger import Decision
+from contramem.bank.support import GRADES, Grade
 from contramem.build.learning import LearningCard, learning_cards
 from contramem.build.own_words import reassess_own_words
 from contramem.build.reassessment import (
@@ -35,9 +36,12 @@ from contramem.build.rules.support import FollowRecord, follow_record, replays, 
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
 
+DEFAULT_GRADE: Grade = "observed"
+"""docs/quality.md says what it was chosen by."""
 
-def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -> None:
-    """Count, narrow and retire. No packet counts twice, however often it is built."""
+
+def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], grade: Grade = DEFAULT_GRADE) -> None:
+    """Count, narrow and retire what does not reach the grade. No packet counts twice, however often it is built."""
     state = digest_of([packet.content_digest for packet in packets])
     progress = {f"settled {packet.task_key}": packet.content_digest for packet in packets}
     fresh = [packet for packet in packets if recorder.reached(f"settled {packet.task_key}") != packet.content_digest]
@@ -49,7 +53,7 @@ def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -
     ruled = {card.card.card_id for card in waiting if _is_ruled(recorder, card)}
     accepted = accepted_chance(packets) if ruled else 0.0
     for card in waiting:
-        evidence = EvidencePool(packets, fresh, accepted if card.card.card_id in ruled else None)
+        evidence = EvidencePool(packets, fresh, accepted if card.card.card_id in ruled else None, grade)
         reassessment = evidence.reassess(card)
         decisions = [_decide(recorder, card, reassessment)] if reassessment.changes(card) else []
         recorder.record(*decisions, progress={f"card {card.card.card_id}": state})
@@ -102,6 +106,8 @@ class EvidencePool(NamedTuple):
     """Those that no build has counted yet."""
     accepted: float | None
     """How likely by chance a card of the rules may be; None for cards in words."""
+    wanted: Grade = DEFAULT_GRADE
+    """The lowest grade that stays in service."""
 
     def reassess(self, card: LearningCard) -> Reassessment:
         # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
@@ -112,7 +118,7 @@ class EvidencePool(NamedTuple):
             return count_again(card, packets)
         if self.accepted is None:
             return reassess_own_words(card, packets)
-        return _reassess_rule(card, packets, self.accepted if complete else None)
+        return _reassess_rule(card, packets, self.accepted if complete else None, self.wanted)
 
 
 def _without_counts(card: LearningCard) -> LearningCard:
@@ -123,7 +129,9 @@ def _without_counts(card: LearningCard) -> LearningCard:
 # Cards of the rules
 
 
-def _reassess_rule(card: LearningCard, packets: Sequence[Packet], accepted: float | None = None) -> Reassessment:
+def _reassess_rule(
+    card: LearningCard, packets: Sequence[Packet], accepted: float | None, wanted: Grade
+) -> Reassessment:
     """Replay a card's guards on every packet they speak about.
 
     `accepted` is how likely by chance a rule may be that rests on outcomes alone (rules/mine.py); None: not all runs
@@ -132,8 +140,13 @@ def _reassess_rule(card: LearningCard, packets: Sequence[Packet], accepted: floa
     guards = guards_of(card.card.guards)
     record, enforced = follow_record(guards, packets), is_enforced(guards, packets)
     counted = _state_counts(count_again(card, packets), card, record, packets)
-    if reason := _why_retire(guards, packets, record, enforced, accepted):
+    if reason := _why_retire(guards, packets, record, enforced):
         return counted._replace(operation="RETIRE", reason=reason)
+    if accepted is not None:
+        grade, likely = _grade(guards, packets, enforced, accepted, counted)
+        if reason := _why_not_believed(grade, wanted, likely, accepted):
+            return counted._replace(operation="RETIRE", reason=reason)
+        counted = _state_grade(counted, grade)
     contradicted = set(counted.footing.contradicted_by)
     if not contradicted:
         return counted
@@ -160,6 +173,14 @@ def _state_counts(
     return counted._replace(rule=rule, text=restate(card.card, rule))
 
 
+def _state_grade(counted: Reassessment, grade: Grade | None) -> Reassessment:
+    footing = counted.footing.model_copy(update={"grade": grade})
+    if counted.rule is None:
+        return counted._replace(footing=footing)
+    rule = replace(counted.rule, grade=grade)
+    return counted._replace(footing=footing, rule=rule, text=restate(counted.text, rule))
+
+
 def _narrow(
     card: LearningCard, guards: Sequence[Guard], packets: Sequence[Packet], contradicted: int, shown: int
 ) -> Reassessment | None:
@@ -179,14 +200,12 @@ def _contradict(tasks: int) -> str:
     return f"Passing runs of {say_tasks(tasks)} contradict its wider reach."
 
 
-def _why_retire(
-    guards: Sequence[Guard], packets: Sequence[Packet], record: FollowRecord, enforced: bool, accepted: float | None
-) -> str:
-    """Why a rule should not stay in service. What the tools themselves enforce needs no outcomes."""
+def _why_retire(guards: Sequence[Guard], packets: Sequence[Packet], record: FollowRecord, enforced: bool) -> str:
+    """Why runs speak against a rule. What the tools themselves enforce needs no outcomes."""
     if record.speaks_against_it:
         return no_better(record)
-    if record.broke_and_passed > record.kept_and_passed:
-        return f"More runs pass without it than with it: {record}."
+    if record.passes_more_without:
+        return f"Runs pass more often without it: {record}."
     kinds = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
     if flaw := next((flaw for guard, kind in kinds if (flaw := kind.find_flaw(guard, packets))), ""):
         return flaw
@@ -194,10 +213,36 @@ def _why_retire(
         return ""
     if any(kind.NEEDS_CLEAR_DIFFERENCE for _, kind in kinds) and not record.makes_a_difference:
         return f"Over all runs, those that follow it do not pass clearly more often: {record}."
-    if accepted is None:
-        return ""
-    likely = min(chance(count_outcomes(guard, packets)) for guard in guards)
-    if likely > accepted:
-        enough = f"at most {accepted:.2g} would do" if accepted else "none is unlikely enough"
-        return f"Chance alone may show this (probability {likely:.2g}): of so many rules tried, {enough}."
     return ""
+
+
+# Grades
+
+
+MAX_CHANCE_OBSERVED = 0.05
+"""Within tasks, of a rule that is only observed: not corrected for what else was tried."""
+MIN_TASKS_OBSERVED = 2
+
+
+def _grade(
+    guards: Sequence[Guard], packets: Sequence[Packet], enforced: bool, accepted: float, counted: Reassessment
+) -> tuple[Grade | None, float]:
+    """Why the rule may be believed, and how likely it is by chance. None: chance alone may show it."""
+    if enforced:
+        return "enforced", 0.0
+    likely = min(chance(count_outcomes(guard, packets)) for guard in guards)
+    if likely <= accepted:
+        return "proven", likely
+    unopposed = not counted.footing.contradicted_by and len(counted.footing.tasks) >= MIN_TASKS_OBSERVED
+    return "observed" if likely <= MAX_CHANCE_OBSERVED and unopposed else None, likely
+
+
+def _why_not_believed(grade: Grade | None, wanted: Grade, likely: float, accepted: float) -> str:
+    if grade is not None and GRADES.index(grade) <= GRADES.index(wanted):
+        return ""
+    if grade is not None:
+        return (
+            f"It is {grade} only (probability by chance {likely:.2g}), and this bank takes what is {wanted} or better."
+        )
+    enough = f"at most {accepted:.2g} would do" if accepted else "none is unlikely enough"
+    return f"Chance alone may show this (probability {likely:.2g}): of so many rules tried, {enough}."

@@ -19,6 +19,7 @@ from contramem.bank.ledger import LedgerEntry
 from contramem.bank.locate import kind_of, load_bank, store_only, without_password
 from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import BankSummary, summarize
+from contramem.bank.support import GRADES, Grade
 from contramem.cli import Group
 from contramem.cli.bank_checks import preview, validate
 from contramem.cli.export import export
@@ -128,10 +129,13 @@ def diff(left: str, right: str, as_json: bool) -> None:
     show_default=True,
     help="Retrieval profile to store in the file.",
 )
+@click.option(
+    "--grade", type=click.Choice(GRADES), help="Leave out Skill Cards below this grade. Cards without one stay."
+)
 @as_json
-def freeze(where: str, out: Path, profile: str, as_json: bool) -> None:
+def freeze(where: str, out: Path, profile: str, grade: Grade | None, as_json: bool) -> None:
     """Write the active cards to one file that agents load and pull requests can show."""
-    header = write_frozen(out, _load(store_only(where))[0], profile)
+    header = write_frozen(out, _load(store_only(where))[0].of_grade(grade), profile)
     skills = sum(header.skills.values())
     line = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
     _print({"out": str(out), **header.model_dump()} if as_json else line)

@@ -15,9 +15,11 @@ from rich.table import Table
 from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
 from contramem.bank.store import open_store
+from contramem.bank.support import GRADES, Grade
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
 from contramem.build.model.rounds import BuildPlan
+from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
 from contramem.cli import build_cost, build_model
@@ -42,6 +44,14 @@ from contramem.validate.validator import Validator
 @click.option("--sources", metavar="A,B", help="Learn only from runs of these sources.")
 @click.option("--only", type=click.Choice(["functions", "skills"]), help="Build only these cards.")
 @click.option("--rollouts", type=click.IntRange(1), metavar="N", help="At most N runs of a task by each source.")
+@click.option(
+    "--grade",
+    type=click.Choice(GRADES),
+    default=DEFAULT_GRADE,
+    show_default=True,
+    help="The lowest grade at which a rule is kept: enforced (a tool refuses otherwise), proven (more than chance "
+    "explains) or observed (nothing speaks against it).",
+)
 @click.option("--append-only", is_flag=True, help="Add every delta as its own card, with no curation (a baseline).")
 @click.option(
     "--deltas-from", metavar="STORE", help="Reuse the deltas recorded in STORE's ledger instead of reflecting again."
@@ -57,6 +67,7 @@ def build(
     only: Only | None,
     rollouts: int | None,
     append_only: bool,
+    grade: Grade,
     deltas_from: str | None,
     author: str | None,
     by_model: ModelOptions | None,
@@ -91,6 +102,7 @@ def build(
                 Validator(vocabulary.closed),
                 only=only,
                 append_only=append_only,
+                grade=grade,
                 tools=tools,
                 on_progress=tell,
             )

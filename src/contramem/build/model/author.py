@@ -99,6 +99,9 @@ class ModelAuthor:
 
         return self._converse(self.reflector_request(packet, bank), judge)
 
+    def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
+        return ()  # a model sees one packet at a time
+
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         def judge(reply: str) -> tuple[Patch, list[str]]:
             patch = _with_evidence(replies.patch(reply, index, candidate.delta), bank)

@@ -9,6 +9,7 @@ from contramem.bank.card import FunctionCard
 from contramem.bank.ledger import Attribution
 from contramem.build.author import AuthorCost, Candidate, Curation
 from contramem.build.functions.card import build_function_card
+from contramem.build.rules.across import find_shared_lessons
 from contramem.build.rules.curate import curate
 from contramem.build.rules.mine import find_lessons
 from contramem.contrast.observation import Observation
@@ -38,6 +39,12 @@ class RuleAuthor:
 
     def reflect(self, packet: Packet, bank: Bank | None = None) -> Sequence[Candidate]:
         return [Candidate(lesson.text, lesson.cites, lesson.rule.store()) for lesson in find_lessons(packet)]
+
+    def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
+        return [
+            (Candidate(shared.lesson.text, shared.lesson.cites, shared.lesson.rule.store()), shared.packet)
+            for shared in find_shared_lessons(packets)
+        ]
 
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         return curate(index, candidate, packet, bank)

@@ -14,6 +14,7 @@ from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.patch import Add, Amend, Merge, Noop
 from contramem.build.author import Candidate, Curation
 from contramem.build.learning import LearningCard, learning_cards, rewrite
+from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.recovery import Recovery
 from contramem.build.rules.phrases import MAX_TAGS
 from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
@@ -28,6 +29,8 @@ def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Cura
     same = next((card for card in cards if says_the_same(card, delta, rule) or _covers(card.card, delta, packet)), None)
     if same is None and (asking := next((card for card in cards if is_needless(rule, card.card)), None)):
         return _noop(index, asking, "A card asks beforehand for what this does after the error.")
+    if same is None and (better := next((card for card in cards if _says_better(card.card, rule)), None)):
+        return _noop(index, better, "A card says more about this already.")
     if rule is not None and (wider := _widen(index, same, Lesson(rule, delta), packet, cards)):
         return wider
     if same is None:
@@ -60,6 +63,15 @@ def says_the_same(card: LearningCard, delta: SkillDelta, rule: Rule | None) -> b
 def is_needless(rule: Rule | None, card: SkillDelta) -> bool:
     """Does the card ask, before a call, for what the rule does after the call's error?"""
     return isinstance(rule, Recovery) and bool(rule.by) and rule.is_needless(guards_of(card.guards))
+
+
+def _says_better(card: SkillDelta, rule: Rule | None) -> bool:
+    """Does a card say where to read the value, say, of which the rule only says what comes first?"""
+    if not isinstance(rule, Convention):
+        return False
+    (guard,) = rule.guards
+    kind = kind_of(guard)
+    return kind is not None and any(kind.yields_to(guard, other) for other in guards_of(card.guards))
 
 
 def _covers(card: SkillCard, delta: SkillDelta, packet: Packet) -> bool:

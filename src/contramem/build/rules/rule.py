@@ -16,6 +16,7 @@ import msgspec
 
 from contramem.bank.card import Evidence, Skill, SkillDelta
 from contramem.bank.stored_rule import StoredRule
+from contramem.bank.support import Grade
 from contramem.build.rules.phrases import code_name, describe_path, tags_of
 from contramem.build.rules.support import FollowRecord
 from contramem.contrast.enabling import Enabling
@@ -74,6 +75,7 @@ class Rule(ABC):
     contrast: Contrast = Contrast()
     overall: FollowRecord | None = None
     """How all runs fared that it speaks about. None: no more than one task shows it."""
+    grade: Grade | None = None
     when: str = ""
     """A function: it holds in tasks that call it."""
 
@@ -210,7 +212,7 @@ def write(rule: Rule, tags: tuple[str, ...], evidence: Evidence) -> SkillDelta:
         skill=Skill(
             core_rule=words.core_rule,
             completion=words.completion,
-            success_failure_contrast=_with_overall(words.contrast, rule.overall),
+            success_failure_contrast=_with_grade(_with_overall(words.contrast, rule.overall), rule.grade),
             recovery=words.recovery,
             efficiency=words.efficiency,
         ),
@@ -244,6 +246,17 @@ def _confined(applies_when: str, when: str) -> str:
 
 def _with_overall(contrast: str, overall: FollowRecord | None) -> str:
     return f"{contrast} Across the {overall.tasks} tasks where it applies, {overall}." if overall else contrast
+
+
+def _with_grade(contrast: str, grade: Grade | None) -> str:
+    return f"{_GRADES[grade]} {contrast}" if grade else contrast
+
+
+_GRADES: dict[Grade, str] = {
+    "enforced": "Enforced: the tool refuses otherwise.",
+    "proven": "Proven: more than chance explains.",
+    "observed": "Observed: no run speaks against it, and chance is not ruled out.",
+}
 
 
 # Kinds

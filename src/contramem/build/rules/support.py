@@ -36,6 +36,13 @@ class FollowRecord(NamedTuple):
         return self.kept_and_passed / self.kept <= self.broke_and_passed / self.broke
 
     @property
+    def passes_more_without(self) -> bool:
+        """Do runs that did not keep it pass at a higher rate?"""
+        if not self.kept:
+            return bool(self.broke_and_passed)
+        return bool(self.broke) and self.broke_and_passed / self.broke > self.kept_and_passed / self.kept
+
+    @property
     def makes_a_difference(self) -> bool:
         """Runs that kept it passed clearly more often than runs that did not."""
         if min(self.kept, self.broke) < 2:
