@@ -118,7 +118,7 @@ def test_the_page_says_the_verdict_first_and_names_the_harmed_task_with_both_run
         (lambda: story(), "How sure it is for time: fewer than 10 tasks of an ability"),
         (lambda: sides(gained=2, passed=1), "How sure the difference is: fewer than 10 tasks"),
         (lambda: sides(passed=12), "Whether chance did it: no outcome changed"),
-        (lambda: sides(passed=12), "Model calls, tokens and cost: there is no pair of runs that both say it"),
+        (lambda: sides(passed=12), "Model calls, tokens and cost: no pair of runs has it on both sides"),
         (lambda: sides(passed=12), "no inject log was given"),
     ],
 )
@@ -203,3 +203,14 @@ def test_a_browser_shows_the_page_without_an_error_or_a_request(tmp_path, width)
     asked = set(re.findall(r'"url":"(https?://[^"]+)"', (tmp_path / "net.json").read_text(errors="replace")))
     of_the_browser = re.compile(r"https?://[\w.-]+\.google(apis)?\.com/")
     assert not {url for url in asked if not of_the_browser.match(url)}
+
+
+def test_a_page_about_two_agents_never_says_with_memory():
+    base = runs("base", {"a": "fail", "b": "pass"}, source="small", scenario_id="s")
+    second = runs("memory", {"a": "pass", "b": "fail"}, source="large", scenario_id="s")
+    page = as_html(page_of(base, second))
+    tables = "\n".join(str(table) for table in paper_tables(compared(base, second)[0]))
+    for text in (page, tables):
+        assert "with memory" not in text.lower().replace("--with memory", "")
+        assert "Second side" in text
+    assert "<title>Two agents compared</title>" in page

@@ -11,7 +11,7 @@ from typing import Literal
 from contramem.evaluate.attempt import Attempt, short_names
 from contramem.evaluate.pairs import Pair, Pairing, pair_runs
 from contramem.evaluate.scenarios import Completion, completion
-from contramem.evaluate.sides import Side, WithAndWithout, both
+from contramem.evaluate.sides import AGENT_SIDES, MEMORY_SIDES, Side, SideNames, WithAndWithout, both
 from contramem.evaluate.stats import (
     Interval,
     McNemar,
@@ -102,6 +102,10 @@ class Comparison(Part):
     """Runs that took no part, by reason."""
     unpaired: WithAndWithout[tuple[str, ...]] = field(default=WithAndWithout((), ()))
     """Tasks with a run that has no partner, dropped because the caller said so."""
+
+    @property
+    def side_names(self) -> SideNames:
+        return MEMORY_SIDES if self.by_source else AGENT_SIDES
 
 
 def compare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 Side: TypeAlias = Literal["base", "memory"]
 OTHER: dict[Side, Side] = {"base": "memory", "memory": "base"}
@@ -26,3 +26,24 @@ class WithAndWithout(Generic[Value]):
 def both(of: Callable[[Side], Value]) -> WithAndWithout[Value]:
     """The same question asked of each side."""
     return WithAndWithout(of("base"), of("memory"))
+
+
+class SideNames(NamedTuple):
+    """What a table and a sentence call each side. Only runs of one source differ in memory alone."""
+
+    labels: WithAndWithout[str]
+    columns: WithAndWithout[str]
+    phrases: WithAndWithout[str]
+    """After a verb: "12 pass with memory"."""
+
+
+MEMORY_SIDES = SideNames(
+    WithAndWithout("No memory", "Memory"),
+    WithAndWithout("Base", "Memory"),
+    WithAndWithout("without memory", "with memory"),
+)
+AGENT_SIDES = SideNames(
+    WithAndWithout("First side", "Second side"),
+    WithAndWithout("Base", "Second"),
+    WithAndWithout("on the first side", "on the second side"),
+)

@@ -13,8 +13,6 @@ from contramem.evaluate.report.charts.histogram import Values, histogram
 from contramem.evaluate.report.charts.intervals import Estimate, IntervalRow, interval_chart
 from contramem.evaluate.report.charts.scatter import Dot, scatter
 from contramem.evaluate.report.comparison_tables import (
-    WITH,
-    WITHOUT,
     card_notes,
     cards_table,
     effort_table,
@@ -25,6 +23,7 @@ from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.manifest import Manifest
 from contramem.evaluate.report.page import Item, Listing, Page, Section, Tile, Tone
 from contramem.evaluate.report.paper_tables import flips_table
+from contramem.evaluate.sides import WithAndWithout
 from contramem.evaluate.stats import MIN_TASKS, Interval
 from contramem.evaluate.verdict import Finding, finding, points, verdict
 
@@ -49,7 +48,7 @@ def comparison_page(comparison: Comparison, pairing: Pairing, manifest: Manifest
     if extras.cards is not None:
         sections.append(_cards(extras.cards, extras.titles))
     return Page(
-        title="What memory changed",
+        title="What memory changed" if comparison.by_source else "Two agents compared",
         subtitle=_subtitle(comparison),
         verdict=verdict(comparison),
         tone=_TONES.get(finding(comparison), "open"),
@@ -65,7 +64,7 @@ def _subtitle(comparison: Comparison) -> str:
     if not comparison.by_source:
         return (
             f"First side: {base}. Second side: {memory}. n = {_count(comparison)}. The sides are different agents, so "
-            "this compares agents; 'with memory' below means the second side."
+            "this compares agents, not memory."
         )
     return f"Without memory: {base}. With memory: {memory}. n = {_count(comparison)}."
 
@@ -119,7 +118,7 @@ def _not_known(comparison: Comparison, cards: Cards | None) -> Iterator[str]:
         if effort is None
     ]  # fmt: skip
     if unsaid:
-        yield f"{_join_names(unsaid).capitalize()}: there is no pair of runs that both say it (n/a)."
+        yield f"{_join_names(unsaid).capitalize()}: no pair of runs has it on both sides (n/a)."
     if comparison.left_out:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in comparison.left_out.items())
         yield f"How these runs would have counted, which were left out: {reasons}."
@@ -140,7 +139,12 @@ def _harm(comparison: Comparison) -> Section:
         "Harmed and gained tasks",
         _harm_lede(comparison),
         listings=[
-            Listing("Harmed", _items(comparison.flips, harmed), "bad", "No task passes less often with memory."),
+            Listing(
+                "Harmed",
+                _items(comparison.flips, harmed),
+                "bad",
+                f"No task passes less often {comparison.side_names.phrases.memory}.",
+            ),
             Listing(
                 "Gained",
                 [Item(task) for task in comparison.gained_tasks],
@@ -164,9 +168,11 @@ def _harm_lede(comparison: Comparison) -> str:
     if not comparison.flips:
         return "No outcome changed."
     harmed, gained = len(comparison.harmed_tasks), len(comparison.gained_tasks)
+    sides = comparison.side_names.phrases
     return (
-        f"An average can rise while single tasks break. Of {_of(comparison)}, {harmed:,} pass less often with memory "
-        f"and {gained:,} more often. Below each harmed task stand the runs to read, without memory and with it."
+        f"An average can rise while single tasks break. Of {_of(comparison)}, {harmed:,} pass less often "
+        f"{sides.memory} and {gained:,} more often. "
+        f"Below each harmed task are its runs: {sides.base}, then {sides.memory}."
     )
 
 
@@ -189,15 +195,20 @@ def _success(comparison: Comparison) -> Section:
     if len(rows) > 1:
         rows.append(_success_row("All tasks", comparison))
     chart = interval_chart(
-        "Success by ability", rows, series=(WITHOUT, WITH), measure="runs that passed, %", name="Ability",
+        "Success by ability", rows, series=_series(comparison), measure="runs that passed, %", name="Ability",
         span=(0, 100), notes="Points", caption=(
-            "Bars are 95 % intervals of each side by itself (Wilson). Both sides ran the same tasks, so whether they "
-            "differ is told by the interval of the difference, in the table below."
+            "Bars are 95 % intervals of each side by itself (Wilson). Both sides ran the same tasks, so the interval "
+            "of the difference, in the table below, says whether they differ."
         ),
     )  # fmt: skip
     return Section(
         "Success", figures=[chart], tables=[success_table(comparison, abilities=len(comparison.by_ability) > 1)]
     )
+
+
+def _series(comparison: Comparison) -> tuple[str, str]:
+    labels = comparison.side_names.labels
+    return labels.base, labels.memory
 
 
 def _success_row(name: str, part: Part) -> IntervalRow:
@@ -214,7 +225,7 @@ def _success_row(name: str, part: Part) -> IntervalRow:
 
 
 def _effort(comparison: Comparison, pairing: Pairing) -> Section:
-    figures = [_events(pairing.pairs)]
+    figures = [_events(pairing.pairs, comparison.side_names.phrases)]
     if (against := _against_success(comparison)) is not None:
         figures.append(against)
     return Section(
@@ -225,7 +236,7 @@ def _effort(comparison: Comparison, pairing: Pairing) -> Section:
     )
 
 
-def _events(pairs: Sequence[Pair]) -> Figure:
+def _events(pairs: Sequence[Pair], sides: WithAndWithout[str]) -> Figure:
     def change(pair: Pair) -> int:
         return pair.memory.agent_events - pair.base.agent_events
 
@@ -235,9 +246,9 @@ def _events(pairs: Sequence[Pair]) -> Figure:
     return histogram(
         "Agent events, pair by pair",
         [Values("passed on both sides", both, "memory"), Values("other pairs", other, "plain")],
-        measure="events with memory minus events without",
+        measure=f"events {sides.memory} minus events {sides.base}",
         counted="pairs of runs",
-        caption=f"Left of zero: fewer events with memory. {fewer:,} pairs have fewer, {more:,} more, "
+        caption=f"Left of zero: fewer events {sides.memory}. {fewer:,} pairs have fewer, {more:,} more, "
         f"{len(pairs) - fewer - more:,} as many.",
     )
 
@@ -263,8 +274,8 @@ def _against_success(comparison: Comparison) -> Figure | None:
             ]  # fmt: skip
             return scatter(
                 f"{measure[0].upper()}{measure[1:]} against success", dots, x_measure=f"{measure}, mean a run",
-                y_measure="runs that passed, %", series=(WITHOUT, WITH), arrows=True, y_span=(0, 100), name="Ability",
-                digits=(digits, 1), caption="Up is more success, left is less effort.",
+                y_measure="runs that passed, %", series=_series(comparison), arrows=True, y_span=(0, 100),
+                name="Ability", digits=(digits, 1), caption="Up is more success, left is less effort.",
             )  # fmt: skip
     return None
 
@@ -276,14 +287,15 @@ def _cards(cards: Cards, titles: Mapping[str, str]) -> Section:
 
 def _method(comparison: Comparison) -> Section:
     by = "task, source and trial" if comparison.by_source else "task and trial"
+    sides = comparison.side_names.phrases
     return Section(
         "How to read this",
         notes=[
-            f"Runs were paired by {by}. A task is harmed when it passes less often with memory than without.",
+            f"Runs were paired by {by}. A task is harmed when it passes less often {sides.memory} than {sides.base}.",
             "The verdict says “helps” or “harms” only when the 95 % interval of the difference (bootstrap over whole "
             "tasks) excludes zero and McNemar's exact p is below 0.05. Otherwise the question is open.",
             "n/a: there is no number, because nobody measured it or there is too little data. It is never a zero.",
             "Hung runs met a limit and never finalized. They count with the verifier's verdict and are shown apart: "
-            f"{comparison.hung.base:,} without memory, {comparison.hung.memory:,} with it.",
+            f"{comparison.hung.base:,} {sides.base}, {comparison.hung.memory:,} {sides.memory}.",
         ],
     )

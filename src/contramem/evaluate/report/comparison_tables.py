@@ -11,8 +11,6 @@ from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.sides import WithAndWithout
 from contramem.evaluate.stats import Interval
 
-WITHOUT, WITH = "No memory", "Memory"
-
 
 def success_table(comparison: Comparison, abilities: bool = True) -> ReportTable:
     """Success on each side, the difference and how sure it is; `abilities` adds a row for each."""
@@ -25,7 +23,17 @@ def success_table(comparison: Comparison, abilities: bool = True) -> ReportTable
     if (done := comparison.completion) is not None:
         rows.append(["TGC", *_change(done.tgc), "", "", "", number(done.tasks)])
         rows.append(["SGC scenarios", *_change(done.sgc), "", "", "", number(done.scenarios)])
-    header = ("Success", "Base %", "Memory %", "Points", "95 % interval", "Gained", "Lost", "Tasks")
+    columns = comparison.side_names.columns
+    header = (
+        "Success",
+        f"{columns.base} %",
+        f"{columns.memory} %",
+        "Points",
+        "95 % interval",
+        "Gained",
+        "Lost",
+        "Tasks",
+    )
     strong, sections = frozenset({total}), frozenset({total} if total else ())
     return ReportTable("Success", header, rows, strong=strong, sections=sections, label="success")
 
@@ -73,7 +81,9 @@ def effort_table(comparison: Comparison) -> ReportTable:
     ]
     hung = comparison.hung
     rows.append(["Hung runs", number(hung.base), number(hung.memory), difference_cell(hung.memory - hung.base)])
-    return ReportTable("Per run", ("Per run", "Base", "Memory", "Difference", "Known for"), rows, label="effort")
+    columns = comparison.side_names.columns
+    header = ("Per run", columns.base, columns.memory, "Difference", "Known for")
+    return ReportTable("Per run", header, rows, label="effort")
 
 
 def _means(effort: Effort | None, digits: int, *, coloured: bool = False) -> list[Cell]:
@@ -138,13 +148,15 @@ def events_table(comparison: Comparison) -> ReportTable:
     ]
     whole = [*_means(comparison.agent_events, 1), *_means(comparison.agent_events_passed, 1)]
     passed = comparison.agent_events_passed
+    sides = comparison.side_names
+    first, second = sides.labels.base, sides.labels.memory
     return ReportTable(
         "Agent events per run",
-        ("Ability", WITHOUT, WITH, "Δ", f"{WITHOUT}, both passed", f"{WITH}, both passed", "Δ, both passed"),
+        ("Ability", first, second, "Δ", f"{first}, both passed", f"{second}, both passed", "Δ, both passed"),
         [*rows, ["All tasks", *whole]],
         notes=(
-            "Negative Δ: fewer events with memory. A run that fails early is short, which is no saving: the right half "
-            f"counts only the {passed.pairs if passed else 0} pairs that passed on both sides.",
+            f"Negative Δ: fewer events {sides.phrases.memory}. A run that fails early is short, which is no saving: "
+            f"the right half counts only the {passed.pairs if passed else 0} pairs that passed on both sides.",
         ),
         strong=frozenset({len(rows)}),
         sections=frozenset({len(rows)} if rows else ()),

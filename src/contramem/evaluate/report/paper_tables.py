@@ -6,8 +6,6 @@ from contramem.evaluate.cards import Cards
 from contramem.evaluate.compare import Comparison, Effort, Part
 from contramem.evaluate.report.cells import Cell, between, number, percent, points, unknown
 from contramem.evaluate.report.comparison_tables import (
-    WITH,
-    WITHOUT,
     abilities_of,
     cards_table,
     ends,
@@ -41,15 +39,16 @@ def _success_by_ability(comparison: Comparison) -> ReportTable:
         return success_table(comparison)
     columns = [part.success for part in parts.values()]
     macro = comparison.macro
+    labels = comparison.side_names.labels
     gain = f"{percent(macro.success.memory)} ({points(macro.difference)})"
     rows: list[Row] = [
         [
-            WITHOUT,
+            labels.base,
             *(_best(column.base, column.memory) for column in columns),
             _best(macro.success.base, macro.success.memory),
         ],
         [
-            WITH,
+            labels.memory,
             *(_best(column.memory, column.base) for column in columns),
             Cell(gain, 100 * macro.success.memory, "strong" if macro.difference > 0 else ""),
         ],
@@ -91,9 +90,10 @@ def runtime_table(comparison: Comparison, cards: Cards | None = None) -> ReportT
     """As the paper's runtime table (A.7 a): both sides of every ability, with what a run took."""
     rows: list[Row] = []
     sections = []
+    labels = comparison.side_names.labels
     for name, part in [*abilities_of(comparison).items(), ("Aggregate", comparison)]:
         sections.append(len(rows))
-        for place, label in enumerate((WITHOUT, WITH)):
+        for place, label in enumerate((labels.base, labels.memory)):
             rows.append([name, label, *_runtime(part, place, cards if name == "Aggregate" else None)])
     header = (
         "Ability", "Method", "Success (%)", "Memory tok.", "Target tok./run (k)", "Calls/run", "Events/run",
@@ -130,9 +130,10 @@ def _completion(comparison: Comparison) -> ReportTable:
     done = comparison.completion
     assert done is not None, "asked before"
     change = done.tgc.memory - done.tgc.base
+    labels = comparison.side_names.labels
     rows: list[Row] = [
-        [WITHOUT, _best(done.tgc.base, done.tgc.memory), _best(done.sgc.base, done.sgc.memory), "–"],
-        [WITH, _best(done.tgc.memory, done.tgc.base), _best(done.sgc.memory, done.sgc.base), points(change)],
+        [labels.base, _best(done.tgc.base, done.tgc.memory), _best(done.sgc.base, done.sgc.memory), "–"],
+        [labels.memory, _best(done.tgc.memory, done.tgc.base), _best(done.sgc.memory, done.sgc.base), points(change)],
     ]
     notes = (
         f"Task (TGC) and scenario (SGC) goal completion (%) over {done.tasks} tasks in {done.scenarios} scenarios.",
