@@ -14,7 +14,7 @@ from contramem.cli.review import by_option
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG, open_run_set
 from contramem.study.proposal import read_proposals
-from contramem.study.propose import Author, Reply, propose
+from contramem.study.propose import Proposer, Reply, propose
 from contramem.study.trial_log import TrialLog
 from contramem.traces.reader import ReadOptions
 
@@ -50,7 +50,7 @@ def propose_command(
     proposals = read_proposals(file)
     with read_pool(paths, options) as pool:
         run_set = open_run_set(pool)
-    author = Author(name, run_set, TrialLog(Path(log), run_set.digest))
+    author = Proposer(name, run_set, TrialLog(Path(log), run_set.digest))
     with open_store(where, create=True) as store:
         replies = propose(proposals, store, author, lambda question: yes or _ask(question))
     if as_json:

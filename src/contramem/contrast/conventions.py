@@ -29,7 +29,7 @@ _NEVER = frozenset(
 )
 
 
-class Convention(NamedTuple):
+class SharedValue(NamedTuple):
     """A value of the house, and how many tasks and sources share it."""
 
     function: str
@@ -68,12 +68,12 @@ class Conventions:
             and len(self._sources[slot].get(value, ())) >= MIN_SOURCES
         )
 
-    def of(self, function: str, argument: str, value: object) -> Convention | None:
+    def of(self, function: str, argument: str, value: object) -> SharedValue | None:
         """The convention behind a value, if it is one."""
         if not isinstance(value, (str, int, float)) or not self.keeps(function, argument, value):
             return None
         slot = (function, argument)
-        return Convention(function, argument, value, len(self._tasks[slot][value]), len(self._sources[slot][value]))
+        return SharedValue(function, argument, value, len(self._tasks[slot][value]), len(self._sources[slot][value]))
 
     def values(self) -> Iterator[object]:
         """All conventions' values."""

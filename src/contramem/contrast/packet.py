@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.contrast.conventions import Convention
+from contramem.contrast.conventions import SharedValue
 from contramem.contrast.flow import Flow
 from contramem.contrast.form import ParsedResult, ResultForm, parse
 from contramem.contrast.instructions import read, without_instructions
@@ -128,7 +128,7 @@ class Packet:
     recorded: dict[str, Trajectory] = field(repr=False, compare=False)
     """The runs as they were recorded, by letter. Only guards look at them: a condition on an amount or a time cannot be
     checked on placeholders. Never shown to a construction model."""
-    conventions: tuple[Convention, ...] = ()
+    conventions: tuple[SharedValue, ...] = ()
     """Those that some run of this task uses."""
 
     @property
@@ -242,7 +242,7 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
     )
 
 
-def _conventions(runs: Iterable[Trajectory], vocabulary: Vocabulary) -> tuple[Convention, ...]:
+def _conventions(runs: Iterable[Trajectory], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:
     calls = (event for run in runs for event in run.events if event.function and event.actor == "agent")
     used = {
         vocabulary.conventions.of(event.function, name, value)

@@ -20,7 +20,7 @@ Way: TypeAlias = Literal["lowest", "highest", "first", "last", "having"]
 Record: TypeAlias = dict[str, Any]
 
 
-class Choice(NamedTuple):
+class RecordChoice(NamedTuple):
     """One way to choose among the records that a function returned."""
 
     way: Way
@@ -80,17 +80,17 @@ _PLACED = re.compile(r"(first|last)\s+of\s+([^\s.]+\.\S+)")
 _HAVING = re.compile(rf"(\S+)\s+({OPERATORS})\s+(.+)\s+of\s+([^\s.]+\.\S+)", re.DOTALL)
 
 
-def parse_choice(text: str) -> Choice:
+def parse_choice(text: str) -> RecordChoice:
     """The choice that `text` writes. Raises GuardError with what is wrong."""
     if match := _RANKED.fullmatch(text):
-        return Choice(cast(Way, match[1]), match[3], match[2])
+        return RecordChoice(cast(Way, match[1]), match[3], match[2])
     if match := _PLACED.fullmatch(text):
-        return Choice(cast(Way, match[1]), match[2])
+        return RecordChoice(cast(Way, match[1]), match[2])
     if match := _HAVING.fullmatch(text):
         value = match[3].strip()
         if value.startswith('"') and value.endswith('"'):
             value = value[1:-1]
-        return Choice("having", match[4], match[1], cast(Operator, match[2]), value)
+        return RecordChoice("having", match[4], match[1], cast(Operator, match[2]), value)
     raise GuardError(
         f"{text!r} is no choice; write `picks lowest due of App.list`, `picks first of App.list` or "
         "`picks status = open of App.list`"

@@ -17,7 +17,7 @@ from contramem.traces.trajectory import Event
 MAX_ROWS, MAX_COLUMNS, MAX_SIGNALS = 80, 40, 24
 
 
-class Cell(NamedTuple):
+class AlignmentCell(NamedTuple):
     """What one run did in one row."""
 
     letter: str
@@ -34,7 +34,7 @@ class Row(NamedTuple):
     label: str
     writes: bool
     arguments: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[AlignmentCell | None, ...]
 
 
 class EventView(NamedTuple):
@@ -120,13 +120,13 @@ def _row(
 
 def _cell(
     row: AlignedStep, run: PacketRun, reference: Step, divergences: set[tuple[str, int]], cited: set[tuple[str, int]]
-) -> Cell | None:
+) -> AlignmentCell | None:
     step = row.steps.get(run.letter)
     if step is None:
         return None
     symbol = "✗" if step.error else "◐" if differing_arguments(reference, step) else "●"
     place = (run.letter, step.position)
-    return Cell(run.letter, symbol, step.position, run.passed, place in divergences, place in cited)
+    return AlignmentCell(run.letter, symbol, step.position, run.passed, place in divergences, place in cited)
 
 
 def _short(value: object) -> str:

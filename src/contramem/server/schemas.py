@@ -158,10 +158,10 @@ class History(BaseModel):
     decisions: list[DecisionBody]
 
 
-class Problem(BaseModel):
+class ErrorDetail(BaseModel):
     status: int
     message: str
 
 
 class ErrorBody(BaseModel):
-    error: Problem
+    error: ErrorDetail

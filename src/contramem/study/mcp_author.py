@@ -16,7 +16,7 @@ from contramem.bank.store import open_store
 from contramem.errors import ContramemError
 from contramem.study.ask import TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.proposal import parse_proposal
-from contramem.study.propose import Author, propose
+from contramem.study.propose import Proposer, propose
 from contramem.study.report_json import explanation_json, trial_json
 from contramem.study.run_set import RunSet
 from contramem.study.tables import SCHEMA, RunTables
@@ -78,7 +78,7 @@ def author_server(run_set: RunSet, tables: RunTables, store: str, name: str, log
 
         def ask() -> Any:
             proposal = parse_proposal(card, "card")
-            author = Author(name, run_set, TrialLog(log, run_set.digest))
+            author = Proposer(name, run_set, TrialLog(log, run_set.digest))
             with open_store(store, create=True) as opened:
                 (reply,) = propose([proposal], opened, author, lambda question: carry_out_edits)
             return vars(reply)

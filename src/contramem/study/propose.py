@@ -40,7 +40,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Author:
+class Proposer:
     """Who proposes, and what they tried before."""
 
     name: str
@@ -53,14 +53,14 @@ class Author:
 
 
 def propose(
-    proposals: Sequence[Proposal | UsageError], store: Store, author: Author, confirm: Callable[[str], bool]
+    proposals: Sequence[Proposal | UsageError], store: Store, author: Proposer, confirm: Callable[[str], bool]
 ) -> list[Reply]:
     """Decide on each proposal in turn. `confirm` is asked before a card that is there is changed."""
     with store.writing("bank propose"):
         return [_decide(proposal, store, author, confirm) for proposal in proposals]
 
 
-def _decide(proposal: Proposal | UsageError, store: Store, author: Author, confirm: Callable[[str], bool]) -> Reply:
+def _decide(proposal: Proposal | UsageError, store: Store, author: Proposer, confirm: Callable[[str], bool]) -> Reply:
     if isinstance(proposal, UsageError):
         return Reply("", "refused", None, (str(proposal),))
     bank, delta = store.bank(), proposal.as_delta()
@@ -77,7 +77,7 @@ def _decide(proposal: Proposal | UsageError, store: Store, author: Author, confi
     return _carry_out(patch, delta, ability, trials, store, author)
 
 
-def _check(proposal: Proposal, delta: SkillDelta, bank: Bank, author: Author) -> tuple[list[Trial], tuple[str, ...]]:
+def _check(proposal: Proposal, delta: SkillDelta, bank: Bank, author: Proposer) -> tuple[list[Trial], tuple[str, ...]]:
     functions = frozenset(card.tool for card in bank.functions)
     reasons = list(check_card(delta, author.run_set, functions))
     trials = []
@@ -92,7 +92,9 @@ def _check(proposal: Proposal, delta: SkillDelta, bank: Bank, author: Author) ->
     return trials, tuple(reasons)
 
 
-def _choose_patch(proposal: Proposal, delta: SkillDelta, bank: Bank, ability: str, author: Author) -> tuple[Patch, str]:
+def _choose_patch(
+    proposal: Proposal, delta: SkillDelta, bank: Bank, ability: str, author: Proposer
+) -> tuple[Patch, str]:
     """The smallest edit, and what to ask before it is carried out. No question: it changes no card that is there."""
     reason = proposal.reason or f"proposed by {author.name}"
     reason = f"{reason} {_describe_trials(delta, author.log)}".strip()[:600]
@@ -143,7 +145,7 @@ def _describe_trials(delta: SkillDelta, log: TrialLog) -> str:
 
 
 def _carry_out(
-    patch: Patch, delta: SkillDelta, ability: str, trials: Sequence[Trial], store: Store, author: Author
+    patch: Patch, delta: SkillDelta, ability: str, trials: Sequence[Trial], store: Store, author: Proposer
 ) -> Reply:
     bank, footing = store.bank(), _support(trials, author.run_set)
     try:
@@ -167,7 +169,7 @@ def _carry_out(
 
 
 def _refuse(
-    proposal: Proposal, delta: SkillDelta, ability: str, reasons: tuple[str, ...], store: Store, author: Author
+    proposal: Proposal, delta: SkillDelta, ability: str, reasons: tuple[str, ...], store: Store, author: Proposer
 ) -> Reply:
     decision = _decision(None, delta, ability, " ".join(reasons), author, accepted=False)
     (entry,) = store.record(decision)
@@ -175,7 +177,7 @@ def _refuse(
 
 
 def _decision(
-    operation: str | None, delta: SkillDelta, ability: str, reason: str, author: Author, accepted: bool
+    operation: str | None, delta: SkillDelta, ability: str, reason: str, author: Proposer, accepted: bool
 ) -> Decision:
     by = author.attribution
     return Decision.model_validate(

@@ -29,7 +29,7 @@ class Answer:
         return {"text": self.text} | ({"usage": dict(self.usage)} if self.usage else {})
 
 
-class Conversation:
+class AreConversation:
     """One run as this process sees it."""
 
     def __init__(

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from contramem.bench.are.conversation import Conversation
+from contramem.bench.are.conversation import AreConversation
 from contramem.bench.are.installation import Installation, find_installation
 from contramem.bench.are.scenarios import AreTask, read_scenarios
 from contramem.bench.are.settings import DEFAULT_SETTINGS, AreSettings, AreTarget
@@ -77,14 +77,16 @@ class AreEnvironment:
             raise UsageError(f"ARE has no scenario {task_id!r} at {', '.join(self.places)}.")
         self.settings.judge.check()
         run_id = f"{NAME}/{task_id}/{target.name}/{trial}"
-        talk = Conversation(task, provider, target.engine, self.settings.runtime, run_id)
+        talk = AreConversation(task, provider, target.engine, self.settings.runtime, run_id)
         with _folder(raw) as out:
             ended = self._run(task, target, limits, talk, out)
             run = _trajectory(task, target, talk, ended, out)
         talk.finish(run.outcome)
         return msgspec.structs.replace(run, run=trial, guidance=tuple(talk.shown))
 
-    def _run(self, task: AreTask, target: AreTarget, limits: Limits, talk: Conversation, out: Path) -> dict[str, Any]:
+    def _run(
+        self, task: AreTask, target: AreTarget, limits: Limits, talk: AreConversation, out: Path
+    ) -> dict[str, Any]:
         installation = self.installation or find_installation()
         timed = task.ability == "time"
         job = {
@@ -111,7 +113,7 @@ def _folder(raw: Path | None) -> Iterator[Path]:
 
 
 def _trajectory(
-    task: AreTask, target: AreTarget, talk: Conversation, ended: Mapping[str, Any], out: Path
+    task: AreTask, target: AreTarget, talk: AreConversation, ended: Mapping[str, Any], out: Path
 ) -> Trajectory:
     outcome = _outcome(task, target, ended)
     exported = list(read_traces([out / "hf"])) if (out / "hf").exists() else []

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from contramem.bench.are.conversation import Conversation
+from contramem.bench.are.conversation import AreConversation
 from contramem.bench.are.installation import Installation
 from contramem.errors import UsageError
 
@@ -46,7 +46,7 @@ class Workers:
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def run(self, job: Mapping[str, Any], talk: Conversation, seconds: float | None) -> dict[str, Any]:
+    def run(self, job: Mapping[str, Any], talk: AreConversation, seconds: float | None) -> dict[str, Any]:
         """What the run said last: `done` or `refused`; else `timeout` or `died`, which it could not say itself."""
         with self._connect() as connection, contextlib.ExitStack() as closing:
             reader = closing.enter_context(connection.makefile("r", encoding="utf-8"))
@@ -104,7 +104,7 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _converse(connection: socket.socket, reader: Any, job: Mapping[str, Any], talk: Conversation) -> Any:
+def _converse(connection: socket.socket, reader: Any, job: Mapping[str, Any], talk: AreConversation) -> Any:
     try:
         _send(connection, job)
         for line in reader:

@@ -20,7 +20,7 @@ MAIN_USE, MIN_SHARE = 0.5, 0.1
 
 
 @dataclass(frozen=True)
-class Recovery:
+class Remedy:
     """One thing that helped, and how often."""
 
     count: int
@@ -36,7 +36,7 @@ def described(complaint: Complaint, calls: Calls) -> str:
     return f"{text}; {'; '.join(helped)}." if helped else f"{text.rstrip('.')}."
 
 
-def recoveries(complaint: Complaint, calls: Calls) -> list[Recovery]:
+def recoveries(complaint: Complaint, calls: Calls) -> list[Remedy]:
     """Everything that helped after the complaint, what helped most often first."""
     retries = _retries(complaint, calls)
     found = (
@@ -65,7 +65,7 @@ def _was_wrong(call: Observation, name: str) -> bool:
     return guessed(call, name) or leaves_out(call, name)
 
 
-def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Recovery]:
+def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Remedy]:
     worked = [retry for retry in retries if not retry.then.error]
     if not worked:
         return
@@ -74,7 +74,7 @@ def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Rec
     tried = [retry for retry in retries if _blamed(retry.changed, complaint.text) == names]
     named = listed([code(name) for name in sorted(names)])
     count = share_of(together[names], len(tried), "retry")
-    yield Recovery(together[names], f"{_deed(names, tried)} {named} worked in {count}")
+    yield Remedy(together[names], f"{_deed(names, tried)} {named} worked in {count}")
 
 
 def _blamed(changed: frozenset[str], error: str) -> frozenset[str]:
@@ -92,7 +92,7 @@ def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:
     return "changing"
 
 
-def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Recovery]:
+def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Remedy]:
     after = Counter(function for retry in retries if not retry.then.error for function in retry.first.between)
     # A call that only reads cannot have helped one that stayed the same, unless the complaint asked for it.
     asked = {name for name in after if any(asks_for(retry.first.error, name) for retry in retries)}
@@ -101,10 +101,10 @@ def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Recovery]
     if enabling is not None:
         tried = sum(enabling in retry.first.between for retry in retries)
         count = share_of(after[enabling], tried, "retry")
-        yield Recovery(after[enabling], f"the same call worked after {calls.shown(enabling)} in {count}")
+        yield Remedy(after[enabling], f"the same call worked after {calls.shown(enabling)} in {count}")
 
 
-def _instead(complaint: Complaint, calls: Calls) -> Iterable[Recovery]:
+def _instead(complaint: Complaint, calls: Calls) -> Iterable[Remedy]:
     """Other functions that then worked, and that give what this one is called for: the arguments its results fill."""
     uses = Counter((use.function, use.argument) for call in calls.worked for use in call.feeds)
     for_what = {use for use in uses if uses[use] >= max(MIN_FEEDS, max(uses.values()) * MAIN_USE)}
@@ -117,9 +117,7 @@ def _instead(complaint: Complaint, calls: Calls) -> Iterable[Recovery]:
         if goals[giver].total() >= MIN_FEEDS and count >= len(complaint.calls) * MIN_SHARE:
             argument = min(goals[giver], key=lambda name: (-goals[giver][name], name))
             share = f"{count} of {len(complaint.calls)}"
-            yield Recovery(
-                count, f"{calls.shown(giver)}, which also gives the {code(argument)}, then worked in {share}"
-            )
+            yield Remedy(count, f"{calls.shown(giver)}, which also gives the {code(argument)}, then worked in {share}")
 
 
 def _in_vain(retries: Sequence[Retry]) -> list[str]:

@@ -18,7 +18,7 @@ import msgspec
 
 from contramem.build.rules.mine import mine
 from contramem.contrast.align import AlignedStep, align, reference_first
-from contramem.contrast.conventions import Convention
+from contramem.contrast.conventions import SharedValue
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.signal import Signal
@@ -315,7 +315,7 @@ def _same_calls(packet: Packet) -> Iterator[str]:
             yield f"same visible calls: {letters[True]} passed, {letters[False]} failed; calls do not tell them apart"
 
 
-def _convention_text(convention: Convention) -> str:
+def _convention_text(convention: SharedValue) -> str:
     where = f"{convention.function}.{convention.argument}={convention.value}"
     return (
         f"convention: {where} (passing runs of {convention.tasks} tasks, {convention.sources} sources; shown nowhere)"

@@ -20,7 +20,7 @@ Spans = Iterator[tuple[object, Span | TraceError]]
 _BROKEN = (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, TraceError)
 
 
-class Step(NamedTuple):
+class SpanStep(NamedTuple):
     """Where a step stands in its trace."""
 
     trace: str
@@ -63,17 +63,17 @@ def first_record(file: TraceFile, *keys: str) -> dict[str, Any]:
     return head if isinstance(head, dict) else {}
 
 
-def step(trace: object, parent: object, start: object, error: object = None) -> Step:
+def step(trace: object, parent: object, start: object, error: object = None) -> SpanStep:
     text = error if isinstance(error, str) else "" if not error else str(error)
-    return Step(str(trace), str(parent or ""), seconds(start), text[:2000] or None)
+    return SpanStep(str(trace), str(parent or ""), seconds(start), text[:2000] or None)
 
 
-def plain_span(place: Step, attributes: dict[str, Any]) -> Span:
+def plain_span(place: SpanStep, attributes: dict[str, Any]) -> Span:
     """A step that is neither a model's nor a tool's: it holds the trace together and may carry its labels."""
     return Span(place.trace, place.parent, place.start, attributes, error=place.error)
 
 
-def model_span(place: Step, sent: object, reply: object, model: object, usage: object = None) -> Span:
+def model_span(place: SpanStep, sent: object, reply: object, model: object, usage: object = None) -> Span:
     counts = usage if isinstance(usage, dict) else {}
     attributes = {
         "gen_ai.operation.name": "chat",
@@ -88,7 +88,7 @@ def model_span(place: Step, sent: object, reply: object, model: object, usage: o
     return Span(place.trace, place.parent, place.start, attributes, error=place.error)
 
 
-def tool_span(place: Step, name: object, arguments: object, result: object, call_id: object = None) -> Span:
+def tool_span(place: SpanStep, name: object, arguments: object, result: object, call_id: object = None) -> Span:
     answered, error = json_of(result), place.error
     chats = [chat for chat in chat_messages(answered) if chat["role"] == "tool"]
     if chats:  # LangChain's tools answer with a message
