@@ -41,3 +41,21 @@ def test_a_second_build_changes_nothing(tmp_path: Path) -> None:
     again = build_skills(tmp_path, *CREDITS)
     assert again.entries == first.entries
     assert again.decisions == {}
+
+
+def test_a_condition_on_data_is_kept_beside_the_cards_of_single_tasks(tmp_path: Path) -> None:
+    """Another card of the office says nothing about the hold, and must not make this rule needless."""
+    note = call("Office.close_case", {"case": "ca-1-77"})
+    said = call("Office.send_notice", {"case": "ca-1-77"})
+    other = [
+        packet(
+            run("a", True, said, note, "Done.", task="Settle it.", task_id=f"case {number}"),
+            run("b", True, said, note, "Done.", task="Settle it.", task_id=f"case {number}"),
+            run("c", False, note, "Done.", task="Settle it.", task_id=f"case {number}"),
+            run("d", False, note, "Done.", task="Settle it.", task_id=f"case {number}"),
+        )
+        for number in range(6)
+    ]
+    guards = {guard for card in build_skills(tmp_path, *CREDITS, *other).cards for guard in card.guards}
+    assert "precedence(Office.send_notice, Office.close_case)" in guards
+    assert any("hold_order" in guard and "amount > " in guard for guard in guards), guards

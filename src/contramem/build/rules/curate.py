@@ -15,6 +15,7 @@ from contramem.bank.patch import Add, Amend, Merge, Noop
 from contramem.build.author import Candidate, Curation
 from contramem.build.learning import LearningCard, learning_cards, rewrite
 from contramem.build.rules.kinds.convention import Convention
+from contramem.build.rules.kinds.precedence import Precedence
 from contramem.build.rules.kinds.recovery import Recovery
 from contramem.build.rules.phrases import MAX_TAGS
 from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
@@ -70,8 +71,7 @@ def _says_better(card: SkillDelta, rule: Rule | None) -> bool:
     if not isinstance(rule, Convention):
         return False
     (guard,) = rule.guards
-    kind = kind_of(guard)
-    return kind is not None and any(kind.yields_to(guard, other) for other in guards_of(card.guards))
+    return kind_of(guard) is Precedence and any(Precedence.yields_to(guard, other) for other in guards_of(card.guards))
 
 
 def _covers(card: SkillCard, delta: SkillDelta, packet: Packet) -> bool:
