@@ -1,7 +1,7 @@
 """The instruments of an author: look at all runs, suppose, try, explain, propose. For people, coding agents and rules.
 
 run_set.py      RunSet: all runs of a domain, ready to be asked many times; recorded_actions.py: what one run did
-kinds.py        tasks of one kind: same functions, near wording
+kinds.py        tasks of one kind: same functions, near wording; task_groups.py: which group a task is nearest to
 halves.py       which tasks are tried on, and which are kept back to confirm
 trial.py        Trial: a guard on all runs, counted by outcome, kind and source; chance.py: could that be chance?
 trial_log.py    how many things were tried and confirmed, so that `proven` means something

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from contramem.retrieve.tokens import tokenize
+from contramem.study.task_groups import TaskGroup, TaskGroups, TaskProfile
 
-NEAR = 0.4
-"""How alike, from 0 to 1, a task must be to a kind to belong to it. Half of it is wording, half the functions used.
-docs/authoring.md says on what this was measured."""
 MAX_WORDS = 60
 """Of a request. A long one says first what it wants."""
+_ONE = 2**32
+"""The unit of weights of words."""
 
 _VALUES = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']{2,}'|\S+@\S+|\S*\d\S*|https?://\S+")
 _NAME = re.compile(r"(?<=[a-z,;] )(?:[A-Z][\w'’-]+ ?)+")
-
-
-@dataclass(frozen=True)
-class TaskProfile:
-    """What is looked at to tell kinds apart."""
-
-    task: str
-    environment: str
-    scenario: str | None
-    text: str
-    functions: frozenset[str]
-    """Those that most of its runs used."""
-    writes: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -46,38 +33,24 @@ class TaskKind:
     """The request of one task."""
 
 
-@dataclass
-class _Group:
-    environment: str
-    words: Counter[str] = field(default_factory=Counter)
-    functions: Counter[str] = field(default_factory=Counter)
-    members: list[TaskProfile] = field(default_factory=list)
-
-    def add(self, profile: TaskProfile, words: frozenset[str]) -> None:
-        self.members.append(profile)
-        self.words.update(words)
-        self.functions.update(profile.functions)
-
-
 def group_tasks(profiles: Iterable[TaskProfile]) -> tuple[TaskKind, ...]:
     """Put each task to the kind that it is most like, or let it found one. Largest kinds first; the same every time."""
     profiles = sorted(profiles, key=lambda profile: profile.task)
     words = {profile.task: wording_of(profile.text) for profile in profiles}
-    rarity = _rarity(words.values())
-    groups: dict[str, list[_Group]] = defaultdict(list)
-    scenarios: dict[tuple[str, str], _Group] = {}
+    weights = weigh_words(words.values())
+    environments: dict[str, TaskGroups] = {}
+    scenarios: dict[tuple[str, str], int] = {}
     for profile in profiles:
-        group = scenarios.get((profile.environment, profile.scenario)) if profile.scenario else None
-        group = group or _nearest(profile, words[profile.task], groups[profile.environment], rarity)
-        if group is None:
-            group = _Group(profile.environment)
-            groups[profile.environment].append(group)
+        groups = environments.setdefault(profile.environment, TaskGroups(weights))
+        number = scenarios.get((profile.environment, profile.scenario)) if profile.scenario else None
+        if number is None:
+            number = groups.find_nearest(profile, words[profile.task])
+        number = groups.add(profile, words[profile.task], number)
         if profile.scenario:
-            scenarios[profile.environment, profile.scenario] = group
-        group.add(profile, words[profile.task])
-    every = [group for found in groups.values() for group in found]
+            scenarios[profile.environment, profile.scenario] = number
+    every = [group for groups in environments.values() for group in groups.groups]
     every.sort(key=lambda group: (-len(group.members), group.members[0].task))
-    names = _names(every, rarity)
+    names = _names(every, weights)
     return tuple(_kind(name, group) for name, group in zip(names, every, strict=True))
 
 
@@ -88,67 +61,38 @@ def wording_of(text: str) -> frozenset[str]:
     return frozenset(words) | {f"{first} {second}" for first, second in pairwise(words)}
 
 
-def _rarity(wordings: Iterable[frozenset[str]]) -> dict[str, float]:
-    wordings = list(wordings)
+def weigh_words(wordings: Collection[frozenset[str]]) -> dict[str, int]:
+    """For each word the square of how rare it is, as a whole number."""
     counts = Counter(word for words in wordings for word in words)
-    return {word: math.log(1 + len(wordings) / count) for word, count in counts.items()}
+    return {word: round(math.log(1 + len(wordings) / count) ** 2 * _ONE) for word, count in counts.items()}
 
 
-def _nearest(
-    profile: TaskProfile, words: frozenset[str], groups: Sequence[_Group], rarity: dict[str, float]
-) -> _Group | None:
-    best, nearest = NEAR, None
-    for group in groups:
-        likeness = (_likeness_of_words(words, group, rarity) + _likeness_of_functions(profile, group)) / 2
-        if likeness > best:
-            best, nearest = likeness, group
-    return nearest
-
-
-def _likeness_of_words(words: frozenset[str], group: _Group, rarity: dict[str, float]) -> float:
-    """Cosine of the words with those of the group, rare words counting more."""
-    size = len(group.members)
-    shared = math.fsum(rarity[word] ** 2 * group.words[word] / size for word in words if word in group.words)
-    own = math.sqrt(math.fsum(rarity[word] ** 2 for word in words))
-    theirs = math.sqrt(math.fsum((rarity[word] * count / size) ** 2 for word, count in group.words.items()))
-    return shared / (own * theirs) if own and theirs else 0.0
-
-
-def _likeness_of_functions(profile: TaskProfile, group: _Group) -> float:
-    """Weighted Jaccard of the functions used with those of the group."""
-    size = len(group.members)
-    shared = math.fsum(group.functions[function] / size for function in profile.functions)
-    union = math.fsum(count / size for function, count in group.functions.items() if function not in profile.functions)
-    union += len(profile.functions)
-    return shared / union if union else 1.0
-
-
-def _names(groups: Sequence[_Group], rarity: dict[str, float]) -> list[str]:
+def _names(groups: Sequence[TaskGroup], weights: Mapping[str, int]) -> list[str]:
     taken: Counter[str] = Counter()
     names = []
     for group in groups:
-        name = _name(group, rarity)
+        name = _name(group, weights)
         taken[name] += 1
         names.append(name if taken[name] == 1 else f"{name}-{taken[name]}")
     return names
 
 
-def _name(group: _Group, rarity: dict[str, float]) -> str:
+def _name(group: TaskGroup, weights: Mapping[str, int]) -> str:
     size = len(group.members)
     writes = Counter(function for profile in group.members for function in profile.writes)
     shown = (_rank(writes) or _usual_functions(group))[:1]
     single = [word for word in group.words if " " not in word and group.words[word] * 2 >= size]
     called = set(tokenize(" ".join(shown)))
-    marking = sorted((word for word in single if word not in called), key=lambda word: (-rarity[word], word))[:2]
+    marking = sorted((word for word in single if word not in called), key=lambda word: (-weights[word], word))[:2]
     return "-".join([*(function.rpartition(".")[2] for function in shown), *marking]) or "other"
 
 
-def _kind(name: str, group: _Group) -> TaskKind:
+def _kind(name: str, group: TaskGroup) -> TaskKind:
     tasks = tuple(profile.task for profile in group.members)
     return TaskKind(name, tasks, tuple(_usual_functions(group)), group.members[0].text)
 
 
-def _usual_functions(group: _Group) -> list[str]:
+def _usual_functions(group: TaskGroup) -> list[str]:
     """Those that half of the tasks use, the most used first."""
     return [function for function in _rank(group.functions) if group.functions[function] * 2 >= len(group.members)]
 

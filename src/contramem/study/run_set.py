@@ -9,8 +9,9 @@ from functools import cached_property
 
 from contramem.errors import UsageError, nearest
 from contramem.study.halves import Half, split_halves
-from contramem.study.kinds import TaskKind, TaskProfile, group_tasks
+from contramem.study.kinds import TaskKind, group_tasks
 from contramem.study.recorded_actions import RecordedActions
+from contramem.study.task_groups import TaskProfile
 from contramem.traces.trajectory import Trajectory, digest
 
 

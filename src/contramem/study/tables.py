@@ -19,8 +19,9 @@ from contramem.monitor.comparison import read_number
 from contramem.monitor.results import decode_result, walk
 from contramem.progress import Progress, no_progress
 from contramem.study.halves import split_halves
-from contramem.study.kinds import TaskProfile, group_tasks
+from contramem.study.kinds import group_tasks
 from contramem.study.run_set import StudyRun, profile_task, study_run
+from contramem.study.task_groups import TaskProfile
 from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Event
 
