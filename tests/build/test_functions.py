@@ -8,7 +8,7 @@ import pytest
 from contramem.bank.render import card_markdown
 from contramem.build.functions.blame import named_in
 from contramem.build.functions.card import build_function_card
-from contramem.build.functions.errors import generalized, is_quotable
+from contramem.build.functions.errors import generalize, is_quotable
 from contramem.contrast.form import ResultForm
 from contramem.contrast.observation import Observation, ResultUse, by_function
 from contramem.contrast.packet import packet_of
@@ -637,11 +637,11 @@ def test_what_a_validator_says_of_a_field_is_the_complaint():
     said = (
         "ValidationError: 1 validation error for Input schema for `get` / name / Input should be a valid list [type=li"
     )
-    assert generalized(said) == "name: Input should be a valid list"
+    assert generalize(said) == "name: Input should be a valid list"
 
 
 def test_dates_and_numbers_do_not_stay_in_a_quoted_error():
-    assert generalized("ValueError: time data '2024-05-01T10:00' does not match, row 17") == (
+    assert generalize("ValueError: time data '2024-05-01T10:00' does not match, row 17") == (
         "ValueError: time data '<DATE>' does not match, row <VALUE>"
     )
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contramem.contrast.permitted import permitted_in, role_of
+from contramem.contrast.permitted import find_allowed_values, role_of
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from contramem.contrast.permitted import permitted_in, role_of
     ],
 )
 def test_a_list_is_found_with_the_argument_that_it_is_for(refusal, values, slots, role):
-    found = permitted_in(refusal)
+    found = find_allowed_values(refusal)
     assert found is not None and found.values == values
     assert role_of(refusal, found, slots) == role
 
@@ -45,10 +45,10 @@ def test_a_list_is_found_with_the_argument_that_it_is_for(refusal, values, slots
     ],
 )
 def test_what_only_sounds_like_a_list_is_none(refusal):
-    assert permitted_in(refusal) is None
+    assert find_allowed_values(refusal) is None
 
 
 @given(st.text(max_size=400))
 def test_any_text_is_read_without_harm(text):
-    found = permitted_in(f"must be one of {text}")
+    found = find_allowed_values(f"must be one of {text}")
     assert found is None or len(found.values) > 1

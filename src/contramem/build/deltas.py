@@ -33,8 +33,8 @@ class DeltasFrom:
                 by_packet[decision.packet][str(decision.by)].append(decision)
         # Where several authors reflected on a packet, the last one counts.
         self._deltas = {packet: list(authors.values())[-1] for packet, authors in by_packet.items()}
-        names = sorted({str(decision.by) for found in self._deltas.values() for decision in found})
-        by_model = any(decision.by.kind == "model" for found in self._deltas.values() for decision in found)
+        names = sorted({str(decision.by) for decisions in self._deltas.values() for decision in decisions})
+        by_model = any(decision.by.kind == "model" for decisions in self._deltas.values() for decision in decisions)
         self.attribution = Attribution(
             kind="model" if by_model else curator.attribution.kind,  # who wrote the words: that decides how they settle
             name=curator.attribution.name,

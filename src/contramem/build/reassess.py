@@ -150,13 +150,13 @@ def _reassess_rule(
     contradicted = set(counted.footing.contradicted_by)
     if not contradicted:
         return counted
-    shown = set(counted.footing.tasks) - contradicted
-    if narrower := _narrow(card, guards, packets, len(contradicted), len(shown)):
+    supporting = set(counted.footing.tasks) - contradicted
+    if narrower := _narrow(card, guards, packets, len(contradicted), len(supporting)):
         return narrower
     if enforced and card.rule is not None and (after_refusal := card.rule.after_refusal()):
         reason, text = _contradict(len(contradicted)), restate(card.card, after_refusal)
         return counted._replace(operation="NARROW", reason=reason, text=text, rule=after_refusal)
-    if len(contradicted) > (1 if enforced else MAX_CONTRADICTED) * len(shown) and not record.makes_a_difference:
+    if len(contradicted) > (1 if enforced else MAX_CONTRADICTED) * len(supporting) and not record.makes_a_difference:
         return counted._replace(operation="RETIRE", reason=do_without(len(contradicted)))
     return counted
 

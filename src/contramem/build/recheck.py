@@ -43,12 +43,12 @@ def recheck(
 ) -> tuple[Finding, ...]:
     """Check every card in service: its text, and what the runs of `packets` that taught it show."""
     evidence = _Evidence(bank, ledger, packets)
-    held = (bank.entries[card.card_id] for card in bank.cards)
+    entries = (bank.entries[card.card_id] for card in bank.cards)
     return tuple(
-        _function(one.card, one.footing.tasks, evidence, validator)
-        if isinstance(one.card, FunctionCard)
-        else _skill(one.card, one.footing.tasks, evidence, validator)
-        for one in held
+        _function(entry.card, entry.footing.tasks, evidence, validator)
+        if isinstance(entry.card, FunctionCard)
+        else _skill(entry.card, entry.footing.tasks, evidence, validator)
+        for entry in entries
     )
 
 
@@ -74,14 +74,14 @@ class _Evidence:
 
     def shaping(self, card_id: str) -> list[Decision]:
         """The decisions that changed a card, and those that had made the cards merged into it."""
-        found, waiting, seen = list[Decision](), [card_id], set[str]()
+        decisions, waiting, seen = list[Decision](), [card_id], set[str]()
         while waiting:
-            if (one := waiting.pop()) not in seen:
-                seen.add(one)
-                found += self._decisions[one]
-                merges = (decision for decision in self._decisions[one] if decision.operation == "MERGE")
+            if (current := waiting.pop()) not in seen:
+                seen.add(current)
+                decisions += self._decisions[current]
+                merges = (decision for decision in self._decisions[current] if decision.operation == "MERGE")
                 waiting += [card_id for decision in merges for card_id in decision.card_ids]
-        return list({id(decision): decision for decision in found}.values())
+        return list({id(decision): decision for decision in decisions}.values())
 
 
 def _function(card: FunctionCard, tasks: Sequence[str], evidence: _Evidence, validator: Validator) -> Finding:
@@ -135,7 +135,7 @@ def _shown(decision: Decision, evidence: _Evidence, validator: Validator) -> lis
 
 
 def _cites(runs: Sequence[RunRef], packet: Packet) -> Iterator[Cite]:
-    letters = {(known.source, known.run): letter for letter, known in packet.provenance.items()}
+    letters = {(origin.source, origin.run): letter for letter, origin in packet.provenance.items()}
     for run in runs:
         letter = letters.get((run.source, run.run))
         if letter is not None:

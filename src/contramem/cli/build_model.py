@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store, open_store
 from contramem.build.model.answering import AskNow, FromFile
-from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
+from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, open_batches
 from contramem.build.model.estimate import StageEstimate, estimate
 from contramem.build.model.rounds import Answer, BuildPlan
 from contramem.cli.build_cost import ModelBuildCost
@@ -41,7 +41,7 @@ def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOption
     with _live(exchange) as live, _stoppable(live) as stop:
         caller = ModelCaller(model, options.parallel, budget, stop=stop)
         answer: Answer = AskNow(caller, exchange, live.round)
-        if isinstance(model, ProviderModel) and (options.batch or held_batches(store, model.name)):
+        if isinstance(model, ProviderModel) and (options.batch or open_batches(store, model.name)):
             desk = BatchQueue(ProviderBatches(model), exchange, store, budget, live.say, stop, troubles=caller.troubles)
             answer = AskInBatches(desk) if options.batch else TakeInFirst(desk, answer)
         build = build_by_model(plan, store, options.choice, checks, answer, exchange=exchange, on_progress=live.stage)

@@ -200,7 +200,7 @@ def _check(command: str, project: Path) -> tuple[str, str]:
     """What the bank of a hook command holds, and what is wrong with it. One of the two is empty."""
     from contramem.errors import ContramemError
     from contramem.inject.loaded_bank import bank_at
-    from contramem.inject.switch import OFF, switched_off
+    from contramem.inject.switch import OFF, is_switched_off
 
     words = shlex.split(command.replace("$CLAUDE_PROJECT_DIR", str(project.resolve())))
     where = words[words.index("--bank") + 1] if "--bank" in words[:-1] else ""
@@ -211,6 +211,6 @@ def _check(command: str, project: Path) -> tuple[str, str]:
         bank = bank_at(where)
     except ContramemError as error:
         return "", f"broken: {error}"
-    if switched_off():
+    if is_switched_off():
         return "", f"off: {OFF} is set."
     return f"works: {where}, {len(bank.skills)} Skill Cards, {len(bank.functions)} Function Cards.", ""

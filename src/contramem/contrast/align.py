@@ -31,11 +31,11 @@ def align(runs: Sequence[PacketRun]) -> list[AlignedStep]:
     reference = runs[0]
     rows = [AlignedStep(step.label, {reference.letter: step}) for step in reference.actions]
     for run in runs[1:]:
-        rows = _merged(rows, run)
+        rows = _merge_run(rows, run)
     return rows
 
 
-def _merged(rows: list[AlignedStep], run: PacketRun) -> list[AlignedStep]:
+def _merge_run(rows: list[AlignedStep], run: PacketRun) -> list[AlignedStep]:
     labels = [row.label for row in rows]
     merged: list[AlignedStep] = []
     for opcode in Indel.opcodes(labels, [step.label for step in run.actions]):

@@ -50,14 +50,14 @@ class Conventions:
         """Take in a run. Only passing ones show what the house wants."""
         if not run.outcome.passed:
             return
-        shown = _Shown(run.task)
+        visible = _Shown(run.task)
         for event in run.events:
             if event.function and event.actor == "agent" and not (event.result is not None and event.result.error):
                 for slot, value in _arguments(event):
-                    if not shown.holds(value):
+                    if not visible.holds(value):
                         self._tasks[slot][value].add(run.task_key)
                         self._sources[slot][value].add(run.source)
-            shown.observe(event)
+            visible.observe(event)
 
     def keeps(self, function: str, argument: str, value: object) -> bool:
         """Is `value` a convention where it fills this argument?"""
@@ -101,7 +101,7 @@ class _Shown:
 
     def holds(self, value: object) -> bool:
         text = str(value).lower()
-        return text in self._tokens or (not text.isalnum() and any(text in shown for shown in self._texts))
+        return text in self._tokens or (not text.isalnum() and any(text in visible for visible in self._texts))
 
 
 def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:

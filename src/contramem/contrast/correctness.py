@@ -15,7 +15,7 @@ from contramem.contrast.signal import (
     RunsByOutcome,
     Signal,
     cites_of,
-    conjugated,
+    conjugate,
     deed_of,
     differing_arguments,
     first_call,
@@ -23,7 +23,7 @@ from contramem.contrast.signal import (
     in_words,
     is_prose,
     same_call,
-    shown,
+    show_argument,
     subject,
 )
 
@@ -48,7 +48,7 @@ def first_divergence(sides: RunsByOutcome) -> Iterator[Signal]:
         yield Signal(
             axis="correctness",
             kind="first divergence",
-            statement=f"Where passing runs {good_did}, {subject(cases)} {conjugated(bad_did, cases)}"
+            statement=f"Where passing runs {good_did}, {subject(cases)} {conjugate(bad_did, cases)}"
             f"{_instead(good, bad)}.",
             passing=tuple(dict.fromkeys(case[2].letter for case in cases)),
             failing=tuple(case[0].letter for case in cases),
@@ -196,8 +196,7 @@ def _order_signal(
     return Signal(
         axis="correctness",
         kind="reordered",
-        statement=f"Passing runs call {first} before {then}; {subject(wrong)} "
-        f"{conjugated('call', wrong)} {then} first.",
+        statement=f"Passing runs call {first} before {then}; {subject(wrong)} {conjugate('call', wrong)} {then} first.",
         passing=tuple(run.letter for run in sides.passing),
         failing=tuple(run.letter for run in wrong),
         cites=cites_of([(run, run.actions[places[run.letter][then][0]]) for run in wrong]),
@@ -217,9 +216,9 @@ def arguments(sides: RunsByOutcome) -> Iterator[Signal]:
         if len(good) < 2 or not bad:
             continue
         for name in sorted({name for _, step in good + bad for name in step.arguments}):
-            values = Counter(shown(step, name) for _, step in good)
+            values = Counter(show_argument(step, name) for _, step in good)
             usual, times = values.most_common(1)[0]
-            other = [(run, step) for run, step in bad if shown(step, name) not in values]
+            other = [(run, step) for run, step in bad if show_argument(step, name) not in values]
             if times == len(good) and other and not is_prose(usual):
                 yield _argument_signal(function, name, usual, good, other, sides)
 
@@ -233,7 +232,7 @@ def _argument_signal(
     sides: RunsByOutcome,
 ) -> Signal:
     seen = _origin_words(good[0][1].origins.get(name))
-    differing = shown(other[0][1], name)
+    differing = show_argument(other[0][1], name)
     made_up = _origin_words(other[0][1].origins.get(name))
     return Signal(
         axis="correctness",
@@ -251,8 +250,8 @@ def _argument_signal(
 def _origin_words(origin: str | None) -> str:
     if origin is None:
         return ""
-    known = {TASK: " (from the task)", USER: " (told by the user)", NOWHERE: " (seen nowhere before)"}
-    return known.get(origin, f" (from {origin})")
+    phrases = {TASK: " (from the task)", USER: " (told by the user)", NOWHERE: " (seen nowhere before)"}
+    return phrases.get(origin, f" (from {origin})")
 
 
 def finalization(sides: RunsByOutcome) -> Iterator[Signal]:

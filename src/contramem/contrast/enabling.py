@@ -33,14 +33,17 @@ class Enabling(NamedTuple):
 
 def enablings(runs: Sequence[PacketRun]) -> list[Enabling]:
     """Every time that a run got past a refusal by doing something else first, in order of runs and steps."""
-    found = [one for run in runs for one in _in_run(run)]
-    refuted = {(one.function, one.error): _done_in_vain(runs, one.function, one.error) for one in found}
+    candidates = [enabling for run in runs for enabling in _in_run(run)]
+    refuted = {
+        (enabling.function, enabling.error): _done_in_vain(runs, enabling.function, enabling.error)
+        for enabling in candidates
+    }
     kept = []
-    for one in found:
-        by = tuple(name for name in one.by if name not in refuted[one.function, one.error])
-        by = _that_change_something(by, one)
+    for enabling in candidates:
+        by = tuple(name for name in enabling.by if name not in refuted[enabling.function, enabling.error])
+        by = _that_change_something(by, enabling)
         if by:
-            kept.append(one._replace(by=by))
+            kept.append(enabling._replace(by=by))
     return kept
 
 

@@ -44,7 +44,9 @@ class Flow:
             # Structured results are searched in the text of their values: a repr would add quotes and braces.
             text = content if isinstance(content, str) else "\n".join(str(leaf.value) for leaf in parse(content).leaves)
             if text:
-                given = frozenset(_traced(scalar) for value in event.arguments.values() for _, scalar in scalars(value))
+                given = frozenset(
+                    _searchable_text(scalar) for value in event.arguments.values() for _, scalar in scalars(value)
+                )
                 self._seen.append(_SeenValue(event.function, text.lower(), given, content))
         elif event.text and event.actor != "agent":
             if event.text == self._task_text:
@@ -58,46 +60,48 @@ class Flow:
         A list has the origin of its least known item: one invented recipient makes the recipients invented. Of short
         values only identifiers are traced, and only to a field that holds them: that a `7` was made up is never said.
         """
-        found: dict[str, str] = {}
+        places: dict[str, str] = {}
         for name, value in event.arguments.items():
             for _, scalar in scalars(value):
-                text = _traced(scalar)
-                if len(text) >= MIN_TRACED_CHARS and found.get(name) != NOWHERE:
-                    found[name] = self._origin(text)
-                elif text and name not in found and (place := self._giver(text, name, event.function)):
-                    found[name] = place
-        return found
+                text = _searchable_text(scalar)
+                if len(text) >= MIN_TRACED_CHARS and places.get(name) != NOWHERE:
+                    places[name] = self._origin(text)
+                elif text and name not in places and (place := self._giver(text, name, event.function)):
+                    places[name] = place
+        return places
 
     def fields(self, event: Event, origins: dict[str, str]) -> dict[str, str]:
         """For arguments whose value a result had shown: the name of the field that it stood in there, if it had one."""
-        found = {}
+        names = {}
         for name, place in origins.items():
             if "." not in place:
                 continue
             for _, scalar in scalars(event.arguments[name]):
-                if field := self._field(place, _traced(scalar)):
-                    found[name] = field
+                if field := self._field(place, _searchable_text(scalar)):
+                    names[name] = field
                     break
-        return found
+        return names
 
     def _field(self, place: str, text: str) -> str:
-        for shown in self._seen:
-            if shown.place == place and text in shown.text and text not in shown.given:
-                return next((leaf.field for leaf in parse(shown.content).leaves if _traced(leaf.value) == text), "")
+        for sighting in self._seen:
+            if sighting.place == place and text in sighting.text and text not in sighting.given:
+                return next(
+                    (leaf.field for leaf in parse(sighting.content).leaves if _searchable_text(leaf.value) == text), ""
+                )
         return ""
 
     def _origin(self, text: str) -> str:
         """Where the value came from. Only when nothing else has shown it, a result that repeats what it was asked."""
         # What a simulated user was told to want is no message: the agent learns of it as the user says it.
-        hidden = not self._task_is_told and any(shown.place == USER for shown in self._seen)
+        hidden = not self._task_is_told and any(sighting.place == USER for sighting in self._seen)
         if not hidden and text in self._task.text:
             return TASK
         echo = ""
-        for shown in self._seen:
-            if text in shown.text:
-                if text not in shown.given:
-                    return shown.place
-                echo = echo or shown.place
+        for sighting in self._seen:
+            if text in sighting.text:
+                if text not in sighting.given:
+                    return sighting.place
+                echo = echo or sighting.place
         return echo or (TASK if text in self._task.text else NOWHERE)
 
     def _giver(self, text: str, name: str, function: str) -> str | None:
@@ -105,11 +109,15 @@ class Flow:
         if _ID_WORDS.isdisjoint(words(name)):
             return None
         kind = _nouns(name) or _nouns(function.partition(".")[2])
-        for shown in self._seen:
-            if "." in shown.place and text in shown.text and not kind.isdisjoint(_nouns(shown.place.partition(".")[2])):
-                fields = [leaf.field for leaf in parse(shown.content).leaves if _traced(leaf.value) == text]
-                if text not in shown.given and any(not _ID_WORDS.isdisjoint(words(field)) for field in fields):
-                    return shown.place
+        for sighting in self._seen:
+            if (
+                "." in sighting.place
+                and text in sighting.text
+                and not kind.isdisjoint(_nouns(sighting.place.partition(".")[2]))
+            ):
+                fields = [leaf.field for leaf in parse(sighting.content).leaves if _searchable_text(leaf.value) == text]
+                if text not in sighting.given and any(not _ID_WORDS.isdisjoint(words(field)) for field in fields):
+                    return sighting.place
         return None
 
 
@@ -119,6 +127,6 @@ def _nouns(name: str) -> frozenset[str]:
     )
 
 
-def _traced(scalar: object) -> str:
+def _searchable_text(scalar: object) -> str:
     """A value as it is looked for; empty when it cannot be."""
     return str(scalar).lower().strip() if isinstance(scalar, (str, int, float)) and not isinstance(scalar, bool) else ""

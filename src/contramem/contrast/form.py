@@ -91,13 +91,13 @@ def _parse_text(text: str) -> ParsedResult:
     if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
         return ParsedResult(ResultForm("empty", size=0), (), "")
     if stripped[0] in '[{"(':
-        value = _decoded(stripped)
+        value = _decode(stripped)
         if isinstance(value, (dict, list)):
             return _parse_value(value)
     return _parse_key_lines(stripped) or ParsedResult(ResultForm("text"), (), stripped)
 
 
-def _decoded(text: str) -> object:
+def _decode(text: str) -> object:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -118,11 +118,11 @@ def _parse_key_lines(text: str) -> ParsedResult | None:
     fields = tuple(dict.fromkeys(key for key, _ in pairs if is_field(key)))
     leaves = [Leaf("", key) for key, _ in pairs[:MAX_LEAVES] if not is_field(key)]
     leaves += [
-        Leaf(key if is_field(key) else "", _unquoted(value))
+        Leaf(key if is_field(key) else "", _unquote(value))
         for key, value in pairs[:MAX_LEAVES]
         if value and value not in _EMPTY
     ]
-    leaves += [Leaf("", _unquoted(item)) for item in _BARE_ITEM.findall(text)[:MAX_LEAVES]]
+    leaves += [Leaf("", _unquote(item)) for item in _BARE_ITEM.findall(text)[:MAX_LEAVES]]
     items = len(_ITEM_LINE.findall(text)) if text.startswith("- ") else 0
     form = ResultForm("list", fields, items) if items else ResultForm("record", fields)
     return ParsedResult(form, tuple(leaves), text)
@@ -138,11 +138,11 @@ def _parse_items(text: str) -> ParsedResult | None:
     lines = text.splitlines()
     if len(lines) < 2 or not all(line.startswith("- ") for line in lines):
         return None
-    leaves = tuple(Leaf("", _unquoted(line[2:].strip())) for line in lines[:MAX_LEAVES])
+    leaves = tuple(Leaf("", _unquote(line[2:].strip())) for line in lines[:MAX_LEAVES])
     return ParsedResult(ResultForm("list", (), len(lines)), leaves, text)
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         return value[1:-1]
     return value

@@ -164,14 +164,14 @@ def _origins(step: Step, echoes: dict[tuple[str, str], bool]) -> dict[str, str]:
     """Without what only this function's own results had repeated; what it had refused before is as unknown as ever."""
     if step.function not in step.origins.values():
         return step.origins
-    found = {}
+    origins = {}
     for name, place in step.origins.items():
         worked = echoes.get((step.function, str(step.arguments[name]))) if place == step.function else None
         if worked is None:
-            found[name] = place
+            origins[name] = place
         elif not worked:
-            found[name] = NOWHERE
-    return found
+            origins[name] = NOWHERE
+    return origins
 
 
 def _first_to_work(calls: Sequence[Step]) -> dict[str, int]:
@@ -212,12 +212,12 @@ def _instead(failed: Step, following: Sequence[Step], first: dict[str, int]) -> 
 
 def _tries(calls: Sequence[Step]) -> dict[str, list[Step]]:
     """By thing: the calls of functions that act on it."""
-    found: dict[str, list[Step]] = defaultdict(list)
+    tries: dict[str, list[Step]] = defaultdict(list)
     for step in calls:
         if _acts(step):
             for thing in {value for _, value in scalars(step.arguments) if _is_thing(value)}:
-                found[thing].append(step)
-    return found
+                tries[thing].append(step)
+    return tries
 
 
 def _is_thing(value: object) -> bool:
@@ -231,29 +231,29 @@ def _same_thing(step: Step, tries: dict[str, list[Step]]) -> Iterator[tuple[str,
 
 
 def _before(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[AlternativeCall, ...]]:
-    found: dict[str, tuple[AlternativeCall, ...]] = {}
+    calls: dict[str, tuple[AlternativeCall, ...]] = {}
     for name, others in _same_thing(step, tries):
         worked: dict[str, bool] = {}
         for other in others:
             if other.position < step.position:
                 worked[other.function] = worked.get(other.function, False) or not other.error
         if worked:
-            found[name] = tuple(
+            calls[name] = tuple(
                 AlternativeCall(function, any_worked) for function, any_worked in sorted(worked.items())
             )
-    return found
+    return calls
 
 
 def _later(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[AlternativeCall, ...]]:
-    found: dict[str, tuple[AlternativeCall, ...]] = {}
+    calls: dict[str, tuple[AlternativeCall, ...]] = {}
     for name, others in _same_thing(step, tries):
         worked: dict[str, bool] = {}
         for other in others:
             if other.position > step.position:
                 worked.setdefault(other.function, not other.error)
         if worked:
-            found[name] = tuple(AlternativeCall(function, at_first) for function, at_first in sorted(worked.items()))
-    return found
+            calls[name] = tuple(AlternativeCall(function, at_first) for function, at_first in sorted(worked.items()))
+    return calls
 
 
 # What followed an error
@@ -277,8 +277,8 @@ def _between(failed: Step, following: Sequence[Step]) -> tuple[str, ...]:
 
 def by_function(packets: Iterable[Packet]) -> dict[str, list[Observation]]:
     """All observations of each function, functions sorted by name."""
-    found: dict[str, list[Observation]] = defaultdict(list)
+    observations: dict[str, list[Observation]] = defaultdict(list)
     for packet in packets:
         for observation in observe(packet):
-            found[observation.function].append(observation)
-    return dict(sorted(found.items()))
+            observations[observation.function].append(observation)
+    return dict(sorted(observations.items()))

@@ -26,7 +26,7 @@ _OF_COMPLAINTS = frozenset(
 """What programs say when they refuse, or do not."""
 
 
-def _inflected(verb: str) -> Iterator[str]:
+def _inflect(verb: str) -> Iterator[str]:
     """`locked` and `locking`. Not `locks`: `Marks` is a name."""
     stem = verb.removesuffix("e")
     yield from (f"{stem}ed", f"{stem}ing")
@@ -37,6 +37,6 @@ def _inflected(verb: str) -> Iterator[str]:
 
 
 ORDINARY_WORDS = OPENERS.union(
-    _VERBS, *ROLES.values(), _OF_COMPLAINTS, (form for verb in _VERBS if len(verb) > 2 for form in _inflected(verb))
+    _VERBS, *ROLES.values(), _OF_COMPLAINTS, (form for verb in _VERBS if len(verb) > 2 for form in _inflect(verb))
 )
 """Words that open sentences, what functions do and have done, what fields are called, and what programs complain of."""

@@ -171,7 +171,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         task_id=first.task_id,
         scenario_id=first.scenario_id,
         ability=first.ability or "general",
-        task=_shown(first.task, placeholders),
+        task=_redact_text(first.task, placeholders),
         runs=packet_runs,
         signals=signals_of(packet_runs),
         provenance={letter: RunIdentity(run.source, run.run, run.origin) for letter, run in lettered.items()},
@@ -198,8 +198,8 @@ def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders) -> Pac
         steps=steps,
         reward=run.outcome.reward,
         ended=run.outcome.ended,
-        feedback=_shown(run.outcome.feedback, placeholders),
-        planted=tuple(placeholders.text(passage) for passage in dict.fromkeys(_planted_in(run))),
+        feedback=_redact_text(run.outcome.feedback, placeholders),
+        planted=tuple(placeholders.text(passage) for passage in dict.fromkeys(_find_planted_texts(run))),
         actions=tuple(step for step in steps if step.label and not step.tainted),
     )
 
@@ -213,7 +213,7 @@ def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
         else:
             asks = event.kind == "message" and event.actor == "agent"
             asks = asks and following is not None and following.actor == "user"
-            yield Step(event.position, event.actor, event.kind, _shown(event.text, placeholders), asks=asks)
+            yield Step(event.position, event.actor, event.kind, _redact_text(event.text, placeholders), asks=asks)
         flow.observe(event)
 
 
@@ -230,12 +230,12 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         effect=event.effect,
         forms={name: form_of_value(value, name) for name, value in event.arguments.items()},
         form=form,
-        returned=_returned(result.content, form, placeholders) if result is not None and form is not None else "",
+        returned=_result_text(result.content, form, placeholders) if result is not None and form is not None else "",
         contents=_contents(event.function, parsed, placeholders) if parsed is not None and not tainted else (),
         shapes={
             name: shape_of(value) for name, value in event.arguments.items() if not isinstance(value, (dict, list))
         },
-        error=error_template(_shown(result.error, placeholders)) if result is not None and result.error else "",
+        error=error_template(_redact_text(result.error, placeholders)) if result is not None and result.error else "",
         origins=origins,
         fields=flow.fields(event, origins),
         tainted=tainted,
@@ -272,20 +272,20 @@ def shape_of(value: object) -> str:
     return text if len(text) <= MAX_SHAPE_CHARS else ""
 
 
-def _returned(content: object, form: ResultForm, placeholders: Placeholders) -> str:
+def _result_text(content: object, form: ResultForm, placeholders: Placeholders) -> str:
     if form.kind == "text" and isinstance(content, str) and len(content) <= MAX_SHOWN_CHARS:
-        return _shown(content.strip(), placeholders)
+        return _redact_text(content.strip(), placeholders)
     return str(form)
 
 
-def _planted_in(run: Trajectory) -> Iterator[str]:
+def _find_planted_texts(run: Trajectory) -> Iterator[str]:
     texts = [text for event in run.events for text in texts_shown(event)]
     texts += [event.text for event in run.events if event.text]
     for text in (*texts, run.outcome.feedback):
         yield from read(text).passages
 
 
-def _shown(text: str, placeholders: Placeholders) -> str:
+def _redact_text(text: str, placeholders: Placeholders) -> str:
     """A text as authors see it. Instructions go first: behind a placeholder their telling words would not be found."""
     return placeholders.text(without_instructions(text))
 

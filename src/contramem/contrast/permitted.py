@@ -42,25 +42,25 @@ class AllowedValues(NamedTuple):
     end: int
 
 
-def permitted_in(refusal: str) -> AllowedValues | None:
+def find_allowed_values(refusal: str) -> AllowedValues | None:
     """The first list of values that a refusal says it would take. None: it lists none."""
     for opening in _OPENING.finditer(refusal):
-        found = _QUOTED_LIST.match(refusal, opening.end())
-        if found is None and _NAMES_VALUES.search(opening[0]):
-            found = _BARE_LIST.match(refusal, opening.end())
-        if found is not None:
-            items = [item.strip("'\"`") for item in _ITEM.findall(found[0])]
+        match = _QUOTED_LIST.match(refusal, opening.end())
+        if match is None and _NAMES_VALUES.search(opening[0]):
+            match = _BARE_LIST.match(refusal, opening.end())
+        if match is not None:
+            items = [item.strip("'\"`") for item in _ITEM.findall(match[0])]
             values = tuple(dict.fromkeys(item for item in items if item not in _JOINING))
             if len(values) > 1:
-                return AllowedValues(values, found.start(), found.end())
+                return AllowedValues(values, match.start(), match.end())
     return None
 
 
 def role_of(refusal: str, permitted: AllowedValues, slots: Sequence[tuple[str, Any]]) -> str | None:
     """Which of a call's (role, value) the list is for: what the text names before it, or whose value it refuses."""
     before = refusal[: permitted.start]
-    said = set(words(before))
-    named = [role for role, _ in slots if words(role) and said.issuperset(words(role))]
+    spoken = set(words(before))
+    named = [role for role, _ in slots if words(role) and spoken.issuperset(words(role))]
     if named:
         return max(named, key=lambda role: (len(words(role)), role))
     outside = before + " " + refusal[permitted.end :]

@@ -19,8 +19,8 @@ from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.sightings import Sightings, Span
 from contramem.contrast.value_keys import (
     Key,
-    classified,
-    composed,
+    classify_value,
+    compose_accents,
     digits_of,
     keys_of_number,
     plain_number,
@@ -58,7 +58,7 @@ class Placeholders:
             return [self.value(function, role, child) for child in value]
         if self._vocabulary.keeps(function, role, value):
             return value
-        key, kind = classified(value, role)
+        key, kind = classify_value(value, role)
         return value if key is None else self._seen.names.get(key, f"<{kind}>")
 
     def _entry(self, function: str, role: str, key: str, value: Any) -> tuple[str, Any]:
@@ -73,10 +73,10 @@ class Placeholders:
 
     def text(self, text: str) -> str:
         """A text with every known value, and everything that looks like one, replaced."""
-        known = self._redacted.get(text)
-        if known is None:
-            known = self._redacted[text] = self._redact(composed(text))
-        return known
+        redacted = self._redacted.get(text)
+        if redacted is None:
+            redacted = self._redacted[text] = self._redact(compose_accents(text))
+        return redacted
 
     def originals(self) -> dict[str, str]:
         """Placeholder -> value. For validators that must prove a value absent; never for anything that is kept."""
@@ -85,43 +85,43 @@ class Placeholders:
     @cached_property
     def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:
         # Numbers are not searched for: the pattern finds them, with their borders and their role.
-        found = [
+        entries = [
             (key, name)
             for key, name in self._seen.names.items()
             if key.numeric is None and (len(key.text) >= MIN_TEXT_CHARS or _is_code(self._seen.originals[key]))
         ]
         # Searched a few hundred times at most, so the kind that is quickest to build is the quickest.
         matcher = AhoCorasick(
-            [key.text for key, _ in found],
+            [key.text for key, _ in entries],
             matchkind=MatchKind.Standard,
             implementation=Implementation.NoncontiguousNFA,
         )
-        return matcher, found
+        return matcher, entries
 
     def _redact(self, text: str) -> str:
         """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself."""
-        found = dict(self._known_values(text))
-        for span in self._seen.found_in(text):
+        replacements = dict(self._find_known_values(text))
+        for span in self._seen.find_spans(text):
             if (replaced := self._replacement(text, span)) is not None:
-                found[replaced[:2]] = replaced[2]
+                replacements[replaced[:2]] = replaced[2]
         taken = bytearray(len(text))
         chosen = []
-        for start, end in sorted(found, key=_longest_first):
+        for start, end in sorted(replacements, key=_longest_first):
             if taken.find(1, start, end) < 0:
                 taken[start:end] = b"\1" * (end - start)
                 chosen.append((start, end))
         pieces: list[str] = []
         done = 0
         for start, end in sorted(chosen):
-            pieces += (text[done:start], found[start, end])
+            pieces += (text[done:start], replacements[start, end])
             done = end
         pieces.append(text[done:])
         return "".join(pieces)
 
-    def _known_values(self, text: str) -> Iterator[tuple[tuple[int, int], str]]:
-        matcher, known = self._matcher
+    def _find_known_values(self, text: str) -> Iterator[tuple[tuple[int, int], str]]:
+        matcher, entries = self._matcher
         for index, start, end in matcher.find_matches_as_indexes(searchable(text), overlapping=True):
-            key, name = known[index]
+            key, name = entries[index]
             if stands_alone(text, start, end) and self._is_meant(text, start, end, key.text, name):
                 yield (start, end), name
 
@@ -161,22 +161,22 @@ class Placeholders:
             return None if kind == "NAME" else (start, end, f"<{kind}>")
         return start, end, named
 
-    def _name_of_number(self, found: str, kind: str, digits: str) -> str:
+    def _name_of_number(self, text: str, kind: str, digits: str) -> str:
         if len(digits.strip("-")) < 2 and kind != "AMOUNT":
-            return found
+            return text
         if kind == "AMOUNT" and (named := self._seen.names.get(Key(plain_number(digits), "AMOUNT"))):
             return named  # a currency stands beside it
         # The structured roles say more than "a number in prose" does; two of them cannot be told apart in prose.
-        known = [name for key in keys_of_number(digits) if (name := self._seen.names.get(key))]
-        known = [name for name in known if not name.startswith("<NUMBER")] or known
-        if not known:
+        names = [name for key in keys_of_number(digits) if (name := self._seen.names.get(key))]
+        names = [name for name in names if not name.startswith("<NUMBER")] or names
+        if not names:
             return f"<{kind}>"
-        return known[0] if len(known) == 1 else "<" + "|".join(name.strip("<>") for name in known) + ">"
+        return names[0] if len(names) == 1 else "<" + "|".join(name.strip("<>") for name in names) + ">"
 
 
 def _is_code(text: str) -> bool:
     return len(text) == 2 and text.isupper() and text.lower() not in ORDINARY_WORDS
 
 
-def _longest_first(found: tuple[int, int]) -> tuple[int, int]:
-    return found[0] - found[1], found[0]
+def _longest_first(span: tuple[int, int]) -> tuple[int, int]:
+    return span[0] - span[1], span[0]

@@ -18,12 +18,12 @@ Reactions: TypeAlias = dict[str, list[tuple["PacketRun", "Step"]]]
 
 def reactions(runs: Sequence[PacketRun]) -> dict[tuple[str, str], Reactions]:
     """For each (function, error template): what the runs did next, and which runs at which step did so."""
-    found: dict[tuple[str, str], Reactions] = defaultdict(lambda: defaultdict(list))
+    reactions_to: dict[tuple[str, str], Reactions] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         for index, step in enumerate(run.actions):
             if step.error and step.function:
-                found[step.function, step.error][_reaction(run.actions, index)].append((run, step))
-    return dict(sorted(found.items()))
+                reactions_to[step.function, step.error][_reaction(run.actions, index)].append((run, step))
+    return dict(sorted(reactions_to.items()))
 
 
 def errors(sides: RunsByOutcome) -> Iterator[Signal]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from contramem.contrast.form import parse
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.spans import spans
-from contramem.contrast.value_keys import Key, classified, composed, keys_of_number, short_key, span_key
+from contramem.contrast.value_keys import Key, classify_value, compose_accents, keys_of_number, short_key, span_key
 from contramem.contrast.values import PRIORITY, ValueKind
 from contramem.contrast.vocabulary import Vocabulary, scalars
 from contramem.traces.effects import words
@@ -57,18 +57,18 @@ class Sightings:
         self._interface_words = {word for name in self.interface for word in words(name)}
         for name in self._openings:
             self._see_opening(name)
-        self.names: dict[Key, str] = self._numbered()
+        self.names: dict[Key, str] = self._number_names()
         """The placeholder of each value."""
 
-    def found_in(self, text: str) -> list[Span]:
+    def find_spans(self, text: str) -> list[Span]:
         """What looks like a value in a text, whether it is one or not."""
-        known = self._found.get(text)
-        if known is None:
-            known = self._found[text] = [
+        cached = self._found.get(text)
+        if cached is None:
+            cached = self._found[text] = [
                 (start, end, kind, None if kind in _KEYLESS else short_key(text[start:end], kind))
                 for start, end, kind in spans(text)
             ]
-        return known
+        return cached
 
     def name_start(self, opening: str) -> int:
         """`Invite Dora` is about Dora: where the first word only opens the sentence, the name begins after it."""
@@ -114,7 +114,7 @@ class Sightings:
             self._scanned.add((function, role, value))
         if self._vocabulary.keeps(function, role, value):
             return
-        key, kind = classified(value, role)
+        key, kind = classify_value(value, role)
         if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
             return  # plain words in a result tell on nobody, and are too common in prose to replace
         if role:
@@ -122,11 +122,11 @@ class Sightings:
         self._note(key, kind, str(value))
 
     def _see_text(self, text: str) -> None:
-        text = composed(text)
+        text = compose_accents(text)
         if not text or text in self._found:
             return
         self._tokens.update(text.split())
-        for start, end, kind, key in self.found_in(text):
+        for start, end, kind, key in self.find_spans(text):
             if key is not None:
                 self._note(key, kind, text[start:end])  # type: ignore[arg-type]
             elif kind == "OPENING":
@@ -147,20 +147,20 @@ class Sightings:
         )
 
     def _note(self, key: Key, kind: ValueKind, original: str) -> None:
-        known = self._kinds.get(key)
-        if known is None:
+        earlier = self._kinds.get(key)
+        if earlier is None:
             self.originals[key] = original
             self._kinds[key] = kind
-        elif _RANK[kind] < _RANK[known]:
+        elif _RANK[kind] < _RANK[earlier]:
             self._kinds[key] = kind
 
-    def _numbered(self) -> dict[Key, str]:
+    def _number_names(self) -> dict[Key, str]:
         counts: dict[str, int] = {}
         names = {}
         for key, kind in self._kinds.items():  # in the order in which they were first seen
             if key not in self._fields and not self._is_surely_a_value(key, kind):
                 continue
-            kind = self._sharpened(key, kind)
+            kind = self._sharpen(key, kind)
             counts[kind] = counts.get(kind, 0) + 1
             names[key] = f"<{kind}_{counts[kind]}>"
         return names
@@ -173,7 +173,7 @@ class Sightings:
             sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
         )
 
-    def _sharpened(self, key: Key, kind: ValueKind) -> ValueKind:
+    def _sharpen(self, key: Key, kind: ValueKind) -> ValueKind:
         """A name made of the names of persons is a person's."""
         parts = key.text.split()
         if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(Key(part, None)) == "PERSON" for part in parts):

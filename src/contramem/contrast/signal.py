@@ -65,7 +65,7 @@ def subject(cases: Sequence[object]) -> str:
     return f"{len(cases)} failing run" + ("s" if len(cases) > 1 else "")
 
 
-def conjugated(deed: str, cases: Sequence[object]) -> str:
+def conjugate(deed: str, cases: Sequence[object]) -> str:
     """`calls X` for one run, `call X` for several."""
     verb, _, rest = deed.partition(" ")
     return f"{verb}s {rest}".strip() if len(cases) == 1 else deed
@@ -81,7 +81,7 @@ def cites_of(found: Sequence[tuple[PacketRun, Step]]) -> tuple[Cite, ...]:
     return tuple(Cite(run.letter, step.position) for run, step in found)
 
 
-def shown(step: Step, name: str) -> str:
+def show_argument(step: Step, name: str) -> str:
     """An argument as a reader sees it."""
     return repr(step.arguments[name]) if name in step.arguments else "left out"
 

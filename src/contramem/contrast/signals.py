@@ -37,9 +37,9 @@ def signals_of(runs: Sequence[PacketRun]) -> tuple[Signal, ...]:
     sides = RunsByOutcome(
         tuple(run for run in evidence if run.passed), tuple(run for run in evidence if not run.passed)
     )
-    found = [signal for detector in DETECTORS for signal in detector(sides)]
-    found += _failing_alike(sides, found)
-    return tuple(sorted(found, key=lambda signal: (-signal.strength, signal.axis, signal.kind, signal.statement)))
+    signals = [signal for detector in DETECTORS for signal in detector(sides)]
+    signals += _failing_alike(sides, signals)
+    return tuple(sorted(signals, key=lambda signal: (-signal.strength, signal.axis, signal.kind, signal.statement)))
 
 
 def _failing_alike(sides: RunsByOutcome, found: list[Signal]) -> Iterator[Signal]:

@@ -67,17 +67,17 @@ OPENERS = frozenset(
 
 def _names(text: str) -> list[Span]:
     """Capitalised words are a name when there are several, or in the middle of a sentence."""
-    found = []
+    names = []
     for match in _NAME.finditer(text):
         first, last = match.span()
         start, end = _without_openers(text, first, last) if " " in match.group() else (first, last)
         name = text[start:end]
         if " " in name:
             opens = start == first and _SENTENCE_START.search(text, max(0, start - 12), start)
-            found.append((start, end, "OPENING" if opens else "NAME"))
+            names.append((start, end, "OPENING" if opens else "NAME"))
         elif name and not _is_no_name(name):
-            found.append((start, end, "NAME"))
-    return found
+            names.append((start, end, "NAME"))
+    return names
 
 
 def _is_no_name(word: str) -> bool:
@@ -132,7 +132,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d(?!\w|[\-/:.,]\d)")
 
 
 def _specials(text: str) -> list[Span]:
-    found = []
+    specials = []
     done = 0
     for token in _SPECIAL_TO_END.finditer(text):
         position, end = token.span()
@@ -146,8 +146,8 @@ def _specials(text: str) -> list[Span]:
             else:
                 position = done = span[1]
                 if span[2] != "PLACEHOLDER":
-                    found.append(span)
-    return found
+                    specials.append(span)
+    return specials
 
 
 def _special_at(text: str, position: int) -> Span | None:
@@ -164,7 +164,7 @@ def _special_at(text: str, position: int) -> Span | None:
         match = _PLACEHOLDER.match(text, position)
     else:
         return None
-    return None if match is None else _told_apart(text, match)
+    return None if match is None else _decide_kind(text, match)
 
 
 def _date_after_month(text: str, position: int) -> Span | None:
@@ -181,17 +181,17 @@ def _date_after_month(text: str, position: int) -> Span | None:
     return position, match.end(), "TIME"
 
 
-def _told_apart(text: str, match: re.Match[str]) -> Span | None:
+def _decide_kind(text: str, match: re.Match[str]) -> Span | None:
     """What the patterns alone cannot tell: a telephone from a long number, an account from an identifier."""
     start, end = match.span()
     kind = match.lastgroup or ""
     if kind == "PHONE":
-        found = match.group()
-        if is_card_number(found):
+        digits = match.group()
+        if is_card_number(digits):
             kind = "ACCOUNT"
-        elif not is_phone(found):
+        elif not is_phone(digits):
             again = _FROM_DIGIT_NO_PHONE.match(text, start)
-            return None if again is None else _told_apart(text, again)
+            return None if again is None else _decide_kind(text, again)
     elif kind == "ACCOUNT" and not is_iban(match.group()):
         kind = "ID"
     elif kind == "NUMBER" and end - start > 12 and is_card_number(match.group()):

@@ -17,10 +17,10 @@ class Key(NamedTuple):
     numeric: ValueKind | None
 
 
-def classified(value: object, role: str) -> tuple[Key | None, ValueKind]:
+def classify_value(value: object, role: str) -> tuple[Key | None, ValueKind]:
     """Without a key the value stays as it is: a date, a time, an empty text, something that is no scalar."""
     if isinstance(value, str):
-        return _classified_text(value, role) if len(value) <= 200 else _classify_text(value, role)
+        return _classify_short_text(value, role) if len(value) <= 200 else _classify_text(value, role)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         kind = kind_of_number(role)
         return (None, "NUMBER") if kind is None else (span_key(str(value), kind), kind)
@@ -29,19 +29,19 @@ def classified(value: object, role: str) -> tuple[Key | None, ValueKind]:
 
 def _classify_text(value: str, role: str) -> tuple[Key | None, ValueKind]:
     kind = kind_of_text(value, role)
-    return (None, "TEXT") if kind is None else (span_key(composed(value), kind), kind)
+    return (None, "TEXT") if kind is None else (span_key(compose_accents(value), kind), kind)
 
 
-_classified_text = lru_cache(maxsize=1 << 14)(_classify_text)  # runs of one task share most of their values
+_classify_short_text = lru_cache(maxsize=1 << 14)(_classify_text)  # runs of one task share most of their values
 
 
-def span_key(found: str, kind: str) -> Key:
+def span_key(text: str, kind: str) -> Key:
     if kind in NUMERIC:
-        if digits := digits_of(found):
+        if digits := digits_of(text):
             return Key(digits if kind == "ID" else plain_number(digits), kind)
     elif kind == "PHONE" or kind == "ACCOUNT":
-        return Key("".join(filter(str.isalnum, found)).lower(), None)
-    return Key(folded_text(" ".join(found.split())), None)
+        return Key("".join(filter(str.isalnum, text)).lower(), None)
+    return Key(fold_text(" ".join(text.split())), None)
 
 
 short_key = lru_cache(maxsize=1 << 14)(span_key)  # numbers and names recur
@@ -71,12 +71,12 @@ def keys_of_number(digits: str) -> tuple[Key, ...]:
     return Key(plain, "AMOUNT"), Key(digits, "ID"), Key(plain, "NUMBER"), Key(digits, None)
 
 
-def composed(text: str) -> str:
+def compose_accents(text: str) -> str:
     """Letters with their accents as one character, so that a value is found however it was typed."""
     return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
-def folded_text(text: str) -> str:
+def fold_text(text: str) -> str:
     """Lower case without changing the length: positions in it hold in the original."""
     lowered = text.lower()
     if lowered.isascii():
@@ -88,7 +88,7 @@ def folded_text(text: str) -> str:
 
 def searchable(text: str) -> str:
     """Folded, and any white space as a blank: a value may be broken over two lines."""
-    folded = folded_text(text).replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    folded = fold_text(text).replace("\n", " ").replace("\t", " ").replace("\r", " ")
     return folded if folded.isascii() else folded.replace("\u00a0", " ").replace("\u202f", " ")
 
 

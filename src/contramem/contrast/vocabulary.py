@@ -15,7 +15,7 @@ from typing import Any
 from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse
-from contramem.contrast.permitted import permitted_in, role_of
+from contramem.contrast.permitted import find_allowed_values, role_of
 from contramem.contrast.values import CATEGORY_ROLES, ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Tool, Trajectory
@@ -62,8 +62,8 @@ class Vocabulary:
         self.conventions = Conventions()
         for runs in tasks:
             self._learn(runs)
-        self._permitted = self._settled_lists()
-        self._words = self._settled()
+        self._permitted = self._settle_lists()
+        self._words = self._settle()
 
     def keeps(self, function: str, role: str, value: object) -> bool:
         """Does `value` stay as it is when it fills the argument or field `role` of `function`?"""
@@ -95,10 +95,10 @@ class Vocabulary:
     @property
     def closed(self) -> frozenset[str]:
         """Every word of every closed vocabulary and every convention, as a card would print it."""
-        found = [word for by_app in self._words.values() for words in by_app.values() for word in words]
-        found += self.conventions.values()
+        entries = [word for by_app in self._words.values() for words in by_app.values() for word in words]
+        entries += self.conventions.values()
         return frozenset(
-            str(form) for word in found for form in ((word, float(word)) if type(word) is int else (word,))
+            str(form) for word in entries for form in ((word, float(word)) if type(word) is int else (word,))
         )
 
     def _learn(self, runs: list[Trajectory]) -> None:
@@ -129,12 +129,12 @@ class Vocabulary:
                 self._enums[tool.function, name].update(value for value in values if isinstance(value, (str, int)))
 
     def _learn_refusal(self, function: str, error: str, slots: list[tuple[str, Any]], task: str) -> None:
-        permitted = permitted_in(error)
+        permitted = find_allowed_values(error)
         role = role_of(error, permitted, slots) if permitted is not None else None
         if permitted is not None and role is not None:
             self._listed[function, role][permitted.values].add(task)
 
-    def _settled_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
+    def _settle_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """Lists that came back in several tasks, hold only what may be a word of an interface, and of which a call gave
         one. A list that changes from call to call holds things, not words."""
         settled = {}
@@ -161,7 +161,7 @@ class Vocabulary:
             del self._tasks[slot]
             self._accepted.pop(slot, None)
 
-    def _settled(self) -> dict[str, dict[str, frozenset[object]]]:
+    def _settle(self) -> dict[str, dict[str, frozenset[object]]]:
         """By role and app: functions of one app share their words, so a word stays one in all of them."""
         settled: dict[str, dict[str, frozenset[object]]] = defaultdict(lambda: defaultdict(frozenset))
         for (function, role), listed in (*self._enums.items(), *self._permitted.items()):

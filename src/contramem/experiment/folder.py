@@ -134,11 +134,13 @@ def open_folder(path: Path) -> ResultFolder:
 
 
 def _check_mark(path: Path, mark: Any, name: str | None) -> None:
-    found, format_ = (mark.get("name"), mark.get("format")) if isinstance(mark, dict) else (None, None)
+    existing, format_ = (mark.get("name"), mark.get("format")) if isinstance(mark, dict) else (None, None)
     if type(format_) is not int or format_ > FORMAT:
         raise UsageError(f"{path}: was made by another contramem (results format {format_}, this one knows {FORMAT}).")
-    if name is not None and found != name:
-        raise UsageError(f"{path}: holds the experiment {found!r}, this is {name!r}. Choose another folder with --out.")
+    if name is not None and existing != name:
+        raise UsageError(
+            f"{path}: holds the experiment {existing!r}, this is {name!r}. Choose another folder with --out."
+        )
 
 
 def file_name(text: str) -> str:

@@ -75,7 +75,7 @@ def _pooled_flips(results: Results, abilities: Sequence[str]) -> Iterator[Row]:
     cells: list[Cell | str] = []
     gained_all = lost_all = 0
     for ability in abilities:
-        parts = [one.by_ability[ability] for one in compared if ability in one.by_ability]
+        parts = [comparison.by_ability[ability] for comparison in compared if ability in comparison.by_ability]
         gained, lost = sum(part.gained for part in parts), sum(part.lost for part in parts)
         gained_all, lost_all = gained_all + gained, lost_all + lost
         cells.append(f"{gained}/{lost}")
@@ -125,10 +125,10 @@ def _runs_used(results: Results, cell: ArmResult) -> Cell:
 def pairwise_table(results: Results) -> ReportTable:
     """Every other memory against contramem, on the same tasks."""
     rows: list[Row] = [
-        [target, condition, percent(one.success.memory), percent(one.success.base), f"{one.lost}/{one.gained}",
-         p_value(one.mcnemar.exact_p)]
+        [target, condition, percent(pair.success.memory), percent(pair.success.base), f"{pair.lost}/{pair.gained}",
+         p_value(pair.mcnemar.exact_p)]
         for target, by_condition in results.against_contramem.items()
-        for condition, one in by_condition.items()
+        for condition, pair in by_condition.items()
     ]  # fmt: skip
     header = ("Target", "Other memory", "Its success %", "contramem %", "contramem gains/loses", "Exact p")
     return ReportTable("contramem against each other memory", header, rows, align="llrrrr", label="paper-pairwise")
@@ -175,10 +175,10 @@ def success_figure(results: Results, abilities: Sequence[str], sources: Sequence
         for condition in MAIN:
             cells = [cell for cell in results.cells if cell.condition == condition and cell.target in sources]
             shares = [_macro(cell, abilities) if ability == "macro" else _share(cell, ability) for cell in cells]
-            known = [share for share in shares if share is not None]
-            if known:
+            values = [share for share in shares if share is not None]
+            if values:
                 kind = {NONE: "base", OURS: "memory"}.get(condition, "plain")
-                bars.append(Bar(f"{ability}, {condition}", 100 * mean(known), kind=kind))
+                bars.append(Bar(f"{ability}, {condition}", 100 * mean(values), kind=kind))
     if not bars:
         return None
     return bar_chart("Figure 1: success over the source targets", bars, measure="success %", name="Ability", digits=1)
@@ -221,8 +221,8 @@ def _evolutions(folder: ResultFolder) -> Iterator[Section]:
 
 
 def _cells(results: Results, target: str, conditions: Sequence[str]) -> list[ArmResult]:
-    found = {cell.condition: cell for cell in results.cells if cell.target == target}
-    return [found[condition] for condition in conditions if condition in found]
+    by_condition = {cell.condition: cell for cell in results.cells if cell.target == target}
+    return [by_condition[condition] for condition in conditions if condition in by_condition]
 
 
 def _share(cell: ArmResult, ability: str) -> float | None:

@@ -186,14 +186,14 @@ def _is_ours(folder: Path) -> bool:
 
 def _remove(folder: Path) -> None:
     """What an export writes; what somebody has put beside it stays."""
-    for file in _exported_files(folder):
+    for file in _find_exported_files(folder):
         file.unlink(missing_ok=True)
     for place in (folder / "references", folder):
         if place.is_dir() and not any(place.iterdir()):
             place.rmdir()
 
 
-def _exported_files(folder: Path) -> Iterator[Path]:
+def _find_exported_files(folder: Path) -> Iterator[Path]:
     yield folder / "SKILL.md"
     yield from (folder / "references").glob("*.md")
 

@@ -115,9 +115,9 @@ class Writer:
         counts = fit(texts, frame.room(profile, bool(functions)))
         if not any(counts):
             return nothing(f"no card fits into {profile.budget_tokens} tokens", [text.card_id for text in texts])
-        shown = [text.first(lines) for text, lines in zip(texts, counts, strict=True)]
+        excerpts = [text.first(lines) for text, lines in zip(texts, counts, strict=True)]
         first_function = len(retrieval.skills)
-        paragraphs = frame.around(shown[:first_function], shown[first_function:])
+        paragraphs = frame.around(excerpts[:first_function], excerpts[first_function:])
         return _guidance(
             "\n\n".join(paragraphs),
             count_paragraphs(paragraphs),
@@ -203,14 +203,14 @@ def _guidance(
     note: str = "",
 ) -> Guidance:
     """`cards` are those that were to be shown, with how many of their lines are."""
-    shown = [(card, lines) for card, lines in cards if lines]
+    visible = [(card, lines) for card, lines in cards if lines]
     return Guidance(
         text,
         tokens,
         ENCODING,
-        card_ids=tuple([card.card_id for card, _ in shown]),
-        card_tokens=tuple([card.upto[lines].tokens for card, lines in shown]),
-        shortened=tuple([card.card_id for card, lines in shown if lines < len(card.lines)]),
+        card_ids=tuple([card.card_id for card, _ in visible]),
+        card_tokens=tuple([card.upto[lines].tokens for card, lines in visible]),
+        shortened=tuple([card.card_id for card, lines in visible if lines < len(card.lines)]),
         left_out=tuple([card.card_id for card, lines in cards if not lines]),
         hits=hits,
         prompt=digest,
@@ -253,8 +253,8 @@ class _StartFrame:
     def around(self, skills: Sequence[str], functions: Sequence[str]) -> list[str]:
         """The paragraphs of the text; cards without any line are left out."""
         paragraphs = [self.policy, *filter(None, skills)]
-        shown = [*filter(None, functions)]
-        return [*paragraphs, self.heading, *shown] if shown else paragraphs
+        cards = [*filter(None, functions)]
+        return [*paragraphs, self.heading, *cards] if cards else paragraphs
 
 
 @cache

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from contramem.errors import UsageError
 from contramem.inject.hook_state import digest, private_folder, write_whole
-from contramem.inject.switch import switched_off
+from contramem.inject.switch import is_switched_off
 
 START_S = 20
 """How long an event waits for the resident process to load the bank."""
@@ -106,7 +106,7 @@ def serve(hook: Hook, text: str, event: dict[str, Any] | None = None) -> None:
     """Print the answer to an event, which is JSON; print nothing where there is nothing to say."""
     event = {} if event is None else event
     event.update(_parse(text))
-    if switched_off():
+    if is_switched_off():
         return
     place = HookPlace.of(hook)
     place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def settings_path(client: Client, project: Path, shared: bool = False) -> Path:
 
 def hook_command(bank: Path, options: Mapping[str, str | None]) -> str:
     """The command line of the hook, by this Python: a client starts it wherever it likes, with whatever PATH."""
-    return shlex.join([sys.executable, "-m", MODULE, "--bank", str(bank.resolve()), *_given(options)])
+    return shlex.join([sys.executable, "-m", MODULE, "--bank", str(bank.resolve()), *_option_arguments(options)])
 
 
 def shared_command(bank: Path, project: Path, options: Mapping[str, str | None]) -> str:
@@ -59,12 +59,11 @@ def shared_command(bank: Path, project: Path, options: Mapping[str, str | None])
         inside = bank.resolve().relative_to(project.resolve())
     except ValueError:
         raise UsageError(f"{bank}: settings that a team shares can name a bank inside {project} only.") from None
-    return (
-        f'contramem hook --bank "$CLAUDE_PROJECT_DIR"/{shlex.quote(str(inside))} {shlex.join(_given(options))}'.strip()
-    )
+    rest = shlex.join(_option_arguments(options))
+    return f'contramem hook --bank "$CLAUDE_PROJECT_DIR"/{shlex.quote(str(inside))} {rest}'.strip()
 
 
-def _given(options: Mapping[str, str | None]) -> list[str]:
+def _option_arguments(options: Mapping[str, str | None]) -> list[str]:
     return [word for name, value in options.items() if value for word in (name, value)]
 
 

@@ -78,7 +78,7 @@ class RunRecording:
     def _append(self, run_id: str, what: str, fields: dict[str, Any]) -> None:
         line = {"recording": FORMAT, "run": run_id, "time": self._clock().timestamp(), "what": what, **fields}
         try:
-            self._write(_bounded_line(line))
+            self._write(_encode_line(line))
         except (OSError, ValueError, TypeError, RecursionError) as error:
             if not self._failing:
                 _logger.warning("the recording %s cannot be written (%s); runs go on without it", self.path, error)
@@ -97,7 +97,7 @@ class RunRecording:
                 os.close(file)
 
 
-def _bounded_line(line: dict[str, Any]) -> bytes:
+def _encode_line(line: dict[str, Any]) -> bytes:
     content = msgspec.json.encode(line)
     if len(content) > MAX_LINE_BYTES:
         for limit in (8000, 1000, 100):

@@ -25,7 +25,7 @@ from contramem.inject.guidance import Guidance, Writer, nothing, together
 from contramem.inject.loaded_bank import BankFile, LoadedBank
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.recording import RunRecording
-from contramem.inject.switch import OFF, switched_off
+from contramem.inject.switch import OFF, is_switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile, profile_named
@@ -142,7 +142,7 @@ class Memory:
         return Run(served, query, chosen, run_id, retrieval, withheld, self.log, self.recording)
 
     def _withheld(self, run_id: str) -> Withheld:
-        if switched_off():
+        if is_switched_off():
             return "off"
         return "holdout" if self.holdout and _lot(run_id) < self.holdout else ""
 
@@ -218,8 +218,8 @@ class Run:
         if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
             return ""
         if card.card_id not in self._described:  # said once, and the same in every request from then on
-            shown = card.card_id in self._shown
-            line = nothing("the card is in the guidance") if shown else self._writer.tool_description(card)
+            is_in_guidance = card.card_id in self._shown
+            line = nothing("the card is in the guidance") if is_in_guidance else self._writer.tool_description(card)
             self._described[card.card_id] = line.text
             if line:
                 self._note("describe", line)
@@ -268,11 +268,11 @@ class Run:
         broken = self.observe(event)
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
         failed = event.result is not None and event.result.error is not None
-        shown = self._card_before(card, None) if failed else None
+        error_card = self._card_before(card, None) if failed else None
         with self._lock:
             unsaid = self._watching.reminders_after(broken) if broken and self._reminds else []
         warning = self._writer.obligations(unsaid, self.profile, moment="after") if unsaid else None
-        guidance = together(shown, warning)
+        guidance = together(error_card, warning)
         if guidance is not None:
             self._note("after_call", guidance)
         return guidance

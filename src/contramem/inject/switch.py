@@ -8,5 +8,5 @@ OFF = "CONTRAMEM_OFF"
 """Set to 1, runs that start from then on get no guidance at all."""
 
 
-def switched_off() -> bool:
+def is_switched_off() -> bool:
     return os.environ.get(OFF, "").strip().lower() not in ("", "0", "false", "no", "off")

@@ -102,7 +102,7 @@ class EventAction(Action):
         return result_of(self._event)
 
     def returned_values(self, field: str) -> frozenset[str] | None:
-        return _returned_values(self._event, field)
+        return _values_returned(self._event, field)
 
 
 class StepAction(Action):
@@ -127,7 +127,7 @@ class StepAction(Action):
         return None if self._event is None else result_of(self._event)
 
     def returned_values(self, field: str) -> frozenset[str] | None:
-        return None if self._event is None else _returned_values(self._event, field)
+        return None if self._event is None else _values_returned(self._event, field)
 
 
 class SeenValues:
@@ -208,7 +208,7 @@ def result_of(event: Event) -> Any:
     return None if event.result is None else decode_result(event.result.content)
 
 
-def _returned_values(event: Event, field: str) -> frozenset[str] | None:
+def _values_returned(event: Event, field: str) -> frozenset[str] | None:
     if event.result is None or event.result.content is None:
         return None
     return frozenset(_plain(leaf.value) for leaf in parse(event.result.content).leaves if leaf.field == field)

@@ -46,8 +46,8 @@ class RunHistory:
 
     @cached_property
     def task_numbers(self) -> tuple[float, ...]:
-        found = (read_number(match[0]) for match in _NUMBER.finditer(self.task))
-        return tuple(number for number in found if number is not None)
+        numbers = (read_number(match[0]) for match in _NUMBER.finditer(self.task))
+        return tuple(number for number in numbers if number is not None)
 
     def _listed(self, function: str, field: str) -> list[tuple[int, frozenset[str]]]:
         listed = self._values.setdefault((function, field), [])

@@ -127,8 +127,8 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     confirmation = None
     if request.confirm:
         kept_back = run_set.select(half="kept back", wanted=wanted)
-        held = weigh(guard, [(run, run.recorded.replay(guard)) for run in kept_back], run_set)
-        confirmation = log.confirm(held, request.by, request.at)
+        weighed = weigh(guard, [(run, run.recorded.replay(guard)) for run in kept_back], run_set)
+        confirmation = log.confirm(weighed, request.by, request.at)
     splits = sharpen(guard, runs, verdicts, run_set) if trial.contradicting else []
     return TrialReport(trial, tuple(splits[:SHOWN_SPLITS]), confirmation, *log.count(), request.on_all)
 

@@ -80,11 +80,11 @@ def _names(groups: Sequence[TaskGroup], weights: Mapping[str, int]) -> list[str]
 def _name(group: TaskGroup, weights: Mapping[str, int]) -> str:
     size = len(group.members)
     writes = Counter(function for profile in group.members for function in profile.writes)
-    shown = (_rank(writes) or _usual_functions(group))[:1]
+    leading = (_rank(writes) or _usual_functions(group))[:1]
     single = [word for word in group.words if " " not in word and group.words[word] * 2 >= size]
-    called = set(tokenize(" ".join(shown)))
+    called = set(tokenize(" ".join(leading)))
     marking = sorted((word for word in single if word not in called), key=lambda word: (-weights[word], word))[:2]
-    return "-".join([*(function.rpartition(".")[2] for function in shown), *marking]) or "other"
+    return "-".join([*(function.rpartition(".")[2] for function in leading), *marking]) or "other"
 
 
 def _kind(name: str, group: TaskGroup) -> TaskKind:

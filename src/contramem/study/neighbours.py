@@ -25,7 +25,7 @@ class Neighbour(NamedTuple):
 
 def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neighbour]:
     """The cards that say the same as `delta`, more, less or the opposite; one entry for each card."""
-    found = []
+    neighbours = []
     proposed = guards_of(delta.guards)
     for card in cards:
         relations = [
@@ -36,8 +36,8 @@ def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neigh
         ]
         order: tuple[Relation, ...] = ("opposite", "same", "wider", "narrower")
         if relations:
-            found.append(min(relations, key=lambda neighbour: order.index(neighbour.relation)))
-    return found
+            neighbours.append(min(relations, key=lambda neighbour: order.index(neighbour.relation)))
+    return neighbours
 
 
 def relate(theirs: Guard, mine: Guard) -> Relation | None:

@@ -68,13 +68,13 @@ class RunValues:
 
     @cached_property
     def _tasks(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = defaultdict(set)
+        tasks_by_value: dict[str, set[str]] = defaultdict(set)
         for run in self._run_set.runs:
             for call in run.recorded.calls:
                 for value in (*call.arguments.values(), *(value for _, value in walk(call.result()))):
                     if isinstance(value, str) and 2 < len(value) <= 60:
-                        found[plain_text(value)].add(run.task)
-        return found
+                        tasks_by_value[plain_text(value)].add(run.task)
+        return tasks_by_value
 
 
 def _could_identify(piece: str, text: str, start: int) -> bool:

@@ -137,7 +137,7 @@ def _replacement(ids: tuple[str, ...], edit: dict[str, Any]) -> Patch:
 def _describe_trials(delta: SkillDelta, log: TrialLog) -> str:
     """What was tried before: for the ledger."""
     tried, looks = log.count()
-    proven = [guard for guard in delta.guards if (found := log.confirmation(guard)) and found.is_proven]
+    proven = [guard for guard in delta.guards if (confirmation := log.confirmation(guard)) and confirmation.is_proven]
     if not tried:
         return ""
     grade = f"{len(proven)} of {len(delta.guards)} guards proven on tasks kept back"
@@ -193,8 +193,8 @@ def _decision(
 
 
 def _support(trials: Sequence[Trial], run_set: RunSet) -> CardSupport:
-    shown = [run for trial in trials for run in _telling(trial, run_set)]
-    tasks = {run.task: run.recorded.run.task_identity for run in shown}
+    runs = [run for trial in trials for run in _telling(trial, run_set)]
+    tasks = {run.task: run.recorded.run.task_identity for run in runs}
     contradicting = {run.task for trial in trials for run in trial.contradicting}
     support = {
         str(trial.guard): GuardSupport(
@@ -204,7 +204,7 @@ def _support(trials: Sequence[Trial], run_set: RunSet) -> CardSupport:
     }
     return CardSupport(
         tasks=tuple(tasks),
-        sources=tuple({run.source for run in shown}),
+        sources=tuple({run.source for run in runs}),
         contradicted_by=tuple(contradicting),
         taught_by=tuple(digest for identity in tasks.values() for digest in identity),
         support=support,
@@ -218,10 +218,10 @@ def _telling(trial: Trial, run_set: RunSet) -> list[StudyRun]:
 
 
 def _cite(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
-    shown = dict.fromkeys(run for trial in trials for run in _telling(trial, run_set))
+    runs = dict.fromkeys(run for trial in trials for run in _telling(trial, run_set))
     return tuple(
         RunRef(task=run.task, source=run.source, run=run.trial, passed=run.passed, origin=str(run.recorded.run.origin))
-        for run in list(shown)[:MAX_RUNS_CITED]
+        for run in list(runs)[:MAX_RUNS_CITED]
     )
 
 

@@ -63,12 +63,12 @@ class RecordedActions:
     @cached_property
     def origins(self) -> dict[int, dict[str, str]]:
         """By the position of a call: where each argument's value had been seen before."""
-        flow, found = Flow(self.run.task), {}
+        flow, origins_at = Flow(self.run.task), {}
         for event in self.run.events:
             if event.function:
-                found[event.position] = flow.origins(event)
+                origins_at[event.position] = flow.origins(event)
             flow.observe(event)
-        return found
+        return origins_at
 
     def replay(self, guard: Guard) -> Verdict:
         """What the run did with the guard."""

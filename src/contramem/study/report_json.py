@@ -9,7 +9,7 @@ from contramem.study.sharpen import Split
 
 
 def trial_json(report: TrialReport) -> dict[str, Any]:
-    trial, found = report.trial, report.confirmation
+    trial, confirmation = report.trial, report.confirmation
     return {
         "guard": str(trial.guard),
         "sentence": trial.guard.sentence,
@@ -25,15 +25,15 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
         "kept_in_vain": [run.name for run in trial.kept_in_vain],
         "splits": [_split_json(split) for split in report.splits],
         "confirmation": None
-        if found is None
+        if confirmation is None
         else {
-            "proven": found.is_proven,
-            "counts": found.entry.counts._asdict(),
-            "chance": found.entry.chance,
-            "judgement": found.entry.judgement,
-            "allowed": found.level,
-            "look": found.looks,
-            "repeated": found.is_repeated,
+            "proven": confirmation.is_proven,
+            "counts": confirmation.entry.counts._asdict(),
+            "chance": confirmation.entry.chance,
+            "judgement": confirmation.entry.judgement,
+            "allowed": confirmation.level,
+            "look": confirmation.looks,
+            "repeated": confirmation.is_repeated,
         },
         "tried": report.tried,
         "looks": report.looks,
@@ -46,14 +46,14 @@ def _split_json(split: Split) -> dict[str, Any]:
 
 
 def explanation_json(report: ExplainReport) -> dict[str, Any]:
-    found = report.explanation
+    explanation = report.explanation
     return {
         "kind": report.name,
         "tasks": report.tasks,
-        "runs": found.runs,
-        "failing": found.failing,
-        "unexplained": found.unexplained,
-        "tried": found.tried,
+        "runs": explanation.runs,
+        "failing": explanation.failing,
+        "unexplained": explanation.unexplained,
+        "tried": explanation.tried,
         "differences": [
             {
                 "guard": str(difference.guard),
@@ -64,6 +64,6 @@ def explanation_json(report: ExplainReport) -> dict[str, Any]:
                 "explains": difference.explains,
                 "same": [str(guard) for guard in difference.same],
             }
-            for difference in found.differences
+            for difference in explanation.differences
         ],
     }

@@ -70,15 +70,15 @@ class TrialLog:
         """The trials on these runs, in the order they were written."""
         if not self._path.exists():
             return []
-        found = []
+        entries_read = []
         for number, line in enumerate(self._path.read_bytes().splitlines(), 1):
             try:
                 entry = msgspec.json.decode(line, type=TrialEntry)
             except msgspec.MsgspecError as error:
                 raise UsageError(f"{self._path}:{number}: this is no trial ({error}). Choose another file.") from None
             if entry.runs == self._runs:
-                found.append(entry)
-        return found
+                entries_read.append(entry)
+        return entries_read
 
     def record(self, trial: Trial, look: Look, by: str = "", at: str = "") -> TrialEntry:
         """Write down that somebody looked."""

@@ -23,8 +23,11 @@ def discover_sessions(home: Path, environment: Mapping[str, str] = os.environ) -
     """Claude Code's projects and Codex's months, the newest first."""
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
     codex = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
-    found = [*_folders("claude-code", claude, "*", "*.jsonl"), *_folders("codex", codex, "*/*", "**/rollout-*.jsonl*")]
-    return sorted(found, key=lambda folder: (-folder.newest, str(folder.folder)))
+    folders = [
+        *_folders("claude-code", claude, "*", "*.jsonl"),
+        *_folders("codex", codex, "*/*", "**/rollout-*.jsonl*"),
+    ]
+    return sorted(folders, key=lambda folder: (-folder.newest, str(folder.folder)))
 
 
 def _folders(agent: str, root: Path, folders: str, files: str) -> Iterator[SessionFolder]:

@@ -67,11 +67,11 @@ def _value(file: TraceFile, place: str) -> Any:
         index = index - 1 if index > 0 else index
         return parts[index] if -len(parts) <= index < len(parts) else None
     name, _, pointer = place.removeprefix("file:").partition("#")
-    found = file.beside(name)
-    if found is None:
+    beside = file.beside(name)
+    if beside is None:
         return None
     try:
-        return _inside(found, pointer)
+        return _inside(beside, pointer)
     except TraceError:
         return None
 

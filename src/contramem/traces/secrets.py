@@ -91,17 +91,17 @@ def mask_secrets(runs: Sequence[Trajectory]) -> list[Trajectory]:
                 mask.collect(event.result.error)
         mask.collect(run.task)
         mask.collect(run.outcome.feedback)
-    return [_masked(run, mask) for run in runs] if mask else list(runs)
+    return [_mask_run(run, mask) for run in runs] if mask else list(runs)
 
 
-def _masked(run: Trajectory, mask: SecretMask) -> Trajectory:
+def _mask_run(run: Trajectory, mask: SecretMask) -> Trajectory:
     replace = msgspec.structs.replace
     task = mask.in_text(run.task)
     return replace(
         run,
         task=task,
         text_digest=run.text_digest if task == run.task else run.text_digest or digest(run.task),
-        events=tuple(_masked_event(event, mask) for event in run.events),
+        events=tuple(_mask_event(event, mask) for event in run.events),
         outcome=replace(run.outcome, feedback=mask.in_text(run.outcome.feedback)),
         tools=tuple(
             replace(tool, description=mask.in_text(tool.description), parameters=mask.apply(tool.parameters))
@@ -110,7 +110,7 @@ def _masked(run: Trajectory, mask: SecretMask) -> Trajectory:
     )
 
 
-def _masked_event(event: Event, mask: SecretMask) -> Event:
+def _mask_event(event: Event, mask: SecretMask) -> Event:
     result = event.result
     if result is not None:
         error = mask.in_text(result.error) if result.error else result.error

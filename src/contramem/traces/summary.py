@@ -69,30 +69,36 @@ class Hint(NamedTuple):
 
 def hints(summary: TraceSummary) -> list[Hint]:
     """What most likely went wrong in reading, or is missing, the worst first."""
-    total, found = summary.total, []
+    total, hints_so_far = summary.total, []
     if summary.calls and summary.calls_without_result > summary.calls / 2:
         what = f"{summary.calls_without_result:,} of {summary.calls:,} calls have no result"
-        found.append(
+        hints_so_far.append(
             Hint(what, "Results may be under another call id, or were not recorded; is it the right --format?")
         )
     if summary.results_without_call > max(10, summary.calls):
         what = f"{summary.results_without_call:,} results belong to no call"
-        found.append(Hint(what, "Calls may be written in a way that this reader does not know; try another --format."))
+        hints_so_far.append(
+            Hint(what, "Calls may be written in a way that this reader does not know; try another --format.")
+        )
     if summary.tasks_as_environments and summary.tasks_as_environments > total.runs / 2:
         what = f"in {summary.tasks_as_environments:,} runs the environment is the task's own id"
-        found.append(Hint(what, "Every task then has functions of its own; name one app for all with --app NAME."))
+        hints_so_far.append(
+            Hint(what, "Every task then has functions of its own; name one app for all with --app NAME.")
+        )
     if total.runs and total.unknown == total.runs:
         hint = "Say where the verdict is: --map outcome=FIELD, --map outcome=file:report.json#resolved, --outcomes CSV."
-        found.append(Hint("no outcome is known, so no Skill Card can be learned", hint))
+        hints_so_far.append(Hint("no outcome is known, so no Skill Card can be learned", hint))
     elif summary.by_task and not summary.contrastive_tasks:
         several = sum(1 for tally in summary.by_task.values() if tally.runs > 1)
         what = "no task has both passing and failing runs"
         if not several:
             what = "every task has one run only"
-        found.append(Hint(what, "A contrast needs several runs of a task: of other models, or more tries of this one."))
+        hints_so_far.append(
+            Hint(what, "A contrast needs several runs of a task: of other models, or more tries of this one.")
+        )
     if set(summary.by_source) == {"unknown"}:
-        found.append(Hint("no run says which model or agent it is of", "--map source=FIELD, or source=path:-2."))
-    return found
+        hints_so_far.append(Hint("no run says which model or agent it is of", "--map source=FIELD, or source=path:-2."))
+    return hints_so_far
 
 
 def summarize(reading: TraceReading) -> TraceSummary:

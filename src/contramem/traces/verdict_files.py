@@ -48,25 +48,25 @@ def verdict_in_document(document: Any, names: Sequence[str]) -> Verdict | None:
             return _fields(document[name])
         if isinstance(document.get(name), bool):
             return Verdict(document[name])
-    if (listed := _listed(document, names)) is not None:
+    if (listed := _verdict_of_list(document, names)) is not None:
         return listed
     if isinstance(document.get("results"), (list, dict)):
         return verdict_in_document(document["results"], names)
-    if _named(document) and names and not _is_about(document, names):
+    if _run_name(document) and names and not _is_about(document, names):
         return None
     return _fields(document)
 
 
-def _named(row: dict[str, Any]) -> str:
+def _run_name(row: dict[str, Any]) -> str:
     keys = ("instance_id", "task_id", "task_name", "id", "trial_name")
     return next((str(row[key]) for key in keys if isinstance(row.get(key), (str, int))), "")
 
 
 def _is_about(row: object, names: Sequence[str]) -> bool:
-    return isinstance(row, dict) and _named(row) in names
+    return isinstance(row, dict) and _run_name(row) in names
 
 
-def _listed(document: dict[str, Any], names: Sequence[str]) -> Verdict | None:
+def _verdict_of_list(document: dict[str, Any], names: Sequence[str]) -> Verdict | None:
     for keys, passed in ((_PASSING_LISTS, True), (_FAILING_LISTS, False)):
         for key in keys:
             ids = document.get(key)

@@ -117,22 +117,22 @@ class VerdictsBeside:
             return None
         if read is None:
             return verdict_in_document(self._document(file, relative), names)
-        found = file.beside(relative)
+        beside = file.beside(relative)
         try:
-            return None if found is None else read(found)
+            return None if beside is None else read(beside)
         except TraceError:
             return None
 
     def _document(self, file: TraceFile, relative: str) -> object:
-        found = file.beside(relative)
-        if found is None or found.path == file.path:
+        beside = file.beside(relative)
+        if beside is None or beside.path == file.path:
             return None
-        key = str(found.path)
+        key = str(beside.path)
         if key not in self._documents:
             if len(self._documents) > 256:
                 self._documents.clear()
             try:
-                self._documents[key] = found.document
+                self._documents[key] = beside.document
             except TraceError:
                 self._documents[key] = None
         return self._documents[key]

@@ -17,7 +17,7 @@ from tests.wires import IN, OUT, WIRES
 from contramem.bank.frozen import freeze
 from contramem.bank.store import Store
 from contramem.build.model.author import ModelAuthor, ModelChoice
-from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, held_batches
+from contramem.build.model.batches import AskInBatches, BatchQueue, TakeInFirst, open_batches
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.errors import BudgetError, ModelError, UsageError
 from contramem.llm.batch import LOST, UNRUN, ProviderBatches
@@ -139,7 +139,7 @@ def test_a_build_in_batches_is_the_build_by_calls_at_half_the_price(
     assert len(provider.server.asked) == len(set(provider.server.asked)) == direct[1]
     assert len(provider.server.jobs) < direct[1] / 3
     with provider.opened() as (store, model, _):
-        assert not held_batches(store, model.name)
+        assert not open_batches(store, model.name)
         assert {(call.tokens_in, call.tokens_out) for call in store.calls()} == {(IN, OUT)}
         full = provider.server.wire.cost_usd
         assert {round((call.cost_usd or 0) / full, 6) for call in store.calls()} == {0.5}
@@ -195,7 +195,7 @@ def test_a_request_that_is_refused_stops_the_build_after_all_that_came_is_kept(p
         provider.build()
     with provider.opened() as (store, model, _):
         assert len(store.calls()) == len(provider.server.asked) - 1
-        assert not held_batches(store, model.name)
+        assert not open_batches(store, model.name)
 
 
 def test_what_never_comes_back_is_given_up_after_three_batches(provider: Provider) -> None:
@@ -247,7 +247,7 @@ def test_calls_take_in_what_batches_left_and_wait_for_none_that_still_runs(provi
     with pytest.raises(Killed):
         provider.build(kill_at_look=1)
     with provider.opened() as (store, model, exchange), store.writing("build"):
-        (held,) = held_batches(store, model.name)
+        (held,) = open_batches(store, model.name)
         asked: list[Request] = []
         answer = TakeInFirst(BatchQueue(ProviderBatches(model), exchange, store), lambda left: not asked.extend(left))
         extra = Request(model.name, held.requests[0].settings, (), {}, "builder", "another")

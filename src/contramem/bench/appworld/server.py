@@ -61,8 +61,8 @@ class AppWorldServer:
                 document: dict[str, Any] = json.loads(response.read())
                 return document
         except urllib.error.HTTPError as error:
-            said = error.read().decode(errors="replace")[:300]
-            raise UsageError(f"AppWorld at {self.url} refuses {route} ({error.code}): {said}") from None
+            answer = error.read().decode(errors="replace")[:300]
+            raise UsageError(f"AppWorld at {self.url} refuses {route} ({error.code}): {answer}") from None
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"AppWorld does not answer at {self.url}{route} ({error}). Start it in its own environment with "

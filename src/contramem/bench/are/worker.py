@@ -145,8 +145,8 @@ class AgentHooks:
         agent.message_dict = OrderedDict([*agent.message_dict.items(), ("memory", "[MEMORY]\n{content}\n")])
         if self._runtime["clock"]:
             for kind in ("observation", "error"):
-                shown = agent.message_dict[kind].replace("STEP {i}]", "STEP {i} @ {timestamp} UTC]")
-                agent.message_dict[kind] = shown
+                dated = agent.message_dict[kind].replace("STEP {i}]", "STEP {i} @ {timestamp} UTC]")
+                agent.message_dict[kind] = dated
         if self._runtime["ticks"]:
             self._schedule_ticks()
         agent.conditional_pre_steps.append(ConditionalStep(condition=None, function=self._before_step, name="memory"))

@@ -11,7 +11,7 @@ from contramem.bank.card import Argument
 from contramem.build.functions.blame import named_in
 from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name
 from contramem.build.functions.forms import best_and_bad_forms
-from contramem.build.functions.words import ID_WORDS, code, form_in_words, listed, meaning_of_name, points_at_things
+from contramem.build.functions.words import ID_WORDS, code, form_in_words, join_list, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import is_field
 from contramem.contrast.observation import Observation
@@ -67,12 +67,14 @@ def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> 
     names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))
     properties = tool.parameters.get("properties") if tool is not None else None
     unseen = [name for name in properties or () if name not in seen] if isinstance(properties, dict) else []
-    documented = [_documented(name, schema_of(tool, name) or {}, tool) for name in unseen if _NAME.fullmatch(name)]
-    shown = [_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names]
-    return (*shown, *documented)[:MAX_ARGUMENTS]
+    documented = [
+        _describe_documented(name, schema_of(tool, name) or {}, tool) for name in unseen if _NAME.fullmatch(name)
+    ]
+    observed = [_argument(name, calls, schema_of(tool, name), tool, vocabulary) for name in names]
+    return (*observed, *documented)[:MAX_ARGUMENTS]
 
 
-def _documented(name: str, schema: dict[str, Any], tool: Tool | None) -> ObservedArgument:
+def _describe_documented(name: str, schema: dict[str, Any], tool: Tool | None) -> ObservedArgument:
     form = _SCHEMA_TYPES.get(str(schema.get("type")), "any value")
     needed = name in tool.parameters.get("required", ()) if tool is not None else None
     return ObservedArgument(
@@ -124,7 +126,7 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
         return f"{kind} with {', '.join(keys)}", False
     _, bad = best_and_bad_forms(calls, name)
     forms = Counter(call.forms[name] for call in given if name in call.forms and call.forms[name] not in bad)
-    return (_joined_forms(name, forms) if forms else f"only {NULL} was given"), False
+    return (_join_forms(name, forms) if forms else f"only {NULL} was given"), False
 
 
 def _kind_of_objects(name: str, given: Sequence[Observation]) -> str:
@@ -155,26 +157,26 @@ def _closed_words(
     if permitted:
         many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
         return f"{many}one of {', '.join(permitted)}"
-    known = vocabulary.words(function, name) | PLAIN_ANSWERS
+    vocabulary_words = vocabulary.words(function, name) | PLAIN_ANSWERS
     if any(isinstance(call.arguments[name], dict) for call in given):
         return ""
     values = [value for call in given for _, value in scalars(call.arguments[name])]
-    if not values or any(isinstance(value, bool) or value not in known for value in values):
+    if not values or any(isinstance(value, bool) or value not in vocabulary_words for value in values):
         return ""
     enum = schema.get("enum") if schema is not None else None
-    shown = sorted({str(value) for value in (enum if isinstance(enum, list) else values)})
-    if len(shown) > MAX_WORDS:
+    choices = sorted({str(value) for value in (enum if isinstance(enum, list) else values)})
+    if len(choices) > MAX_WORDS:
         return ""
     many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
     if all(isinstance(value, int) for value in values) and not isinstance(enum, list):
         return ""  # numbers that came back are no words
-    if len(shown) == 1:
-        return f"text, {shown[0]} in every call that worked"
+    if len(choices) == 1:
+        return f"text, {choices[0]} in every call that worked"
     open_ended = not isinstance(enum, list) and vocabulary.has_more(function, name)
-    return f"{many}text such as {listed(shown, 'or')}" if open_ended else f"{many}one of {', '.join(shown)}"
+    return f"{many}text such as {join_list(choices, 'or')}" if open_ended else f"{many}one of {', '.join(choices)}"
 
 
-def _joined_forms(name: str, forms: Counter[str]) -> str:
+def _join_forms(name: str, forms: Counter[str]) -> str:
     total = sum(forms.values())
     # A number may be written with or without a fraction, a text may look like many things.
     if forms.keys() & {"integer", "number"} and forms["integer"] and forms["number"] >= total * COMMON:
@@ -212,7 +214,7 @@ def is_required(name: str, calls: Calls, tool: Tool | None) -> bool | None:
 
 def _misses_only(name: str, call: Observation, calls: Calls) -> bool:
     """Does the complaint say that something is missing, and is this all that is?"""
-    usual = [n for n in calls.argument_names if all(n in one.arguments for one in calls.worked)]
+    usual = [n for n in calls.argument_names if all(n in other.arguments for other in calls.worked)]
     absent = [n for n in usual if leaves_out(call, n) or call.forms.get(n) in ABSENT_FORMS]
     return absent == [name] and _MISSING.search(call.error) is not None
 
@@ -271,7 +273,7 @@ def _from_functions(
         ("this function" if place == calls.function else calls.shown(place)) + _in_field(name, place, given)
         for place in named
     ]
-    return sum(chosen[place] for place in named), f"from results of {listed(bare, 'or')}"
+    return sum(chosen[place] for place in named), f"from results of {join_list(bare, 'or')}"
 
 
 def _in_field(name: str, place: str, given: Sequence[Observation]) -> str:
@@ -283,5 +285,5 @@ def _in_field(name: str, place: str, given: Sequence[Observation]) -> str:
     taken = [call for call in given if call.origins.get(name) == place]
     fields = Counter(call.fields.get(name, "") for call in taken)
     field, count = fields.most_common(1)[0]
-    told = field and count >= len(taken) * MOSTLY_ONE_FIELD and words(field) != words(name)
-    return f" ({code(field)})" if told else ""
+    is_telling = field and count >= len(taken) * MOSTLY_ONE_FIELD and words(field) != words(name)
+    return f" ({code(field)})" if is_telling else ""

@@ -46,11 +46,11 @@ def asks_for(error: str, function: str) -> bool:
 @lru_cache(maxsize=1 << 12)
 def named_in(error: str, arguments: tuple[str, ...]) -> frozenset[str]:
     """The arguments that a complaint speaks of: `Assignee email not valid` of `assigned_to_email`. Empty: of none."""
-    said = _begun(error)
+    spoken = _begun(error)
     return frozenset(
         name
         for name in arguments
-        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", error) or (_own(name) and said.issuperset(_own(name)))
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", error) or (_own(name) and spoken.issuperset(_own(name)))
     )
 
 
@@ -78,18 +78,22 @@ def convictions(calls: Calls) -> list[GuessedArgument]:
     A call that makes up two values fails once: what the clearer one explains does not count against the other.
     """
     open_names = {name for name in calls.argument_names if is_looked_up(name, calls.all)}
-    found: list[GuessedArgument] = []
+    convicted: list[GuessedArgument] = []
     remaining = calls.all
     while open_names:
         tried = [_tried(name, remaining, calls) for name in sorted(open_names)]
-        guilty = [one for one in tried if len(one.known) >= MIN_CALLS and fail_more(one.made_up, one.known)]
+        guilty = [
+            argument
+            for argument in tried
+            if len(argument.known) >= MIN_CALLS and fail_more(argument.made_up, argument.known)
+        ]
         if not guilty:
             break
-        worst = min(guilty, key=lambda one: (_share(one.known) - _share(one.made_up), one.argument))
-        found.append(worst)
+        worst = min(guilty, key=lambda argument: (_share(argument.known) - _share(argument.made_up), argument.argument))
+        convicted.append(worst)
         open_names.remove(worst.argument)
         remaining = [call for call in remaining if not guessed(call, worst.argument)]
-    return found
+    return convicted
 
 
 def _tried(name: str, remaining: Sequence[Observation], calls: Calls) -> GuessedArgument:

@@ -45,9 +45,9 @@ class Calls:
         self.function = function
         self.app, _, self.name = function.partition(".")
         ordered = sorted(observations, key=_place)
-        shown = [call for call in ordered if call.error or call.form is not None]
+        visible = [call for call in ordered if call.error or call.form is not None]
         # A trace without results still shows arguments; its calls pass for working ones, as nothing says otherwise.
-        self.all: Sequence[Observation] = shown or ordered
+        self.all: Sequence[Observation] = visible or ordered
         self.worked = [call for call in self.all if not call.error]
         self.failed = [call for call in self.all if call.error]
 
@@ -70,10 +70,10 @@ class Calls:
     @cached_property
     def runs(self) -> list[list[Observation]]:
         """The calls of each run, in order."""
-        found: dict[tuple[str, str], list[Observation]] = defaultdict(list)
+        by_run: dict[tuple[str, str], list[Observation]] = defaultdict(list)
         for call in self.all:
-            found[call.task_key, call.cite.run].append(call)
-        return list(found.values())
+            by_run[call.task_key, call.cite.run].append(call)
+        return list(by_run.values())
 
     @cached_property
     def retries(self) -> list[Retry]:
@@ -135,9 +135,9 @@ def fail_more(
 
     A run that makes the same call again and again counts once. `tests`: of so many such questions this is one.
     """
-    one = [bad(call) for call in some if not call.looped]
+    outcomes = [bad(call) for call in some if not call.looped]
     other = [bad(call) for call in others if not call.looped]
-    return is_more(sum(one), len(one), sum(other), len(other), tests)
+    return is_more(sum(outcomes), len(outcomes), sum(other), len(other), tests)
 
 
 def is_more(part: int, whole: int, other_part: int, other_whole: int, tests: int = 1) -> bool:
@@ -155,11 +155,11 @@ def is_more(part: int, whole: int, other_part: int, other_whole: int, tests: int
 
 def by_form(calls: Iterable[Observation], name: str) -> dict[str, list[Observation]]:
     """The calls by the form in which they give an argument."""
-    found: dict[str, list[Observation]] = defaultdict(list)
+    groups: dict[str, list[Observation]] = defaultdict(list)
     for call in calls:
         if name in call.forms:
-            found[call.forms[name]].append(call)
-    return dict(found)
+            groups[call.forms[name]].append(call)
+    return dict(groups)
 
 
 def tasks(calls: Iterable[Observation]) -> int:

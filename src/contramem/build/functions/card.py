@@ -13,10 +13,10 @@ from contramem.build.functions.arguments import build_arguments
 from contramem.build.functions.calls import Calls, tasks
 from contramem.build.functions.effects import side_effects
 from contramem.build.functions.errors import Complaint, complaints, is_addressed
-from contramem.build.functions.recovery import described, recoveries
+from contramem.build.functions.recovery import describe_mistake, recoveries
 from contramem.build.functions.returns import gives_back, returns
 from contramem.build.functions.rules import given_to, guessed_values, habits, needless_repeats, usage_rules
-from contramem.build.functions.words import act, code, listed
+from contramem.build.functions.words import act, code, join_list
 from contramem.contrast.instructions import instructs, is_plain_message
 from contramem.contrast.observation import Observation
 from contramem.contrast.vocabulary import Vocabulary
@@ -44,8 +44,8 @@ def build_function_card(
     arguments = tuple(argument for argument, _ in seen)
     rules, mistakes, effects = usage_rules(calls, arguments), _mistakes(calls), side_effects(calls)
     gives = given_to(calls)
-    told = rules or gives or effects.telling or any(argument.telling for argument in seen)
-    if not (told or _proves_a_mistake(calls)) or (not calls.worked and not _proves_a_mistake(calls)):
+    is_telling = rules or gives or effects.telling or any(argument.telling for argument in seen)
+    if not (is_telling or _proves_a_mistake(calls)) or (not calls.worked and not _proves_a_mistake(calls)):
         return None
     careless = needless_repeats(calls) if calls.effect == "read" else ()
     return FunctionCard(
@@ -76,7 +76,7 @@ def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None
     seen = calls.worked or calls.all
     always = [a.name for a in arguments if all(a.name in call.arguments for call in seen)]
     given = any(call.arguments for call in seen)
-    by = f" with {listed([code(name) for name in always[:4]])}" if always else "" if given else ", without arguments"
+    by = f" with {join_list([code(name) for name in always[:4]])}" if always else "" if given else ", without arguments"
     if not calls.worked:
         return f"Called to {act(calls.name)}{by}; no call was seen to work."
     return f"Observed to {act(calls.name)}{by}; {gives_back(calls)}."
@@ -88,8 +88,8 @@ _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
 def _first_sentence(description: str) -> str:
     """Empty where the documentation is no description: it came with a trace, and a trace is not trusted."""
     text = " ".join(description.split())
-    found = _SENTENCE.match(text)
-    first = found[1] if found else text
+    match = _SENTENCE.match(text)
+    first = match[1] if match else text
     return "" if is_addressed(first) or instructs(first) or not is_plain_message(first) else first
 
 
@@ -97,11 +97,13 @@ def _first_sentence(description: str) -> str:
 
 
 def _mistakes(calls: Calls) -> tuple[str, ...]:
-    found = [
-        (len(group.calls), described(group, calls)) for group in complaints(calls) if _is_worth_a_word(group, calls)
+    mistakes = [
+        (len(group.calls), describe_mistake(group, calls))
+        for group in complaints(calls)
+        if _is_worth_a_word(group, calls)
     ]
-    found += guessed_values(calls)
-    return tuple(_line(text) for _, text in sorted(found, key=lambda item: (-item[0], item[1])))
+    mistakes += guessed_values(calls)
+    return tuple(_line(text) for _, text in sorted(mistakes, key=lambda item: (-item[0], item[1])))
 
 
 def _is_worth_a_word(complaint: Complaint, calls: Calls) -> bool:

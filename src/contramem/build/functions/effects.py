@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from contramem.build.functions.calls import Calls, Retry, runs_of
-from contramem.build.functions.errors import quoted
+from contramem.build.functions.errors import quote_complaint
 from contramem.build.functions.words import ADDS, DESTROYS, REACHES_OUT, deed_of, does, plural
 from contramem.contrast.observation import Observation
 from contramem.traces.effects import words
@@ -73,7 +73,7 @@ def _when_repeated(calls: Calls) -> Iterator[tuple[str, bool]]:
         yield "By its name it flips a state: a second call may undo the first.", False
     elif repeats and all(retry.then.error for retry in repeats):
         refused = [retry.then for retry in repeats]
-        yield f"The same call a second time was refused in {_in_runs(repeats)}{quoted(refused, calls)}.", True
+        yield f"The same call a second time was refused in {_in_runs(repeats)}{quote_complaint(refused, calls)}.", True
     elif deed_of(calls.name) in (ADDS, REACHES_OUT) and any(not retry.then.error for retry in repeats):
         accepted = [retry for retry in repeats if not retry.then.error]
         proven = runs_of(retry.then for retry in accepted) >= MIN_RUNS
@@ -94,8 +94,8 @@ def _flips(calls: Calls) -> str:
             ends.setdefault((key, _STATES[state]), Counter())[state] += 1
     both = [states for states in ends.values() if len(states) == 2 and min(states.values()) >= MIN_STATES]
     pairs = [(state_after(retry.first), state_after(retry.then)) for retry in calls.repeats() if not retry.then.error]
-    pairs = [(one, other) for one, other in pairs if one and other]
-    undone = sum(one != other for one, other in pairs)
+    pairs = [(first, other) for first, other in pairs if first and other]
+    undone = sum(first != other for first, other in pairs)
     if not both or undone < len(pairs) or not (pairs or "toggle" in words(calls.name)):
         return ""
     states = max(both, key=lambda states: (sum(states.values()), sorted(states)))
@@ -109,5 +109,5 @@ def _flips(calls: Calls) -> str:
 def state_after(call: Observation) -> str:
     """The state that a result's first line tells; empty when it tells none, or several."""
     lines = call.returned.strip().splitlines()
-    told = {found.lower() for found in _STATE.findall(lines[0])} if lines else set()
-    return told.pop() if len(told) == 1 else ""
+    states = {state.lower() for state in _STATE.findall(lines[0])} if lines else set()
+    return states.pop() if len(states) == 1 else ""

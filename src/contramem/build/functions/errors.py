@@ -15,7 +15,7 @@ from typing import get_args
 from contramem.build.functions.calls import Calls, tasks
 from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.observation import Observation
-from contramem.contrast.permitted import permitted_in
+from contramem.contrast.permitted import find_allowed_values
 from contramem.contrast.values import TIME_PATTERN, ValueKind
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import LEXICON
@@ -73,24 +73,24 @@ class Complaint:
 
 def complaints(calls: Calls) -> list[Complaint]:
     """The ways in which calls of a function failed, the most frequent first; those not to be quoted are one."""
-    groups = _merged(calls.failed)
-    quoted: list[Complaint] = []
+    groups = _merge_complaints(calls.failed)
+    quotable: list[Complaint] = []
     unquoted: list[Observation] = []
     for text, members in groups.items():
         if is_quotable(text, tasks(members)) or _asks_for_arguments(text, calls.argument_names):
-            quoted.append(Complaint(text, members))
+            quotable.append(Complaint(text, members))
         else:
             unquoted += members
     if unquoted:
-        quoted.append(Complaint("", unquoted))
-    return sorted(quoted, key=lambda complaint: (-len(complaint.calls), complaint.text))
+        quotable.append(Complaint("", unquoted))
+    return sorted(quotable, key=lambda complaint: (-len(complaint.calls), complaint.text))
 
 
 def is_quotable(template: str, seen_in_tasks: int) -> bool:
     """May a card repeat this? Only what describes, is short, and is a program's message or a recurring one."""
     own_words = _literals(template)
     message = _PREFIX.sub("", template)
-    if len(template) > MAX_QUOTED_CHARS or own_words < MIN_LITERAL_WORDS or "`" in _unquoted(template):
+    if len(template) > MAX_QUOTED_CHARS or own_words < MIN_LITERAL_WORDS or "`" in _unquote(template):
         return False
     if not is_plain_message(template) or orders(template) or instructs(template):
         return False
@@ -102,10 +102,10 @@ def is_quotable(template: str, seen_in_tasks: int) -> bool:
 def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
     """`Please provide all required fields: name, status` talks to its reader, of nothing but the function's own
     arguments: that is a contract, not an instruction."""
-    found = _ASKING.match(template)
-    if found is None:
+    match = _ASKING.match(template)
+    if match is None:
         return False
-    asked = set(re.findall(r"\w+", found["rest"])) - {"VALUE", "TEXT", "NAME"}
+    asked = set(re.findall(r"\w+", match["rest"])) - {"VALUE", "TEXT", "NAME"}
     return not asked.isdisjoint(arguments) and asked <= {*arguments, *_ASKING_WORDS}
 
 
@@ -114,10 +114,10 @@ def is_addressed(text: str) -> bool:
     return _ADDRESSED.search(text) is not None
 
 
-def generalized(template: str) -> str:
+def generalize(template: str) -> str:
     """The first sentence of a message, without dates, numbers and the kinds of placeholders that may be wrong."""
     template = _VALIDATOR.sub(r"\1: \2", template)
-    if permitted := permitted_in(template):  # the card lists them where it speaks of the argument
+    if permitted := find_allowed_values(template):  # the card lists them where it speaks of the argument
         template = f"{template[: permitted.start]}<VALUE>{template[permitted.end :]}"
     template = _VALIDATED.sub("Input", template)
     first = _SENTENCE_END.split(template.strip(), maxsplit=1)[0].strip()
@@ -138,10 +138,10 @@ def _template(call: Observation) -> str:
     for value in sorted(given, key=lambda value: (-len(value), value)):
         if value in text and not _PLACEHOLDER.fullmatch(value):
             text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<VALUE>", text)
-    return generalized(text)
+    return generalize(text)
 
 
-def _unquoted(template: str) -> str:
+def _unquote(template: str) -> str:
     return re.sub(r"`[\w.]+`", "", template)
 
 
@@ -149,7 +149,7 @@ def _literals(template: str) -> int:
     return len(re.findall(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", _PREFIX.sub("", template))))
 
 
-def _merged(failed: Sequence[Observation]) -> dict[str, list[Observation]]:
+def _merge_complaints(failed: Sequence[Observation]) -> dict[str, list[Observation]]:
     """Failed calls by complaint. `<VALUE> not found` and `Channel <ID> not found` are one: what is a value in one task
     may be part of the message's words in another."""
     groups: dict[str, list[Observation]] = {}
@@ -179,7 +179,7 @@ def _representative(alike: Sequence[str], members: Sequence[Observation], genera
     return min(shared, key=lambda text: (-_literals(text), -text.count("<VALUE>"), text), default=general)
 
 
-def quoted(refused: Sequence[Observation], calls: Calls) -> str:
+def quote_complaint(refused: Sequence[Observation], calls: Calls) -> str:
     """The complaint that most of the calls met, in brackets; empty when it must not be quoted."""
     places = {(call.task_key, call.cite) for call in refused}
     met = [(sum((c.task_key, c.cite) in places for c in group.calls), group.text) for group in complaints(calls)]

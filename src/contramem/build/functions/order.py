@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from contramem.build.functions.blame import asks_for, convictions, stems
 from contramem.build.functions.calls import Calls, fail_more, failures, guessed, is_more, runs_of, tasks
-from contramem.build.functions.errors import quoted
+from contramem.build.functions.errors import quote_complaint
 from contramem.build.functions.words import code, share_of
 from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import words
@@ -48,7 +48,7 @@ def _worked_before(call: Observation, argument: str) -> frozenset[str]:
 def _closed_by_another(calls: Calls) -> Iterator[str]:
     """This function is refused once another one (or itself) has worked on the same thing."""
     pairs = sorted({(name, f) for call in calls.failed for name in call.before for f in _worked_before(call, name)})
-    found: dict[str, tuple[str, list[Observation], list[Observation]]] = {}
+    closers: dict[str, tuple[str, list[Observation], list[Observation]]] = {}
     for argument, other in pairs:
         given = [call for call in calls.all if argument in call.arguments]
         after = [call for call in given if other in _worked_before(call, argument)]
@@ -57,10 +57,10 @@ def _closed_by_another(calls: Calls) -> Iterator[str]:
         if not _is_rule(refused, len(after)) or not fail_more(after, without, tests=len(pairs)):
             continue
         # Two arguments may name the same story (an order and the card that paid for it): the sharper one tells it.
-        if other not in found or _share(after) > _share(found[other][1]):
-            found[other] = (argument, after, without)
-    for other in sorted(found, key=lambda name: (-failures(found[name][1]), name))[:MAX_ORDERS]:
-        yield _closed_in_words(calls, other, *found[other])
+        if other not in closers or _share(after) > _share(closers[other][1]):
+            closers[other] = (argument, after, without)
+    for other in sorted(closers, key=lambda name: (-failures(closers[name][1]), name))[:MAX_ORDERS]:
+        yield _closed_in_words(calls, other, *closers[other])
 
 
 def _share(calls: Sequence[Observation]) -> float:
@@ -70,7 +70,7 @@ def _share(calls: Sequence[Observation]) -> float:
 def _closed_in_words(
     calls: Calls, other: str, argument: str, after: Sequence[Observation], without: Sequence[Observation]
 ) -> str:
-    refused = share_of(failures(after), len(after)) + quoted([call for call in after if call.error], calls)
+    refused = share_of(failures(after), len(after)) + quote_complaint([call for call in after if call.error], calls)
     against = f"against {failures(without)} of {len(without)} otherwise"
     if other == calls.function:
         return (
@@ -97,7 +97,7 @@ def _closes_another(calls: Calls) -> Iterator[str]:
     pairs = sorted(
         {(a, t.function) for call in calls.worked for a in call.later for t in call.later[a] if not t.worked}
     )
-    found: dict[str, tuple[str, int, int, int, int]] = {}
+    closings: dict[str, tuple[str, int, int, int, int]] = {}
     for argument, other in pairs:
         if other == calls.function:
             continue
@@ -110,10 +110,10 @@ def _closes_another(calls: Calls) -> Iterator[str]:
             len(refused), tried, earlier.count(False), len(earlier), len(pairs)
         ):
             continue
-        if other not in found or len(refused) / tried > found[other][1] / found[other][2]:
-            found[other] = (argument, len(refused), tried, earlier.count(True), len(earlier))
-    for other in sorted(found, key=lambda name: (-found[name][1], name))[:MAX_ORDERS]:
-        argument, refused_count, tried, fine, before = found[other]
+        if other not in closings or len(refused) / tried > closings[other][1] / closings[other][2]:
+            closings[other] = (argument, len(refused), tried, earlier.count(True), len(earlier))
+    for other in sorted(closings, key=lambda name: (-closings[name][1], name))[:MAX_ORDERS]:
+        argument, refused_count, tried, fine, before = closings[other]
         count = share_of(refused_count, tried)
         text = f"After it, {calls.shown(other)} on the same {code(argument)} was refused in {count}"
         yield text + (f"; before it, it worked in {fine} of {before}: call that one first." if fine else ".")
@@ -125,24 +125,24 @@ def _needs(calls: Calls) -> Iterator[str]:
     # Where the complaint speaks of one of them, the others came before it by habit.
     meant = [name for name in names if _is_meant(name, calls)]
     made_up = [conviction.argument for conviction in convictions(calls)]
-    found: dict[str, int] = {}
+    gains: dict[str, int] = {}
     for other in meant or names:
-        without, after = _parted(calls.all, other)
+        without, after = _split_at(calls.all, other)
         # What a value that nobody had seen explains, is no proof of an order.
         open_without = [call for call in without if not any(guessed(call, name) for name in made_up)]
         plain = not meant and _SETS_UP.isdisjoint(words(other))
         if _is_needed(without, after, plain) and fail_more(open_without, after, tests=len(names)):
-            found[other] = failures(without) + len(after) - failures(after)
-    best = min(found, key=lambda name: (-found[name], name), default=None)
+            gains[other] = failures(without) + len(after) - failures(after)
+    best = min(gains, key=lambda name: (-gains[name], name), default=None)
     if best is not None:
-        without, after = _parted(calls.all, best)
+        without, after = _split_at(calls.all, best)
         refused = [call for call in without if call.error]
-        count = share_of(len(refused), len(without)) + quoted(refused, calls)
+        count = share_of(len(refused), len(without)) + quote_complaint(refused, calls)
         against = f"after it, in {failures(after)} of {len(after)}"
         yield f"Call {calls.shown(best)} first: until it had worked in the run, this was refused in {count}, {against}."
 
 
-def _parted(calls: Sequence[Observation], other: str) -> tuple[list[Observation], list[Observation]]:
+def _split_at(calls: Sequence[Observation], other: str) -> tuple[list[Observation], list[Observation]]:
     """The calls before another function had worked in their run, and those after it."""
     after = [call for call in calls if other in call.earlier or other in call.looked]
     return [call for call in calls if other not in call.earlier and other not in call.looked], after

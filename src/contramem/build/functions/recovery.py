@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from contramem.build.functions.blame import asks_for
 from contramem.build.functions.calls import Calls, Retry, guessed, leaves_out
 from contramem.build.functions.errors import Complaint
-from contramem.build.functions.words import code, is_identifying, listed, share_of
+from contramem.build.functions.words import code, is_identifying, join_list, share_of
 from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import effect_of, words
 
@@ -27,7 +27,7 @@ class Remedy:
     text: str
 
 
-def described(complaint: Complaint, calls: Calls) -> str:
+def describe_mistake(complaint: Complaint, calls: Calls) -> str:
     """A mistake as a line of a card."""
     count = share_of(len(complaint.calls), len(calls.all))
     text = f'"{complaint.text}" in {count}' if complaint.text else f"An error in {count}"
@@ -39,12 +39,12 @@ def described(complaint: Complaint, calls: Calls) -> str:
 def recoveries(complaint: Complaint, calls: Calls) -> list[Remedy]:
     """Everything that helped after the complaint, what helped most often first."""
     retries = _retries(complaint, calls)
-    found = (
+    remedies = (
         *_by_changing([retry for retry in retries if retry.changed and _same_goal(retry)], complaint),
         *_after_another([retry for retry in retries if not retry.changed], calls),
         *_instead(complaint, calls),
     )
-    return sorted(found, key=lambda recovery: (-recovery.count, recovery.text))
+    return sorted(remedies, key=lambda recovery: (-recovery.count, recovery.text))
 
 
 def _retries(complaint: Complaint, calls: Calls) -> list[Retry]:
@@ -72,15 +72,15 @@ def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Rem
     together = Counter(_blamed(retry.changed, complaint.text) for retry in worked)
     names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
     tried = [retry for retry in retries if _blamed(retry.changed, complaint.text) == names]
-    named = listed([code(name) for name in sorted(names)])
+    named = join_list([code(name) for name in sorted(names)])
     count = share_of(together[names], len(tried), "retry")
     yield Remedy(together[names], f"{_deed(names, tried)} {named} worked in {count}")
 
 
 def _blamed(changed: frozenset[str], error: str) -> frozenset[str]:
     """Of several arguments that were changed at once, those that the complaint is about."""
-    said = set(words(error)) | {word + "s" for word in words(error)}
-    about = frozenset(name for name in changed if said.issuperset(set(words(name)) - {"id", "ids"}))
+    spoken = set(words(error)) | {word + "s" for word in words(error)}
+    about = frozenset(name for name in changed if spoken.issuperset(set(words(name)) - {"id", "ids"}))
     return about or changed
 
 

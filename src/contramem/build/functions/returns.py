@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from contramem.build.functions.calls import Calls, tasks
-from contramem.build.functions.errors import generalized, is_quotable
-from contramem.build.functions.words import listed, share_of, size_in_words
+from contramem.build.functions.errors import generalize, is_quotable
+from contramem.build.functions.words import join_list, share_of, size_in_words
 from contramem.contrast.form import FormKind, ResultForm, is_field
 
 MAX_FIELDS = 10
@@ -59,7 +59,7 @@ def returns(calls: Calls) -> str:
     text = usual + _kind_in_words(kind, alike) + (_wording(calls) if kind == "text" else "")
     others = Counter(form.kind for form in full if form.kind != kind)
     if usual:
-        text += f"; otherwise {listed([_NOUNS[other] for other in sorted(others)], 'or')}"
+        text += f"; otherwise {join_list([_NOUNS[other] for other in sorted(others)], 'or')}"
     if empty:
         text += f"; may come back empty ({share_of(empty, len(forms))} that worked)"
     return text[0].upper() + text[1:] + "."
@@ -69,7 +69,7 @@ def _kind_in_words(kind: FormKind, forms: Sequence[ResultForm]) -> str:
     variants = _variants(forms)
     if kind == "record":
         if len(variants) > 1:
-            return f"one of several kinds of record: {' or '.join(_bracketed(names) for names in variants)}"
+            return f"one of several kinds of record: {' or '.join(_bracket(names) for names in variants)}"
         return f"a record with {', '.join(variants[0])}" if variants else "a record"
     if kind in ("list", "map"):
         sizes = size_in_words(kind, [form.size for form in forms if form.size])
@@ -81,17 +81,17 @@ def _kind_in_words(kind: FormKind, forms: Sequence[ResultForm]) -> str:
 
 def _wording(calls: Calls) -> str:
     """The text that most results are, in quotes, when several tasks show that it is the tool's own; empty otherwise."""
-    told = [call for call in calls.worked if call.returned]
-    wordings = Counter(generalized(call.returned.splitlines()[0]) for call in told)
+    answered = [call for call in calls.worked if call.returned]
+    wordings = Counter(generalize(call.returned.splitlines()[0]) for call in answered)
     if not wordings:
         return ""
     text = min(wordings, key=lambda text: (-wordings[text], text))
-    alike = [call for call in told if generalized(call.returned.splitlines()[0]) == text]
+    alike = [call for call in answered if generalize(call.returned.splitlines()[0]) == text]
     usual = len(alike) >= len(calls.worked) * USUAL_WORDING and tasks(alike) >= MIN_TASKS_FOR_WORDING
     return f', such as "{text}"' if usual and is_quotable(text, tasks(alike)) else ""
 
 
-def _bracketed(names: Sequence[str]) -> str:
+def _bracket(names: Sequence[str]) -> str:
     return f"({', '.join(names)})"
 
 

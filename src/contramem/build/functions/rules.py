@@ -25,7 +25,7 @@ from contramem.build.functions.calls import (
 )
 from contramem.build.functions.forms import best_and_bad_forms
 from contramem.build.functions.order import order_rules
-from contramem.build.functions.words import code, form_in_words, is_identifying, listed, share_of
+from contramem.build.functions.words import code, form_in_words, is_identifying, join_list, share_of
 from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import words
 
@@ -69,7 +69,7 @@ def _formats(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
                 f"{_beside(name, f, best)} failed in {failures(forms[f])} of {len(forms[f])}"
                 for f in bad[:MAX_BAD_FORMS]
             ]
-            yield f"Give {code(name)} as {_words(name, best)}: it worked in {worked}; {listed(failed)}."
+            yield f"Give {code(name)} as {_words(name, best)}: it worked in {worked}; {join_list(failed)}."
 
 
 def _beside(name: str, form: str, best: str) -> str:
@@ -87,9 +87,9 @@ def _exact_values(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
         return
     pointing = [a.name for a in arguments if "come from results of" in a.meaning and is_identifying(a.name, a.form)]
     if pointing:
-        names = listed([code(name) for name in pointing])
-        one = len(pointing) == 1 and not pointing[0].endswith("s")
-        yield f"Take {names} exactly as earlier results show {'it' if one else 'them'}."
+        names = join_list([code(name) for name in pointing])
+        is_single = len(pointing) == 1 and not pointing[0].endswith("s")
+        yield f"Take {names} exactly as earlier results show {'it' if is_single else 'them'}."
 
 
 def _one_call_per(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
@@ -117,13 +117,13 @@ def _points(argument: Argument) -> bool:
 
 def _varying(worked: Sequence[Observation]) -> set[str]:
     """The arguments that alone tell two working calls of a run apart."""
-    found = set()
-    for one, other in combinations(worked[:8], 2):
-        names = one.arguments.keys() | other.arguments.keys()
-        changed = [name for name in names if one.arguments.get(name) != other.arguments.get(name)]
+    names_varying = set()
+    for first, other in combinations(worked[:8], 2):
+        names = first.arguments.keys() | other.arguments.keys()
+        changed = [name for name in names if first.arguments.get(name) != other.arguments.get(name)]
         if len(changed) == 1:
-            found.add(changed[0])
-    return found
+            names_varying.add(changed[0])
+    return names_varying
 
 
 def _several_at_once(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
@@ -143,20 +143,20 @@ def _when_empty(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
 
     Values that nobody had seen come first. Whether an argument was given is told when it also separates the rest.
     """
-    shown = [call for call in calls.worked if call.form is not None]
-    empty = [call for call in shown if is_empty(call)]
-    if calls.effect != "read" or len(empty) < MIN_CALLS or len(empty) == len(shown):
+    visible = [call for call in calls.worked if call.form is not None]
+    empty = [call for call in visible if is_empty(call)]
+    if calls.effect != "read" or len(empty) < MIN_CALLS or len(empty) == len(visible):
         return
     names = sorted(argument.name for argument in arguments)
-    looked_up = [name for name in names if is_looked_up(name, shown)]
-    unknown = [reason for name in looked_up for reason in _unknown_values(name, shown, 2 * len(names))]
+    looked_up = [name for name in names if is_looked_up(name, visible)]
+    unknown = [reason for name in looked_up for reason in _unknown_values(name, visible, 2 * len(names))]
     blamed = {reason.argument for reason in unknown}
-    rest = [call for call in shown if not any(guessed(call, name) for name in blamed)]
+    rest = [call for call in visible if not any(guessed(call, name) for name in blamed)]
     given = [
         reason
         for name in names
         if name not in blamed and any(_given_or_not(name, rest, 2 * len(names)))
-        for reason in _given_or_not(name, shown, 2 * len(names))
+        for reason in _given_or_not(name, visible, 2 * len(names))
     ]
     ordered = sorted(unknown + given, key=lambda reason: (-reason.empties, reason.text))
     yield from (reason.text for reason in ordered[:MAX_REASONS])
@@ -170,9 +170,9 @@ class _Reason(NamedTuple):
 
 def _unknown_values(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
     traced = [call for call in of_name(shown, name) if name in call.origins]
-    new, known = _parted(traced, lambda call: guessed(call, name))
-    if len(known) >= MIN_COMPARED and fail_more(new, known, is_empty, tests):
-        count, against = share_of(_empties(new), len(new)), f"against {_empties(known)} of {len(known)} otherwise"
+    new, familiar = _partition(traced, lambda call: guessed(call, name))
+    if len(familiar) >= MIN_COMPARED and fail_more(new, familiar, is_empty, tests):
+        count, against = share_of(_empties(new), len(new)), f"against {_empties(familiar)} of {len(familiar)} otherwise"
         yield _Reason(
             name,
             _empties(new),
@@ -182,7 +182,7 @@ def _unknown_values(name: str, shown: Sequence[Observation], tests: int) -> Iter
 
 
 def _given_or_not(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
-    given, without = _parted(
+    given, without = _partition(
         shown, lambda call: not leaves_out(call, name) and call.forms.get(name) not in ABSENT_FORMS
     )
     if min(len(given), len(without)) < MIN_COMPARED:
@@ -196,7 +196,7 @@ def _given_or_not(name: str, shown: Sequence[Observation], tests: int) -> Iterat
         yield _Reason(name, _empties(without), text)
 
 
-def _parted(
+def _partition(
     calls: Sequence[Observation], is_so: Callable[[Observation], bool]
 ) -> tuple[list[Observation], list[Observation]]:
     return [call for call in calls if is_so(call)], [call for call in calls if not is_so(call)]
@@ -210,22 +210,26 @@ def _found_then(calls: Calls) -> Iterator[str]:
     if calls.effect != "read":
         return
     again = [retry for retry in calls.retries if is_empty(retry.first) and retry.changed]
-    found = Counter(retry.changed for retry in again if not retry.then.error and not is_empty(retry.then))
-    if not found:
+    successes = Counter(retry.changed for retry in again if not retry.then.error and not is_empty(retry.then))
+    if not successes:
         return
-    names = min(found, key=lambda changed: (-found[changed], len(changed), sorted(changed)))
+    names = min(successes, key=lambda changed: (-successes[changed], len(changed), sorted(changed)))
     tried = [retry for retry in again if retry.changed == names]
-    if found[names] >= MIN_CALLS and found[names] * 2 >= len(tried) and tasks(retry.first for retry in tried) > 1:
-        named = listed([code(name) for name in sorted(names)])
-        count = share_of(found[names], len(tried), "retry")
+    if (
+        successes[names] >= MIN_CALLS
+        and successes[names] * 2 >= len(tried)
+        and tasks(retry.first for retry in tried) > 1
+    ):
+        named = join_list([code(name) for name in sorted(names)])
+        count = share_of(successes[names], len(tried), "retry")
         yield f"After an empty result, calling again with another {named} found something in {count}."
 
 
 def guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
     """Arguments whose values failed much more often when they had been seen nowhere before."""
-    for name, made_up, known in convictions(calls):
+    for name, made_up, familiar in convictions(calls):
         failed = failures(made_up)
-        against = f"against {failures(known)} of {len(known)} for values seen earlier"
+        against = f"against {failures(familiar)} of {len(familiar)} for values seen earlier"
         yield failed, f"{code(name)} values seen nowhere before failed in {share_of(failed, len(made_up))}, {against}."
 
 
@@ -251,5 +255,5 @@ def given_to(calls: Calls) -> str:
         usual = [f for f, n in users[argument].most_common() if n >= max(MIN_FED, worked_in * FED_SHARE)]
         usual = [function for function in usual if len(where[argument, function]) > 1][:MAX_USERS]
         if usual:
-            parts.append(f"{code(argument)} for {listed([calls.shown(function) for function in usual])}")
+            parts.append(f"{code(argument)} for {join_list([calls.shown(function) for function in usual])}")
     return f"Its results hold the {'; the '.join(parts[:MAX_FED])}." if parts else ""

@@ -63,15 +63,15 @@ def _argument(name: str, observations: Sequence[Observation]) -> str:
     origins = Counter(call.origins[name] for call in given if name in call.origins)
     values = Counter(_value(call.arguments[name]) for call in given)
     text = f"{len(given)} of {len(observations)}; {_tally(forms)}; from {_tally(origins) or 'unknown'}"
-    told = len(values) <= MAX_VALUES and not any(_PLACEHOLDER.search(value) for value in values)
-    return f"{text}; values {_tally(values)}" if told else text
+    is_short = len(values) <= MAX_VALUES and not any(_PLACEHOLDER.search(value) for value in values)
+    return f"{text}; values {_tally(values)}" if is_short else text
 
 
 def _errors(observations: Sequence[Observation]) -> Iterator[str]:
     groups = defaultdict[str, list[Observation]](list)
     for call in observations:
         if call.error:
-            groups[_renumbered(call.error)].append(call)
+            groups[_renumber(call.error)].append(call)
     for error, calls in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         fixes = Counter(", ".join(call.fix) for call in calls if call.fix)
         between = Counter(", ".join(call.between) for call in calls if call.between)
@@ -82,13 +82,13 @@ def _errors(observations: Sequence[Observation]) -> Iterator[str]:
 
 def _example(call: Observation) -> str:
     given = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
-    return _renumbered(f"({given}) -> {f'error: {call.error}' if call.error else call.form or 'not shown'}")
+    return _renumber(f"({given}) -> {f'error: {call.error}' if call.error else call.form or 'not shown'}")
 
 
 _PLACEHOLDER = re.compile(r"<([A-Z]+)_\d+>")
 
 
-def _renumbered(text: str) -> str:
+def _renumber(text: str) -> str:
     """Placeholders by their first appearance here: a number means something inside one task only, and calls of several
     tasks would look alike that are not, and different that are alike."""
     known: dict[str, str] = {}

@@ -45,7 +45,7 @@ def code(name: str) -> str:
     return f"`{name}`"
 
 
-def listed(items: Sequence[str], last: str = "and") -> str:
+def join_list(items: Sequence[str], last: str = "and") -> str:
     """a, b and c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
 
@@ -161,7 +161,7 @@ def size_in_words(kind: FormKind, sizes: Sequence[int]) -> str:
         return ""
     noun = _PLURAL_KINDS.get(kind, "items")
     median = sorted(sizes)[len(sizes) // 2]
-    one = noun.removesuffix("s") if kind == "list" else "entry"
+    singular = noun.removesuffix("s") if kind == "list" else "entry"
     if median <= 1:
-        return f"usually one {one}" if max(sizes) > 1 else f"one {one} each time"
+        return f"usually one {singular}" if max(sizes) > 1 else f"one {singular} each time"
     return f"usually {'a few' if median <= 5 else 'many'} {noun}"

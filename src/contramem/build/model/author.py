@@ -23,7 +23,7 @@ from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, 
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
 from contramem.build.model.neighbours import related_to_delta, related_to_packet
-from contramem.build.model.prompts import Prompts, Template, fenced
+from contramem.build.model.prompts import Prompts, Template, fence
 from contramem.build.model.replies import UnparsedReply
 from contramem.build.model.view import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.contrast.observation import Observation, by_function
@@ -93,9 +93,12 @@ class ModelAuthor:
 
     def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
         def judge(reply: str) -> tuple[list[Candidate], list[str]]:
-            found = replies.candidates(reply)
-            checked = [(place, self._checks.candidate(one, packet, self._functions)) for place, one in enumerate(found)]
-            return found, [f"deltas.{place}: {text}" for place, wrong in checked for text in _complaints(wrong)]
+            candidates = replies.candidates(reply)
+            checked = [
+                (place, self._checks.candidate(candidate, packet, self._functions))
+                for place, candidate in enumerate(candidates)
+            ]
+            return candidates, [f"deltas.{place}: {text}" for place, wrong in checked for text in _complaints(wrong)]
 
         return self._converse(self.reflector_request(packet, bank), judge)
 
@@ -136,8 +139,8 @@ class ModelAuthor:
             function,
             replies.BuilderReply,
             function=function,
-            calls=fenced("calls", function_text(observations, self._choice.function_tokens)),
-            documentation=fenced("documentation", documentation) if documentation else "",
+            calls=fence("calls", function_text(observations, self._choice.function_tokens)),
+            documentation=fence("documentation", documentation) if documentation else "",
         )
 
     def reflector_request(self, packet: Packet, bank: Bank) -> Request:
@@ -155,9 +158,9 @@ class ModelAuthor:
             focus=self._prompts.focus(packet),
             all_failed=bool(packet.failing) and not packet.passing,
             single_outcome=bool(packet.passing) and not packet.failing,
-            packet=fenced("packet", text.text),
-            hints=fenced("hints", text.hints) if text.hints else NONE,
-            cards=fenced("cards", cards) if cards else NONE,
+            packet=fence("packet", text.text),
+            hints=fence("hints", text.hints) if text.hints else NONE,
+            cards=fence("cards", cards) if cards else NONE,
         )
 
     def curator_request(self, candidate: Candidate, packet: Packet, bank: Bank) -> Request:
@@ -170,9 +173,9 @@ class ModelAuthor:
             packet.task_key,
             replies.CuratorReply,
             ability=packet.ability,
-            delta=fenced("delta", _compact(delta)),
-            cards=fenced("cards", "\n".join(_compact(card, "evidence") for card in cards)) if cards else NONE,
-            functions=fenced("functions", "\n".join(f"{card.tool}: {card.what_it_does}" for card in functions))
+            delta=fence("delta", _compact(delta)),
+            cards=fence("cards", "\n".join(_compact(card, "evidence") for card in cards)) if cards else NONE,
+            functions=fence("functions", "\n".join(f"{card.tool}: {card.what_it_does}" for card in functions))
             if functions
             else NONE,
         )
@@ -197,7 +200,7 @@ class ModelAuthor:
             call = self._reply(request)
             if call.finish in ("refusal", "content_filter"):
                 self._note(call, call.finish.replace("_", " "))
-                raise UnusableReply(call.finish.replace("_", " "), _refused(call))
+                raise UnusableReply(call.finish.replace("_", " "), _describe_refusal(call))
             try:
                 made, complaints = judge(call.reply or "")
             except UnparsedReply as unparsed:
@@ -230,16 +233,16 @@ class ModelAuthor:
             self._exchange.oddities[oddity] += 1
 
     def _again(self, request: Request, reply: str, complaints: Sequence[str], attempt: int) -> Request:
-        told = list(dict.fromkeys(complaints))[: replies.MAX_COMPLAINTS]
+        unique = list(dict.fromkeys(complaints))[: replies.MAX_COMPLAINTS]
         # The number of the try makes it another question where the model gave the same answer twice.
-        text = self._prompts.fill("again", complaints=told, attempt=attempt, attempts=MAX_ASKED).text
+        text = self._prompts.fill("again", complaints=unique, attempt=attempt, attempts=MAX_ASKED).text
         # The first question and the last answer: a third try needs no memory of the first.
         question = tuple(message for message in request.messages[:2] if message.role in ("system", "user"))
-        shown = reply[:MAX_REPEATED_CHARS] or "(nothing)"
+        previous = reply[:MAX_REPEATED_CHARS] or "(nothing)"
         return Request(
             model=request.model,
             settings=request.settings,
-            messages=(*question, PromptMessage("assistant", shown), PromptMessage("user", text.strip())),
+            messages=(*question, PromptMessage("assistant", previous), PromptMessage("user", text.strip())),
             schema=request.schema,
             stage=request.stage,
             subject=request.subject,
@@ -247,15 +250,15 @@ class ModelAuthor:
         )
 
     def _wrong_with(self, patch: Patch, candidate: Candidate, packet: Packet, bank: Bank) -> list[str]:
-        shown = {card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)}
-        if strange := sorted(set(patch.target_card_ids) - shown):
+        neighbours = {card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)}
+        if strange := sorted(set(patch.target_card_ids) - neighbours):
             return [f"{', '.join(strange)} is none of the cards that were listed."]
         try:
             bank.plan(patch, packet.ability)
         except PatchError as error:
             return [str(error)]
-        held = [bank.entries[card_id].card for card_id in patch.target_card_ids]
-        targets = [card for card in held if isinstance(card, SkillCard)]
+        cards = [bank.entries[card_id].card for card_id in patch.target_card_ids]
+        targets = [card for card in cards if isinstance(card, SkillCard)]
         used = {name for text in (candidate.delta, *targets) for name in text.functions_used}
         functions = [card for name in sorted(used) if (card := bank.function(name)) is not None]
         return _complaints(self._checks.patch(patch, candidate, targets, functions, packet))
@@ -266,7 +269,7 @@ def _complaints(refusals: Sequence[Refusal]) -> list[str]:
     return list(dict.fromkeys(refusal.reason for refusal in refusals if not refusal.final))
 
 
-def _refused(call: StoredExchange) -> str:
+def _describe_refusal(call: StoredExchange) -> str:
     what = "The model declined to answer" if call.finish == "refusal" else "A content filter held the reply"
     return f"{what} (call {call.digest[:12]})."
 
@@ -282,19 +285,19 @@ def _brief(card: SkillCard) -> str:
 
 def _with_evidence(patch: Patch, bank: Bank) -> Patch:
     """The Curator sees what cards say, not what they rest on: evidence that it does not write anew stays as it is."""
-    text, held = patch.new_or_updated_card, bank.entries.get(patch.retained_card_id or "")
-    if text is None or text.evidence != Evidence() or held is None or not isinstance(held.card, SkillCard):
+    text, entry = patch.new_or_updated_card, bank.entries.get(patch.retained_card_id or "")
+    if text is None or text.evidence != Evidence() or entry is None or not isinstance(entry.card, SkillCard):
         return patch
-    kept = text.model_copy(update={"evidence": held.card.evidence})
+    kept = text.model_copy(update={"evidence": entry.card.evidence})
     return patch.model_copy(update={"new_or_updated_card": kept})
 
 
 def _compact(text: SkillDelta | FunctionCard, *without: str) -> str:
     fields: dict[str, Any] = text.model_dump(mode="json", exclude={"version", "ability", *without})
-    return json.dumps(_filled(fields), ensure_ascii=False)
+    return json.dumps(_drop_empty(fields), ensure_ascii=False)
 
 
-def _filled(value: Any) -> Any:
+def _drop_empty(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(part) for key, part in value.items() if part not in ("", [], {})}
+        return {key: _drop_empty(part) for key, part in value.items() if part not in ("", [], {})}
     return value

@@ -33,11 +33,13 @@ class SentBatch:
     requests: tuple[Request, ...]
 
 
-def held_batches(store: Store, model: str) -> list[SentBatch]:
+def open_batches(store: Store, model: str) -> list[SentBatch]:
     """The batches of this model that have not been collected yet."""
     kept = [json.loads(state) for step, state in sorted(store.progress().items()) if _is_batch(step) and state]
-    found = [SentBatch(Ticket(**one["ticket"]), tuple(_request(given) for given in one["requests"])) for one in kept]
-    return [one for one in found if one.requests[0].model == model]
+    batches = [
+        SentBatch(Ticket(**batch["ticket"]), tuple(_request(given) for given in batch["requests"])) for batch in kept
+    ]
+    return [batch for batch in batches if batch.requests[0].model == model]
 
 
 @dataclass
@@ -64,7 +66,7 @@ class BatchQueue:
             outcome = outcomes[request.digest]
             if isinstance(outcome, ModelFailure):
                 self.troubles[outcome.kind] += 1
-                hopeless = hopeless or (None if outcome.again else self._refused(request, outcome))
+                hopeless = hopeless or (None if outcome.again else self._refusal_error(request, outcome))
             elif not self.exchange.has(request):  # a killed build may have taken in some of them
                 came += 1
                 self.exchange.take(request, outcome)
@@ -124,7 +126,7 @@ class BatchQueue:
                 self.pass_time(trouble.retry_after_s or FIRST_LOOK_S * 2 ** (tries - 1))
         raise AssertionError("unreachable")
 
-    def _refused(self, request: Request, trouble: ModelFailure) -> ModelError:
+    def _refusal_error(self, request: Request, trouble: ModelFailure) -> ModelError:
         return ModelError(
             f"{self.batches.name}: {request.subject} ({request.stage}) came back without a reply ({trouble.what}). "
             "Everything else that came is kept; run the same command again to ask the rest."
@@ -158,11 +160,11 @@ class AskInBatches:
 
     def _wait_for_all(self) -> None:
         pause = FIRST_LOOK_S
-        while running := held_batches(self.desk.store, self.desk.batches.name):
-            hopeless = [error for held in running if (error := self._look(held)) is not None]
+        while running := open_batches(self.desk.store, self.desk.batches.name):
+            hopeless = [error for batch in running if (error := self._look(batch)) is not None]
             if hopeless:
                 raise hopeless[0]
-            if held_batches(self.desk.store, self.desk.batches.name):
+            if open_batches(self.desk.store, self.desk.batches.name):
                 self.desk.pass_time(pause)
                 pause = min(pause * LOOKS_GROW, MAX_LOOK_S)
 
@@ -194,11 +196,11 @@ class TakeInFirst:
     ask: Callable[[Sequence[Request]], bool]
 
     def __call__(self, requests: Sequence[Request]) -> bool:
-        for held in held_batches(self.desk.store, self.desk.batches.name):
-            now = self.desk.look(held)
+        for batch in open_batches(self.desk.store, self.desk.batches.name):
+            now = self.desk.look(batch)
             if now is not None and not now.ticket.ended:
                 raise UsageError(
-                    f"{held.ticket.batch_id}, with {len(held.requests)} requests of this build, is still at the "
+                    f"{batch.ticket.batch_id}, with {len(batch.requests)} requests of this build, is still at the "
                     "provider, and will be paid for. Go on with --batch; to give it up, cancel it there first."
                 )
             if now is not None:

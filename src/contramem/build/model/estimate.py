@@ -16,7 +16,7 @@ from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.build.decide import BankBuild
 from contramem.build.model.author import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
-from contramem.build.model.batches import SentBatch, held_batches
+from contramem.build.model.batches import SentBatch, open_batches
 from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import Packet
@@ -82,15 +82,15 @@ def estimate(
     with _replica(where) as store, store.writing("build --dry-run"):
         author = ModelAuthor(choice, Exchange(store), checks, plan.packets)
         rounds = Rounds(plan, store, author, checks)
-        found = list(_known(rounds.ready(), held_batches(store, choice.name), tariff))
+        stages = list(_estimate_ready(rounds.ready(), open_batches(store, choice.name), tariff))
         left = _left(plan, BankBuild(store, author, checks))
         if plan.only != "functions":
             # Reflections of the open window are asked for now, or have their reply already.
             opened = rounds.opened
-            found.append(_reflections(author, [p for p in left if p.task_key not in opened], tariff))
+            stages.append(_reflections(author, [p for p in left if p.task_key not in opened], tariff))
             if not plan.append_only:
-                found.append(_curations(author, left, tariff))
-    return [one for one in found if one.calls.most]
+                stages.append(_curations(author, left, tariff))
+    return [stage for stage in stages if stage.calls.most]
 
 
 def _left(plan: BuildPlan, construction: BankBuild) -> list[Packet]:
@@ -99,12 +99,14 @@ def _left(plan: BuildPlan, construction: BankBuild) -> list[Packet]:
     return [packet for packet in plan.packets if construction.decided(packet) is not None]
 
 
-def _known(requests: Sequence[Request], batches: Sequence[SentBatch], tariff: _Tariff) -> Iterator[StageEstimate]:
+def _estimate_ready(
+    requests: Sequence[Request], batches: Sequence[SentBatch], tariff: _Tariff
+) -> Iterator[StageEstimate]:
     """Requests that stand already: those that are still to be put, and those that a provider has."""
-    held = {request.digest for batch in batches for request in batch.requests}
+    sent = {request.digest for batch in batches for request in batch.requests}
     parts: tuple[tuple[Part, bool], ...] = (("ready", False), ("held", True))
     for stage, (part, is_held) in product(STAGES, parts):
-        of_part = [r.tokens for r in requests if r.stage == stage and (r.digest in held) == is_held]
+        of_part = [r.tokens for r in requests if r.stage == stage and (r.digest in sent) == is_held]
         yield tariff.of(stage, part, Range(len(of_part), len(of_part)), Range(sum(of_part), sum(of_part)))
 
 

@@ -51,7 +51,7 @@ def _apps(packet: Packet) -> set[str]:
 
 def load_focus(path: Path | None = None) -> FocusBlocks:
     """Our blocks, with those of the TOML file at `path` in their place or beside them."""
-    shipped = _shipped()
+    shipped = _load_shipped()
     if path is None:
         return shipped
     try:
@@ -63,7 +63,7 @@ def load_focus(path: Path | None = None) -> FocusBlocks:
 
 
 @cache
-def _shipped() -> FocusBlocks:
+def _load_shipped() -> FocusBlocks:
     text = (files("contramem") / "build/model/prompts/focus.toml").read_text(encoding="utf-8")
     return _parse(text, "focus.toml")
 
@@ -79,12 +79,12 @@ def _parse(text: str, where: str) -> FocusBlocks:
 
 
 def _blocks(suite: Suite, tables: Any, where: str) -> dict[str, Focus]:
-    found = {}
+    blocks = {}
     for name, table in (tables if isinstance(tables, dict) else {"": tables}).items():
         if not isinstance(table, dict) or table.keys() != {"obligation", "contrasts"}:
             raise UsageError(f"{where}: [{suite}.{name}] needs `obligation` and `contrasts`, and nothing else.")
         obligation, contrasts = (" ".join(str(table[key]).split()) for key in ("obligation", "contrasts"))
         if not obligation or not contrasts:
             raise UsageError(f"{where}: [{suite}.{name}] has an empty `obligation` or `contrasts`.")
-        found[name.lower()] = Focus(name.lower(), obligation, contrasts)
-    return found
+        blocks[name.lower()] = Focus(name.lower(), obligation, contrasts)
+    return blocks

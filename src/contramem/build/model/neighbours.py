@@ -36,11 +36,11 @@ def related_to_delta(delta: SkillDelta, ability: str, bank: Bank, limit: int = F
 def _nearest(
     words: str, functions: Sequence[str], ability: str, bank: Bank, limit: int, profile: Profile
 ) -> list[SkillCard]:
-    cards = [one.card for one in learning_cards(bank, ability)]
+    cards = [entry.card for entry in learning_cards(bank, ability)]
     if not cards:
         return []
     shelf = CardIndex(cards, plain_bm25)
     apps = frozenset(function.partition(".")[0] for function in functions)
     ranking = shelf.rank(tokenize(words), apps, profile)
-    found = (shelf.cards[number] for number in shelf.best(ranking, limit, ranking.fits))
-    return [card for card in found if isinstance(card, SkillCard)]
+    best = (shelf.cards[number] for number in shelf.best(ranking, limit, ranking.fits))
+    return [card for card in best if isinstance(card, SkillCard)]

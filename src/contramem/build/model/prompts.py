@@ -38,7 +38,7 @@ class Prompts:
         if template in self._own:
             path, source = self._own[template]
             return render_source(source, str(path), **values)
-        return render(self._shipped(template), **values)
+        return render(self._template_path(template), **values)
 
     def messages(self, template: Template, **values: object) -> tuple[tuple[PromptMessage, ...], str]:
         """The instructions as system message, the data as the user's; and the digest of the wording."""
@@ -53,13 +53,13 @@ class Prompts:
         sources += [f"{block.name}\n{block.obligation}\n{block.contrasts}" for _, block in sorted(blocks.items())]
         return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:12]
 
-    def _shipped(self, template: Template) -> str:
+    def _template_path(self, template: Template) -> str:
         return f"build/model/prompts/{'' if template == 'again' else self.suite + '/'}{template}.jinja"
 
     def _source(self, template: Template) -> str:
         if template in self._own:
             return self._own[template][1]
-        return (files("contramem") / self._shipped(template)).read_text(encoding="utf-8")
+        return (files("contramem") / self._template_path(template)).read_text(encoding="utf-8")
 
 
 def in_messages(prompt: Prompt) -> tuple[PromptMessage, ...]:
@@ -73,19 +73,19 @@ def in_messages(prompt: Prompt) -> tuple[PromptMessage, ...]:
 def _read_overrides(folder: Path) -> dict[str, tuple[Path, str]]:
     if not folder.is_dir():
         raise UsageError(f"--prompts {folder}: is no folder.")
-    found = {path.stem: path for path in sorted(folder.glob("*.jinja"))}
-    if unknown := sorted(found.keys() - set(TEMPLATES)):
+    paths = {path.stem: path for path in sorted(folder.glob("*.jinja"))}
+    if unknown := sorted(paths.keys() - set(TEMPLATES)):
         raise UsageError(f"--prompts {folder}: {unknown[0]}.jinja is no template ({', '.join(TEMPLATES)}).")
-    if not found:
-        raise UsageError(f"--prompts {folder}: holds no template. Name them {_named(TEMPLATES)}.")
-    return {name: (path, path.read_text(encoding="utf-8")) for name, path in found.items()}
+    if not paths:
+        raise UsageError(f"--prompts {folder}: holds no template. Name them {_join_names(TEMPLATES)}.")
+    return {name: (path, path.read_text(encoding="utf-8")) for name, path in paths.items()}
 
 
-def _named(templates: Iterable[str]) -> str:
+def _join_names(templates: Iterable[str]) -> str:
     return ", ".join(f"{name}.jinja" for name in templates)
 
 
-def fenced(name: str, text: str) -> str:
+def fence(name: str, text: str) -> str:
     """Untrusted text between marks that it cannot contain: they hold a digest of the text itself."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f"<{name} {mark}>\n{text}\n</{name} {mark}>"

@@ -75,7 +75,7 @@ Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
 def function_card(reply: str, function: str) -> FunctionCard | None:
-    text = parsed(reply, BuilderReply).card
+    text = parse_reply(reply, BuilderReply).card
     if text is None:
         return None
     app, _, name = function.partition(".")
@@ -85,13 +85,15 @@ def function_card(reply: str, function: str) -> FunctionCard | None:
 
 def candidates(reply: str) -> list[Candidate]:
     """The lessons, each once: small models say one three times."""
-    deltas = {(delta.title, delta.skill.core_rule): delta for delta in reversed(parsed(reply, ReflectorReply).deltas)}
-    return [Candidate(_uncited(delta), _cites(delta)) for delta in reversed(deltas.values())]
+    deltas = {
+        (delta.title, delta.skill.core_rule): delta for delta in reversed(parse_reply(reply, ReflectorReply).deltas)
+    }
+    return [Candidate(_drop_cites(delta), _cites(delta)) for delta in reversed(deltas.values())]
 
 
 def patch(reply: str, index: int, delta: SkillDelta) -> Patch:
     """A decision on `delta`. ADD without a card means the delta as it stands: nobody pays for copying it."""
-    decided = parsed(reply, CuratorReply)
+    decided = parse_reply(reply, CuratorReply)
     fields = {name: getattr(decided, name) for name in CuratorReply.model_fields}
     if decided.operation == "ADD" and decided.new_or_updated_card is None:
         fields["new_or_updated_card"] = delta
@@ -101,7 +103,7 @@ def patch(reply: str, index: int, delta: SkillDelta) -> Patch:
         raise UnparsedReply(*_complaints(error)) from error
 
 
-def _uncited(delta: CitedDelta) -> SkillDelta:
+def _drop_cites(delta: CitedDelta) -> SkillDelta:
     return SkillDelta(**{name: getattr(delta, name) for name in SkillDelta.model_fields})
 
 
@@ -113,7 +115,7 @@ def _cites(delta: CitedDelta) -> tuple[Cite, ...]:
 _JSON_BLOCK = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
-def parsed(reply: str, kind: type[Parsed]) -> Parsed:
+def parse_reply(reply: str, kind: type[Parsed]) -> Parsed:
     """The reply as what was asked for, in a fence or not; raises Unparsed."""
     block = _JSON_BLOCK.match(reply)
     try:
@@ -123,11 +125,11 @@ def parsed(reply: str, kind: type[Parsed]) -> Parsed:
 
 
 def _complaints(error: ValidationError) -> list[str]:
-    found = [
+    complaints = [
         f"{'.'.join(str(part) for part in problem['loc']) or 'The answer'}: {problem['msg']}."
         for problem in error.errors(include_url=False, include_input=False, include_context=False)
     ]
-    return list(dict.fromkeys(found))[:MAX_COMPLAINTS]
+    return list(dict.fromkeys(complaints))[:MAX_COMPLAINTS]
 
 
 DISPENSABLE = frozenset(

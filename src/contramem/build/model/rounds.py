@@ -88,8 +88,11 @@ class Rounds:
 
     def ready(self) -> list[Request]:
         """Go as far as the replies allow; the requests that are needed next, each once."""
-        found = [*self._build_functions(), *(r for one in self._abilities.values() for r in self._learn(one))]
-        return list({request.digest: request for request in found}.values())
+        requests = [
+            *self._build_functions(),
+            *(r for ability in self._abilities.values() for r in self._learn(ability)),
+        ]
+        return list({request.digest: request for request in requests}.values())
 
     def _build_functions(self) -> Iterator[Request]:
         for function, observations in list(self._functions.items()):
@@ -130,7 +133,7 @@ class Rounds:
                 else:
                     ability.learned(packet)
                     continue
-            candidates = self._reflected(packet, ability.seen)
+            candidates = self._reflect(packet, ability.seen)
             if isinstance(candidates, Request):
                 yield candidates
                 ahead = None  # what it will say is not known: nothing behind it can be foreseen
@@ -141,7 +144,7 @@ class Rounds:
                         yield from ahead.request(replace(candidate, delta=delta), packet)
         self._author.forget()
 
-    def _reflected(self, packet: Packet, seen: Bank) -> Sequence[Candidate] | Request:
+    def _reflect(self, packet: Packet, seen: Bank) -> Sequence[Candidate] | Request:
         try:
             return self._author.reflect(packet, seen)
         except NotYet as wait:
@@ -184,10 +187,10 @@ class _Ability:
             return
         step = f"window {self._left[0].ability}"
         states = {packet.task_key: construction.state(packet) for packet in self._left}
-        held = json.loads(store.progress().get(step, "{}"))
-        members = [p for p in self._left if held.get("packets", {}).get(p.task_key) == states[p.task_key]]
+        progress = json.loads(store.progress().get(step, "{}"))
+        members = [p for p in self._left if progress.get("packets", {}).get(p.task_key) == states[p.task_key]]
         if members:
-            self.window, self.seen = members, store.bank_at(held["after"])
+            self.window, self.seen = members, store.bank_at(progress["after"])
             return
         self.window, self.seen = self._left[:size], construction.bank
         ledger = {"after": store.last_decision(), "packets": {p.task_key: states[p.task_key] for p in self.window}}
@@ -224,7 +227,7 @@ class _Ahead:
 
 
 def _by_ability(packets: Sequence[Packet]) -> dict[str, list[Packet]]:
-    found = defaultdict[str, list[Packet]](list)
+    groups = defaultdict[str, list[Packet]](list)
     for packet in packets:
-        found[packet.ability].append(packet)
-    return dict(found)
+        groups[packet.ability].append(packet)
+    return dict(groups)

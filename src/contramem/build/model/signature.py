@@ -63,12 +63,12 @@ def _is_question(sentence: str) -> bool:
 
 def _commands(sentence: str) -> list[str]:
     """Verbs of writing where an order stands: at the start of a sentence or clause, or after `to`, `please`, `and`."""
-    found = []
+    commands = []
     for clause in re.split(r"[,;:]| - ", sentence):
         words = _WORD.findall(clause)
         for place, word in enumerate(words):
             opens = all(earlier in _POLITE for earlier in words[:place])
             follows = place > 0 and words[place - 1] in ("to", "please", "and", "then", "you", "must", "should")
             if word in _WRITES and (opens or follows):
-                found.append(word)
-    return found
+                commands.append(word)
+    return commands

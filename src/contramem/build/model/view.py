@@ -62,10 +62,10 @@ class PacketText:
 def packet_text(packet: Packet, budget_tokens: int = PACKET_BUDGET_TOKENS) -> PacketText:
     """The packet within its budget, or as short as it gets without cutting a divergence."""
     for level in range(len(DEGRADATIONS) + 1):
-        found = _at_level(packet, level)
-        if found.tokens <= budget_tokens:
+        text = _at_level(packet, level)
+        if text.tokens <= budget_tokens:
             break
-    return found
+    return text
 
 
 def _at_level(packet: Packet, level: int) -> PacketText:
@@ -117,11 +117,11 @@ def _rows(rows: Sequence[AlignedStep], passed: Outcomes, results: _Results, leve
             apart = []
             shared.append(row)
             continue
-        yield from _shared(shared, list(passed), results, level)
+        yield from _shared_lines(shared, list(passed), results, level)
         shared = []
         apart += _divergence(row, passed, results)
     yield from _fold_repeats(apart)
-    yield from _shared(shared, list(passed), results, level)
+    yield from _shared_lines(shared, list(passed), results, level)
 
 
 def _is_shared(row: AlignedStep, letters: Collection[str]) -> bool:
@@ -137,7 +137,7 @@ def _did(step: Step) -> bytes:
     return msgspec.json.encode(made, order="deterministic")
 
 
-def _shared(rows: Sequence[AlignedStep], letters: Sequence[str], results: _Results, level: int) -> Iterator[str]:
+def _shared_lines(rows: Sequence[AlignedStep], letters: Sequence[str], results: _Results, level: int) -> Iterator[str]:
     if level > 1 and len(rows) > 1:
         places = (
             " to ".join(f"{letter}#{row.steps[letter].position}" for row in (rows[0], rows[-1])) for letter in letters
@@ -185,9 +185,9 @@ def _is_alike(step: Step, other: Step, same_outcome: bool) -> bool:
 def _fold_repeats(lines: Sequence[_Line]) -> Iterator[str]:
     """A call that the same runs repeat at once stands on one line, with how often."""
     for (_, text), repeats in groupby(lines, key=lambda line: (line.letters, line.text)):
-        told = list(repeats)
-        until = f" to {told[-1].places} x{len(told)}" if len(told) > 1 else ""
-        yield f"  {told[0].places}{until} {text}"
+        repeated = list(repeats)
+        until = f" to {repeated[-1].places} x{len(repeated)}" if len(repeated) > 1 else ""
+        yield f"  {repeated[0].places}{until} {text}"
 
 
 def _places(row: AlignedStep, letters: Sequence[str]) -> str:
@@ -268,9 +268,9 @@ class _Results:
 
     def _is_told(self, function: str, what: object) -> bool:
         """Was it told before? From now on it was."""
-        known = (function, what) in self._told
+        repeated = (function, what) in self._told
         self._told.add((function, what))
-        return known
+        return repeated
 
     def _tells(self, step: Step, value: str) -> bool:
         given = value in map(str, step.arguments.values())
@@ -323,14 +323,14 @@ def _convention_text(convention: SharedValue) -> str:
 
 
 def _meanwhile(packet: Packet, runs: Sequence[PacketRun], shortened: partial[str]) -> Iterator[str]:
-    told = defaultdict[str, list[str]](list)
+    places_of = defaultdict[str, list[str]](list)
     for run in runs:
         for step in run.steps:
             if step.kind == "wait" and not step.function:
-                told["waits"].append(f"{run.letter}#{step.position}")
+                places_of["waits"].append(f"{run.letter}#{step.position}")
             elif _reaches_the_agent(step) and not _flat(packet.task).startswith(_flat(step.text)):
-                told[f"{step.actor}: {shortened(step.text)}"].append(f"{run.letter}#{step.position}")
-    yield from (f"  {' '.join(places)} {text}" for text, places in told.items())
+                places_of[f"{step.actor}: {shortened(step.text)}"].append(f"{run.letter}#{step.position}")
+    yield from (f"  {' '.join(places)} {text}" for text, places in places_of.items())
     if tainted := [f"{run.letter}#{step.position}" for run in runs for step in run.steps if step.tainted]:
         yield f"  {' '.join(tainted)} calls that followed an instruction planted in a result: they teach nothing"
 
@@ -343,15 +343,15 @@ def _reaches_the_agent(step: Step) -> bool:
 
 
 def _hints(packet: Packet, *, few: bool) -> Iterator[str]:
-    for signal in _said_once(packet.signals)[: FEW_HINTS if few else MAX_SIGNALS]:
+    for signal in _drop_repeated(packet.signals)[: FEW_HINTS if few else MAX_SIGNALS]:
         cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:6])
         yield f"  signal ({signal.axis}): {_flat(signal.statement)}{f' [{cites}]' if cites else ''}"
     guards = mine(packet) if packet.is_contrastive else []
-    for found in guards[: FEW_HINTS if few else MAX_GUARDS]:
-        yield f"  guard: {found.guard} ({_fared(found)})"
+    for replay in guards[: FEW_HINTS if few else MAX_GUARDS]:
+        yield f"  guard: {replay.guard} ({_replay_in_words(replay)})"
 
 
-def _said_once(signals: Sequence[Signal]) -> list[Signal]:
+def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
     """Without those that another one repeats at its end ("All 3 failing runs alike. ...")."""
     statements = {signal.statement for signal in signals}
     return [
@@ -361,11 +361,11 @@ def _said_once(signals: Sequence[Signal]) -> list[Signal]:
     ]
 
 
-def _fared(found: GuardReplay) -> str:
-    shown = [("passing runs that keep it", found.held), ("failing runs that break it", found.broken)]
-    if found.contradicted:
-        shown.append(("passing runs that break it", found.contradicted))
-    return "; ".join(f"{who}: {' '.join(runs)}" for who, runs in shown)
+def _replay_in_words(replay: GuardReplay) -> str:
+    parts = [("passing runs that keep it", replay.held), ("failing runs that break it", replay.broken)]
+    if replay.contradicted:
+        parts.append(("passing runs that break it", replay.contradicted))
+    return "; ".join(f"{who}: {' '.join(runs)}" for who, runs in parts)
 
 
 def _flat(text: str) -> str:

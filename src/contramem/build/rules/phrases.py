@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from contramem.build.functions.errors import generalized, is_quotable
+from contramem.build.functions.errors import generalize, is_quotable
 from contramem.build.functions.words import verb_of
 from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
@@ -129,5 +129,5 @@ def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
 
 def quote_error(error: str) -> str:
     """What a card may repeat of an error: its first sentence, when that describes and tells nobody what to do."""
-    general = generalized(error)
+    general = generalize(error)
     return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""

@@ -206,7 +206,7 @@ def write(rule: Rule, tags: tuple[str, ...], evidence: Evidence) -> SkillDelta:
     words = rule.words()
     return SkillDelta(
         title=words.title[:MAX_TITLE_CHARS],
-        applies_when=_confined(words.applies_when, rule.when),
+        applies_when=_confine(words.applies_when, rule.when),
         solves=words.solves,
         tags=tags,
         skill=Skill(
@@ -239,7 +239,7 @@ def illustrate(
     return write(rule, tags_of(packet, rule.functions), evidence)
 
 
-def _confined(applies_when: str, when: str) -> str:
+def _confine(applies_when: str, when: str) -> str:
     longer = f"{applies_when.rstrip('.')}, in a task that also needs {code_name(when)}."
     return longer if when and len(longer) <= MAX_TRIGGER_CHARS else applies_when
 

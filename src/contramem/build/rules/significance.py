@@ -31,7 +31,7 @@ def chance(tables: Iterable[OutcomeTable]) -> float:
     likelihood, observed = [1.0], 0
     for table in tables:
         observed += table.broken_and_failing
-        likelihood = _convolved(likelihood, _dealt(table))
+        likelihood = _convolve(likelihood, _dealt(table))
     return min(1.0, sum(likelihood[observed:]))
 
 
@@ -44,7 +44,7 @@ def _dealt(table: OutcomeTable) -> list[float]:
     ]
 
 
-def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
+def _convolve(one: Sequence[float], other: Sequence[float]) -> list[float]:
     summed = [0.0] * (len(one) + len(other) - 1)
     for index, left in enumerate(one):
         for shift, right in enumerate(other):

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from contramem.bank.card import Line, Strict
-from contramem.build.model.prompts import fenced
-from contramem.build.model.replies import parsed
+from contramem.build.model.prompts import fence
+from contramem.build.model.replies import parse_reply
 from contramem.contrast.instructions import overrides
 from contramem.evaluate.conditions.ace import SECTIONS, Bullet, Playbook, curate_playbook
 from contramem.evaluate.conditions.asking import Asking, Work, converse
@@ -37,7 +37,7 @@ def learn_playbooks(runs: Mapping[str, Sequence[MaskedRun]], model: Asking) -> d
 def _learn_playbook(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[Playbook]:
     playbook: Playbook = ()
     for run in runs:
-        written = fenced("playbook", "\n".join(bullet.text for bullet in playbook)) if playbook else "empty"
+        written = fence("playbook", "\n".join(bullet.text for bullet in playbook)) if playbook else "empty"
         request = model.request(
             "ace_reflector",
             "reflector",
@@ -45,11 +45,11 @@ def _learn_playbook(ability: str, runs: Sequence[MaskedRun], model: Asking) -> W
             AceReflectorReply,
             ability=ability,
             playbook=written,
-            trajectory=fenced("run", "\n".join([f"Task: {run.task}", *run.lines])),
+            trajectory=fence("run", "\n".join([f"Task: {run.task}", *run.lines])),
             outcome="passed" if run.passed else "failed",
             feedback=f" Feedback: {run.feedback}" if run.feedback else "",
         )
-        reflection = yield from converse(request, lambda text: parsed(text, AceReflectorReply))
+        reflection = yield from converse(request, lambda text: parse_reply(text, AceReflectorReply))
         if reflection is None or not reflection.insights:
             continue
         request = model.request(
@@ -59,10 +59,10 @@ def _learn_playbook(ability: str, runs: Sequence[MaskedRun], model: Asking) -> W
             AceCuratorReply,
             ability=ability,
             playbook=written,
-            insights=fenced("insights", "\n".join(f"- {insight}" for insight in reflection.insights)),
+            insights=fence("insights", "\n".join(f"- {insight}" for insight in reflection.insights)),
             sections=", ".join(SECTIONS),
         )
-        decision = yield from converse(request, lambda text: parsed(text, AceCuratorReply))
+        decision = yield from converse(request, lambda text: parse_reply(text, AceCuratorReply))
         if decision is not None:
             playbook = curate_playbook(
                 playbook, [_bullet(operation, run) for operation in decision.operations if _fit(operation)]

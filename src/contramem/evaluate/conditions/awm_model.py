@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from contramem.bank.card import Line, Strict
-from contramem.build.model.prompts import fenced
-from contramem.build.model.replies import parsed
+from contramem.build.model.prompts import fence
+from contramem.build.model.replies import parse_reply
 from contramem.contrast.instructions import overrides
 from contramem.evaluate.conditions.asking import Asking, Work, converse
 from contramem.evaluate.conditions.awm import MIN_ACTIONS, Workflow
@@ -40,9 +40,9 @@ def induce_by_model(
 def _induce(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[list[Workflow]]:
     demonstrations = "\n\n".join(_demonstration(number, run) for number, run in enumerate(runs, 1))
     request = model.request(
-        "awm_inducer", "builder", ability, InducerReply, ability=ability, demonstrations=fenced("runs", demonstrations)
+        "awm_inducer", "builder", ability, InducerReply, ability=ability, demonstrations=fence("runs", demonstrations)
     )
-    reply = yield from converse(request, lambda text: parsed(text, InducerReply))
+    reply = yield from converse(request, lambda text: parse_reply(text, InducerReply))
     checked = (_check_workflow(text, runs) for text in reply.workflows) if reply else ()
     return [workflow for workflow in checked if workflow is not None]
 

@@ -166,10 +166,10 @@ def held_text(function: str, card: str = "") -> str:
 def _failure(name: str, content: object, error: object) -> str | None:
     if error is not None:
         return str(error) or type(error).__name__
-    return error_in(content) or exit_code_error(name, _decoded(content))
+    return error_in(content) or exit_code_error(name, _decode(content))
 
 
-def _decoded(content: object) -> object:
+def _decode(content: object) -> object:
     if not isinstance(content, str) or not content.startswith("{"):
         return content
     try:

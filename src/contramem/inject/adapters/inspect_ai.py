@@ -120,9 +120,9 @@ def _cards() -> Approver:
             reply = _reply(history)
             ends = any(ends_run(other.function) for other in _calls(reply))
             turn = reply.id if reply else None
-            held = attempt.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends=ends)
-            if held is not None:
-                return Approval(decision="reject", explanation=held, metadata={"contramem": "held"})
+            text = attempt.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends=ends)
+            if text is not None:
+                return Approval(decision="reject", explanation=text, metadata={"contramem": "held"})
         return Approval(decision="escalate")
 
     return approve
@@ -145,7 +145,7 @@ class _MemoryHooks(Hooks):
         run = attempt.begin([tool.name for tool in data.tools])
         text = run.guidance
         data.input[:] = attempt.with_notes(data.input)
-        data.tools[:] = [_described(tool, run.describe(tool.name)) for tool in data.tools]
+        data.tools[:] = [_describe(tool, run.describe(tool.name)) for tool in data.tools]
         leading = next((place for place, message in enumerate(data.input) if message.role != "system"), 0)
         # A request that is tried again comes with what was inserted the first time.
         if text and not any(message.text == text for message in data.input[:leading]):
@@ -193,7 +193,7 @@ def _with_note(message: ChatMessage, note: str) -> ChatMessage:
     return message.model_copy(update={"content": f"{message.text}\n\n{note}"})
 
 
-def _described(tool: ToolInfo, line: str) -> ToolInfo:
+def _describe(tool: ToolInfo, line: str) -> ToolInfo:
     if not line or tool.description.endswith(line):
         return tool
     return tool.model_copy(update={"description": f"{tool.description}\n{line}"})

@@ -96,8 +96,8 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         return await handler(self._with_guidance(request))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
-        if (held := self._held(request)) is not None:
-            return held
+        if (answer := self._hold(request)) is not None:
+            return answer
         try:
             result = handler(request)
         except Exception as error:
@@ -108,8 +108,8 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
     ) -> ToolResult:
-        if (held := self._held(request)) is not None:
-            return held
+        if (answer := self._hold(request)) is not None:
+            return answer
         try:
             result = await handler(request)
         except Exception as error:
@@ -121,16 +121,14 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         conversation = self._conversation(request.state)
         run = conversation.at(_requests(request.state), [*map(_tool_name, request.tools)])
         notes = conversation.notes
-        changed: dict[str, Any] = {
-            "tools": [_described(tool, run.describe(_tool_name(tool))) for tool in request.tools]
-        }
+        changed: dict[str, Any] = {"tools": [_describe(tool, run.describe(_tool_name(tool))) for tool in request.tools]}
         if first := notes.pop(0, ""):
             changed["system_message"] = _with(request.system_message, first)
         if notes:
             changed["messages"] = _beside_requests(request.messages, notes)
         return request.override(**changed)
 
-    def _held(self, request: ToolCallRequest) -> ToolMessage | None:
+    def _hold(self, request: ToolCallRequest) -> ToolMessage | None:
         call = request.tool_call
         run = self._conversation(request.state).at(_requests(request.state), [*_tools(request)])
         ends = _ends(request)
@@ -229,7 +227,7 @@ def _append(content: str | list[Any], text: str) -> str | list[Any]:
     return f"{content}\n\n{text}" if isinstance(content, str) else [*content, {"type": "text", "text": text}]
 
 
-def _described(tool: BaseTool | dict[str, Any], line: str) -> BaseTool | dict[str, Any]:
+def _describe(tool: BaseTool | dict[str, Any], line: str) -> BaseTool | dict[str, Any]:
     if not line or isinstance(tool, dict):
         return tool
     return tool.model_copy(update={"description": f"{tool.description}\n{line}"})

@@ -93,10 +93,10 @@ class _Guide:
     def _hold(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         call = data.context
         arguments, ends = _decode(call.tool_arguments), _may_end(data.agent)
-        held = self._run.hold(call.tool_name, arguments, turn=self._turn, call=call.tool_call_id, ends=ends)
-        if held is None:
+        text = self._run.hold(call.tool_name, arguments, turn=self._turn, call=call.tool_call_id, ends=ends)
+        if text is None:
             return ToolGuardrailFunctionOutput.allow()
-        return ToolGuardrailFunctionOutput.reject_content(held, output_info={"contramem": "held"})
+        return ToolGuardrailFunctionOutput.reject_content(text, output_info={"contramem": "held"})
 
     def _tell(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         call, output = data.context, data.output

@@ -51,7 +51,7 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
 
     async def prepare_tools(self, ctx: RunContext[AgentDepsT], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
         run = self._conversation(ctx, [tool.name for tool in tool_defs]).run
-        return [_described(tool, run.describe(tool.name)) for tool in tool_defs]
+        return [_describe(tool, run.describe(tool.name)) for tool in tool_defs]
 
     async def prepare_output_tools(
         self, ctx: RunContext[AgentDepsT], tool_defs: list[ToolDefinition]
@@ -87,9 +87,9 @@ class MemoryCapability(AbstractCapability[AgentDepsT]):
         conversation, ends = self._conversation(ctx), self._ends(ctx)
         run, turn = conversation.run, (ctx.run_id, ctx.run_step)
         if not ctx.tool_call_approved:  # what a person has approved is not for the model to think over
-            held = run.hold(call.tool_name, args, turn=turn, call=call.tool_call_id, ends=ends)
-            if held is not None:
-                return held
+            text = run.hold(call.tool_name, args, turn=turn, call=call.tool_call_id, ends=ends)
+            if text is not None:
+                return text
         try:
             result = await handler(args)
         except _NO_ERRORS:
@@ -160,7 +160,7 @@ class _PydanticConversation:
         return self.issue(note) if note else ""
 
 
-def _described(tool: ToolDefinition, line: str) -> ToolDefinition:
+def _describe(tool: ToolDefinition, line: str) -> ToolDefinition:
     if not line:
         return tool
     return replace(tool, description=f"{tool.description}\n{line}" if tool.description else line)

@@ -65,7 +65,7 @@ class Conversation:
         """The run, after all that the user has asked so far. `notes` has what to show."""
         with self._lock:
             if self._guided is None:
-                self._guided = self._starter.start(_joined(requests), run_id=self._run_id, tools=tools)
+                self._guided = self._starter.start(_join(requests), run_id=self._run_id, tools=tools)
                 self._notes = {0: self._guided.guidance}
             elif len(requests) > self._requests and isinstance(self._guided.run, Run):
                 self._notes[len(requests) - 1] = self._guided.run.more(requests[-1]).text
@@ -113,5 +113,5 @@ def missing(adapter: str, package: str, extra: str, error: ImportError) -> Impor
     )
 
 
-def _joined(requests: Sequence[str]) -> str:
+def _join(requests: Sequence[str]) -> str:
     return "\n\n".join(filter(None, requests))

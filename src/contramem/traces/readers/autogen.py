@@ -91,7 +91,7 @@ class GroupChatReader(ConversationReader):
 
     def _as_chat_record(self, record: Any) -> Any:
         record = super()._as_chat_record(record)
-        return {**record, "messages": list(_answered(record["messages"]))} if isinstance(record, dict) else record
+        return {**record, "messages": list(_attach_results(record["messages"]))} if isinstance(record, dict) else record
 
 
 def _text(content: object) -> str:
@@ -105,7 +105,7 @@ def _code_calls(text: str) -> list[dict[str, Any]]:
             for language, code in blocks[:1]]  # fmt: skip
 
 
-def _answered(messages: list[Any]) -> Iterator[dict[str, Any]]:
+def _attach_results(messages: list[Any]) -> Iterator[dict[str, Any]]:
     """Code that no terminal ran was only words; the words of a member that was called are its result."""
     for place, message in enumerate(messages):
         following = messages[place + 1] if place + 1 < len(messages) else {}

@@ -29,13 +29,13 @@ class GeminiReader(ConversationReader):
             yield from _chat_messages(spoke, content.get("parts") or [], message)
 
     def facts(self, record: Mapping[str, Any], messages: list[Any]) -> dict[str, Any]:
-        found = {"environment": record.get("appName") or record.get("app_name")}
+        fields = {"environment": record.get("appName") or record.get("app_name")}
         if "events" in record:
-            found["trial"] = record.get("id")
+            fields["trial"] = record.get("id")
         if not (record.get("model") or record.get("source")):
             authors = (message.get("author") for message in messages if isinstance(message, dict))
-            found["model"] = next((author for author in authors if author and author != "user"), None)
-        return found
+            fields["model"] = next((author for author in authors if author and author != "user"), None)
+        return fields
 
 
 def _is_content(value: object) -> bool:

@@ -15,7 +15,7 @@ from contramem.traces.readers.span_tree import (
     model_span,
     plain_span,
     records_of,
-    scored,
+    score_attributes,
     spans_of,
     step,
     tool_span,
@@ -70,7 +70,7 @@ def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Spa
             attributes[name] = _get(record, camel)
     for score in record.get("scores") or ():
         text = _get(score, "stringValue")
-        attributes |= scored(
+        attributes |= score_attributes(
             score.get("name"), text if isinstance(text, str) else score.get("value"), score.get("comment")
         )
     begun = record.get("timestamp") or min(str(_get(item, "startTime")) for item in observations)

@@ -18,7 +18,7 @@ from contramem.traces.readers.span_tree import (
     model_span,
     plain_span,
     records_of,
-    scored,
+    score_attributes,
     spans_of,
     step,
     tool_span,
@@ -61,7 +61,7 @@ def _span(run: Mapping[str, Any]) -> Span:
         metadata, {"task_id": run.get("reference_example_id")} if run.get("reference_example_id") else {}
     )
     for key, stats in (run.get("feedback_stats") or {}).items():
-        attributes |= scored(key, stats.get("avg") if isinstance(stats, dict) else stats)
+        attributes |= score_attributes(key, stats.get("avg") if isinstance(stats, dict) else stats)
     return plain_span(place, attributes)
 
 

@@ -16,7 +16,7 @@ from contramem.traces.readers.span_tree import (
     model_span,
     plain_span,
     records_of,
-    scored,
+    score_attributes,
     spans_of,
     step,
     tool_span,
@@ -80,7 +80,7 @@ def _about(info: Mapping[str, Any], sent: object, reply: object) -> dict[str, An
     for assessment in info.get("assessments") or ():
         holder = assessment.get("feedback") or {}
         name = assessment.get("assessment_name") or assessment.get("name")
-        about |= scored(name, holder.get("value"), assessment.get("rationale"))
+        about |= score_attributes(name, holder.get("value"), assessment.get("rationale"))
     return about
 
 

@@ -33,7 +33,7 @@ class OpenHandsReader:
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         def build(record: Any, position: str) -> Trajectory | SkippedRun | None:
             if isinstance(record, dict) and "history" in record:
-                return _evaluated(record, Origin(file.origin, position), options)
+                return _read_evaluation(record, Origin(file.origin, position), options)
             if isinstance(record, list):
                 return _session(record, file, options)
             return _session(_events_beside(record, file), file, options) if _is_first(file) else None
@@ -71,7 +71,7 @@ def _flatten(history: list[Any]) -> list[Event]:
     return [event for entry in history for event in (entry if isinstance(entry, list) else [entry])]
 
 
-def _evaluated(record: Mapping[str, Any], origin: Origin, options: ReadOptions) -> Trajectory:
+def _read_evaluation(record: Mapping[str, Any], origin: Origin, options: ReadOptions) -> Trajectory:
     recorder = Recorder(options.naming("openhands"))
     asked = next(filter(None, [record_event(recorder, event) for event in _flatten(record["history"])]), "")
     task = text_of(record.get("instruction")) or asked

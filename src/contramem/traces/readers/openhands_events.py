@@ -101,11 +101,11 @@ def _record_sdk_event(recorder: Recorder, event: Event) -> str:
     elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
         seen = event.get("observation")
         failed = kind == "AgentErrorEvent" or (isinstance(seen, dict) and seen.get("is_error") is True)
-        recorder.result(_seen(event, seen), event.get("tool_call_id"), error=True if failed else None)
+        recorder.result(_result_content(event, seen), event.get("tool_call_id"), error=True if failed else None)
     return ""
 
 
-def _seen(event: Event, observation: object) -> object:
+def _result_content(event: Event, observation: object) -> object:
     if not isinstance(observation, dict):
         return text_of(event.get("error") or observation)
     text = text_of(observation.get("content") or observation.get("output"))

@@ -45,7 +45,7 @@ def _trajectory(lines: list[Line], run_id: str, file: TraceFile, options: ReadOp
         return SkippedRun(f"{file.origin}:{run_id}", "recording whose beginning is missing")
     opening, naming = starts[0], options.naming()
     task = str(opening.get("task") or "")
-    events, shown = [Event(0, "user", "message", text=task)], []
+    events, memories = [Event(0, "user", "message", text=task)], []
     for line in lines:
         if line.get("what") == "event":
             event = msgspec.convert({"position": len(events), **line["event"]}, Event)
@@ -56,7 +56,7 @@ def _trajectory(lines: list[Line], run_id: str, file: TraceFile, options: ReadOp
         elif line.get("what") == "shown":
             cards = tuple(map(str, line.get("cards") or ()))
             tokens = line["tokens"] if isinstance(line.get("tokens"), int) else None
-            shown.append(ShownMemory(len(events), str(line["text"]), str(line.get("function") or ""), cards, tokens))
+            memories.append(ShownMemory(len(events), str(line["text"]), str(line.get("function") or ""), cards, tokens))
     return Trajectory(
         environment="recorded",
         task_id=label(opening.get("task_id"), "task_id") or digest(task),
@@ -67,7 +67,7 @@ def _trajectory(lines: list[Line], run_id: str, file: TraceFile, options: ReadOp
         run=run_id,
         task=task,
         ability=label(opening.get("ability"), "ability"),
-        guidance=tuple(shown),
+        guidance=tuple(memories),
     )
 
 

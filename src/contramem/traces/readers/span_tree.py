@@ -130,16 +130,16 @@ def messages_in(value: Any, role: str = "user") -> Iterator[dict[str, Any]]:
 
 def labels(*holders: object) -> dict[str, Any]:
     """What tags and metadata say about the run, under the names that otel.py looks for."""
-    found: dict[str, Any] = {}
+    labels_by_name: dict[str, Any] = {}
     for holder in holders:
         holder = json_of(holder)
         if isinstance(holder, dict):
-            found |= {f"metadata.{name}": value for name, value in holder.items() if isinstance(name, str)}
-            found |= {name: value for name, value in holder.items() if isinstance(name, str)}
-    return found
+            labels_by_name |= {f"metadata.{name}": value for name, value in holder.items() if isinstance(name, str)}
+            labels_by_name |= {name: value for name, value in holder.items() if isinstance(name, str)}
+    return labels_by_name
 
 
-def scored(name: object, value: object, comment: object = "") -> dict[str, Any]:
+def score_attributes(name: object, value: object, comment: object = "") -> dict[str, Any]:
     """An evaluation as otel.py reads it."""
     key = str(name or "score").replace(".", "_")
     is_label = isinstance(value, str)

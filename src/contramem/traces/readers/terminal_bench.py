@@ -115,8 +115,8 @@ def _source(file: TraceFile) -> str:
     """The run's metadata up to three folders above, else the folder that holds the run."""
     for above in ("", "../", "../../", "../../../"):
         try:
-            found = file.beside(f"{above}run_metadata.json")
-            about = found.document if found is not None else None
+            metadata = file.beside(f"{above}run_metadata.json")
+            about = metadata.document if metadata is not None else None
         except TraceError:
             about = None
         if isinstance(about, dict):

@@ -20,7 +20,7 @@ from contramem.traces.readers.span_tree import (
     model_span,
     plain_span,
     records_of,
-    scored,
+    score_attributes,
     spans_of,
     step,
     tool_span,
@@ -49,7 +49,7 @@ def _spans(file: TraceFile) -> Spans:
     parents = {str(call.get("parent_id")) for call in calls.values()}
 
     def make(call: Call) -> Iterator[Span]:
-        top = _evaluated(call, calls)
+        top = _outermost_call(call, calls)
         if top is not None:
             yield _span(call, top, leaf=str(call.get("id")) not in parents)
 
@@ -61,7 +61,7 @@ def _name(call: Call) -> str:
     return str(call["op_name"]).rpartition("/")[2].partition(":")[0]
 
 
-def _evaluated(call: Call, calls: Mapping[str, Call]) -> Call | None:
+def _outermost_call(call: Call, calls: Mapping[str, Call]) -> Call | None:
     """The outermost call of the run that this one belongs to; None for the frame of an evaluation."""
     chain = [call]
     while (parent := calls.get(str(chain[-1].get("parent_id")))) is not None:
@@ -103,5 +103,5 @@ def _about(call: Call) -> dict[str, Any]:
         verdicts = value if isinstance(value, dict) else {"": value}
         for part, score in verdicts.items():
             if isinstance(score, (bool, int, float)):
-                about |= scored(f"{name}-{part}", score)
+                about |= score_attributes(f"{name}-{part}", score)
     return about

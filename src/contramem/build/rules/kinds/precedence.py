@@ -53,7 +53,11 @@ class Precedence(GuardRule):
         """The tool refused until it had worked, it gives a value that no other guard is about, or it was called for the
         same thing before."""
         runs = (*packet.passing, *packet.failing)
-        yield from (Guard("precedence", one.by[-1], one.function) for one in enablings(runs) if not one.arguments)
+        yield from (
+            Guard("precedence", enabling.by[-1], enabling.function)
+            for enabling in enablings(runs)
+            if not enabling.arguments
+        )
         guessed = {slot for slot, seen in find_slots(runs).items() if seen.is_worth_a_guard}
         for run in runs:
             for step in calls(run):
@@ -83,11 +87,11 @@ class Precedence(GuardRule):
     def learn(cls, replayed: GuardReplay, packet: Packet) -> Precedence:
         guard = replayed.guard
         steps, refusal = _preparation(packet, guard)
-        held = [run for run in packet.passing if run.letter in replayed.held]
+        keeping = [run for run in packet.passing if run.letter in replayed.held]
         return cls(
             steps=steps,
             calls=(guard.then,),
-            given=given_by(held, guard.function, guard.then),
+            given=given_by(keeping, guard.function, guard.then),
             refusal=refusal,
             functions=tuple(dict.fromkeys([*guard.functions, *steps])),
             contrast=Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)),

@@ -73,16 +73,18 @@ class Response(GuardRule):
     @classmethod
     def learn(cls, replayed: GuardReplay, packet: Packet) -> Response:
         first, then = replayed.guard.function, replayed.guard.then
-        held = [run for run in packet.passing if run.letter in replayed.held]
-        is_change = any(step.effect != "read" for run in held for step in calls_of(run, then))
-        looks = () if is_change else ((then,) if parse_pattern(then).function else _looks_after(held, replayed.guard))
+        keeping = [run for run in packet.passing if run.letter in replayed.held]
+        is_change = any(step.effect != "read" for run in keeping for step in calls_of(run, then))
+        looks = (
+            () if is_change else ((then,) if parse_pattern(then).function else _looks_after(keeping, replayed.guard))
+        )
         return cls(
             first=first,
             then=then,
             is_change=is_change,
             looks=looks,
-            given=given_by(held, first, then),
-            shared=_shared(held, first, then) if is_change else (),
+            given=given_by(keeping, first, then),
+            shared=_shared(keeping, first, then) if is_change else (),
             functions=tuple(dict.fromkeys([*replayed.guard.functions, *looks])),
             contrast=Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)),
         )

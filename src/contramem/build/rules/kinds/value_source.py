@@ -69,7 +69,9 @@ class ValueSource(GuardRule):
             for step in guarded_calls(run, guard)
             if step.error and step.origins.get(guard.argument, NOWHERE) != NOWHERE
         }
-        explained = {(one.function, one.error) for one in enabled if guard.argument not in one.arguments}
+        explained = {
+            (enabling.function, enabling.error) for enabling in enabled if guard.argument not in enabling.arguments
+        }
         innocent = refused | explained
         broken = [run for run in packet.failing if run.letter in replayed.broken]
         guilty = [
@@ -109,8 +111,8 @@ class ValueSource(GuardRule):
                         (guessed if origin == NOWHERE else read).add(
                             (f"{packet.task_key} {run.letter}", step.function, step.error)
                         )
-        known = {(function, error) for _, function, error in read}
-        refused = {run for run, function, error in guessed if error and (function, error) not in known}
+        answered = {(function, error) for _, function, error in read}
+        refused = {run for run, function, error in guessed if error and (function, error) not in answered}
         worked = {run for run, _, error in read if not error}
         return min(len(refused), len(worked)) >= 2 and 2 * len(refused) > len({run for run, _, _ in guessed})
 
@@ -218,8 +220,8 @@ class ValueSource(GuardRule):
         if pattern.function:
             return code_name(pattern.function)
         kind = "call that changes" if pattern.kind == "writes" else "call that looks into"
-        shown = join_words([code_name(name) for name in self.targets[:MAX_NAMED]])
-        return f"any {kind} {pattern.name} (such as {shown})" if shown else f"any {kind} {pattern.name}"
+        examples = join_words([code_name(name) for name in self.targets[:MAX_NAMED]])
+        return f"any {kind} {pattern.name} (such as {examples})" if examples else f"any {kind} {pattern.name}"
 
 
 def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, SlotOrigins]) -> Iterator[Guard]:
