@@ -19,7 +19,6 @@ from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import parse_guard
 from contramem.study.ask import TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.atoms import find_boundary, names_an_amount
-from contramem.study.chance import Table, chance
 from contramem.study.run_set import RunSet
 from contramem.study.tables import RunTables, open_tables
 from contramem.study.trial import try_guard
@@ -160,13 +159,6 @@ def test_a_boundary_lies_between_what_was_seen(low: float, width: float) -> None
 def test_a_boundary_is_round() -> None:
     assert find_boundary(480, 512) == 500
     assert find_boundary(40, 60) == 50
-
-
-def test_chance_by_hand() -> None:
-    # Two kept and passed, two broke and failed: one way of six to deal the outcomes so.
-    assert chance([Table(2, 0, 0, 2)]) == pytest.approx(1 / 6)
-    assert chance([Table(2, 0, 0, 2), Table(2, 0, 0, 2)]) == pytest.approx(1 / 36)
-    assert chance([Table(3, 3, 0, 0)]) == 1.0
 
 
 def test_the_commands_answer_people_and_machines(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.curate import is_needless
 from contramem.build.rules.mine import accepted_chance, count_outcomes, is_enforced
 from contramem.build.rules.rule import kind_of, restate
-from contramem.build.rules.significance import chance
 from contramem.build.rules.support import FollowRecord, follow_record, replays, support_from
+from contramem.chance import chance
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
 

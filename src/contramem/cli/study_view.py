@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from contramem.chance import OutcomeTable
 from contramem.study.ask import ExplainReport, KindReport, TrialReport
-from contramem.study.chance import Table as Counts
 from contramem.study.explain import Difference
 from contramem.study.tables import QueryAnswer
 
@@ -105,7 +105,7 @@ def _runs(number: int) -> str:
     return f"{number:,} run{'' if number == 1 else 's'}"
 
 
-def _line(counts: Counts) -> str:
+def _line(counts: OutcomeTable) -> str:
     kept, broke = counts.kept_passed + counts.kept_failed, counts.broke_passed + counts.broke_failed
     return f"kept: {counts.kept_passed} of {kept} passed; broke: {counts.broke_passed} of {broke} passed"
 

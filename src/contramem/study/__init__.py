@@ -3,7 +3,7 @@
 run_set.py      RunSet: all runs of a domain, ready to be asked many times; recorded_actions.py: what one run did
 kinds.py        tasks of one kind: same functions, near wording; task_groups.py: which group a task is nearest to
 halves.py       which tasks are tried on, and which are kept back to confirm
-trial.py        Trial: a guard on all runs, counted by outcome, kind and source; chance.py: could that be chance?
+trial.py        Trial: a guard on all runs, counted by outcome, kind and source
 trial_log.py    how many things were tried and confirmed, so that `proven` means something
 atoms.py        facts of a run that a condition can ask for; sharpen.py: the condition that makes a guard true
 candidates.py   the guards that a kind of task gives reason to try; explain.py: those that hold up, ranked

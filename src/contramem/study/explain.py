@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contramem.chance import OutcomeTable
 from contramem.monitor.guard import Guard, Verdict
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import propose_candidates
-from contramem.study.chance import Table
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import MAX_CONTRADICTING, Weights, sharpen
 
@@ -30,7 +30,7 @@ class Difference:
     """A guard that passing runs keep and failing runs break."""
 
     guard: Guard
-    counts: Table
+    counts: OutcomeTable
     tasks: int
     chance: float
     """Of so large a difference, were outcomes dealt at random within tasks; not corrected for what was tried."""

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from contramem.chance import OutcomeTable, chance
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, Verdict, parse_guard
 from contramem.study.atoms import Runs, collect_atoms
-from contramem.study.chance import Table, chance
 from contramem.study.run_set import RunSet, StudyRun
 
 MAX_CONTRADICTING = 0.1
@@ -23,8 +23,8 @@ class Split:
     """A guard with a condition, and what runs did with it inside and outside."""
 
     guard: Guard
-    inside: Table
-    outside: Table
+    inside: OutcomeTable
+    outside: OutcomeTable
     chance: float
     """Inside."""
 
@@ -40,19 +40,19 @@ class Weights:
             for p in self.spoken
         }
 
-    def table(self, places: Iterable[int]) -> Table:
+    def table(self, places: Iterable[int]) -> OutcomeTable:
         counts = [0, 0, 0, 0]
         for place in places:
             if place in self._cells:
                 counts[self._cells[place]] += 1
-        return Table(*counts)
+        return OutcomeTable(*counts)
 
     def chance(self, places: Iterable[int]) -> float:
         strata = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
         for place in places:
             if place in self._cells:
                 strata[self._strata[place]][self._cells[place]] += 1
-        return chance(Table(*counts) for counts in strata.values())
+        return chance(OutcomeTable(*counts) for counts in strata.values())
 
     def broken_and_failed(self) -> frozenset[int]:
         return frozenset(place for place, cell in self._cells.items() if cell == 3)
@@ -81,7 +81,7 @@ def sharpen(
     return splits
 
 
-def _is_sharper(inside: Table, before: Table) -> bool:
+def _is_sharper(inside: OutcomeTable, before: OutcomeTable) -> bool:
     """Nearly no passing run breaks it inside, and less often than before."""
     passing = inside.kept_passed + inside.broke_passed
     if inside.broke_passed > MAX_CONTRADICTING * passing or inside.broke_failed < MIN_RUNS:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from contramem.chance import OutcomeTable, chance
 from contramem.monitor.guard import Guard, Verdict
-from contramem.study.chance import Table, chance
 from contramem.study.run_set import RunSet, StudyRun
 
 Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
@@ -23,7 +23,7 @@ class Trial:
     """A guard and what some runs did with it."""
 
     guard: Guard
-    counts: Table
+    counts: OutcomeTable
     """Over all runs that the guard speaks about."""
     vacuous: int
     """Runs that it does not speak about."""
@@ -31,8 +31,8 @@ class Trial:
     """Tasks with a run that it speaks about."""
     chance: float
     """The probability of such a difference were outcomes dealt at random within tasks."""
-    by_kind: Mapping[str, Table]
-    by_source: Mapping[str, Table]
+    by_kind: Mapping[str, OutcomeTable]
+    by_source: Mapping[str, OutcomeTable]
     contradicting: tuple[StudyRun, ...]
     """Runs that passed and broke it."""
     kept_in_vain: tuple[StudyRun, ...]
@@ -84,12 +84,12 @@ def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: R
             in_vain.append(run)
     return Trial(
         guard,
-        Table(*total),
+        OutcomeTable(*total),
         vacuous,
         len(tasks),
-        chance(Table(*counts) for counts in strata.values()),
-        {kind: Table(*counts) for kind, counts in sorted(by_kind.items())},
-        {source: Table(*counts) for source, counts in sorted(by_source.items())},
+        chance(OutcomeTable(*counts) for counts in strata.values()),
+        {kind: OutcomeTable(*counts) for kind, counts in sorted(by_kind.items())},
+        {source: OutcomeTable(*counts) for source, counts in sorted(by_source.items())},
         tuple(contradicting),
         tuple(in_vain),
     )

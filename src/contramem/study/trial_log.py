@@ -17,8 +17,8 @@ from uuid import uuid4
 
 import msgspec
 
+from contramem.chance import OutcomeTable
 from contramem.errors import UsageError
-from contramem.study.chance import Table
 from contramem.study.trial import Trial
 
 FALSE_SHARE = 0.1
@@ -38,7 +38,7 @@ class TrialEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     guard: str
     look: Look
     chance: float
-    counts: Table
+    counts: OutcomeTable
     """Kept and passed, kept and failed, broke and passed, broke and failed."""
     tasks: int
     judgement: str

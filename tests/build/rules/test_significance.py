@@ -2,58 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
 from random import Random
 
 import msgspec
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.made_runs import call, packet, run
 
 from contramem.build.rules.mine import accepted_chance, count_outcomes, mine
-from contramem.build.rules.significance import FALSE_SHARE, OutcomeTable, bar, chance
+from contramem.build.rules.significance import FALSE_SHARE, bar
+from contramem.chance import chance
 from contramem.contrast.packet import Packet
 from contramem.traces.trajectory import Trajectory
-
-
-@st.composite
-def table(draw: st.DrawFn, most: int) -> OutcomeTable:
-    """Any numbers of runs that can be: up to `most` that passed and up to `most` that failed."""
-    passing, failing = draw(st.integers(1, most)), draw(st.integers(1, most))
-    broken = draw(st.integers(1, passing + failing))
-    return OutcomeTable(passing, failing, broken, draw(st.integers(max(0, broken - passing), min(broken, failing))))
-
-
-def test_two_against_two_in_one_task_by_hand() -> None:
-    # Of the 6 ways to deal two failures to four runs, one gives both to the two that broke it.
-    assert chance([OutcomeTable(passing=2, failing=2, broken=2, broken_and_failing=2)]) == pytest.approx(1 / 6)
-
-
-def test_tasks_multiply_when_each_shows_the_same_in_full() -> None:
-    pair = OutcomeTable(passing=1, failing=1, broken=1, broken_and_failing=1)
-    assert chance([pair] * 5) == pytest.approx(1 / 32)
-
-
-@given(st.lists(table(most=3), min_size=1, max_size=2))
-def test_it_is_the_share_of_all_ways_to_deal_the_failures(seen: list[OutcomeTable]) -> None:
-    # Runs are numbered so that those that broke the guard come first.
-    dealt = [list(combinations(range(one.passing + one.failing), one.failing)) for one in seen]
-    observed = sum(one.broken_and_failing for one in seen)
-    ways = list(product(*dealt))
-    as_many = sum(
-        sum(run < one.broken for one, failures in zip(seen, way, strict=True) for run in failures) >= observed
-        for way in ways
-    )
-    assert chance(seen) == pytest.approx(as_many / len(ways))
-
-
-@pytest.mark.slow  # importing scipy takes longer than the fast suite has for it
-@given(table(most=8))
-def test_one_task_is_the_hypergeometric_tail(seen: OutcomeTable) -> None:
-    stats = pytest.importorskip("scipy.stats")
-    dealt = stats.hypergeom(seen.passing + seen.failing, seen.failing, seen.broken)
-    assert chance([seen]) == pytest.approx(dealt.sf(seen.broken_and_failing - 1))
 
 
 def test_the_bar_is_that_of_benjamini_and_hochberg() -> None:

@@ -5,7 +5,7 @@ mine.py          which rules the runs of one task teach, and which of them tools
 curate.py        what one lesson means for the cards that are there already
 author.py        RuleAuthor, who does both
 
-support.py       how runs fared under guards; significance.py: how likely that is by chance
+support.py       how runs fared under guards; significance.py: how likely by chance it may be
 steps.py         what runs did; values.py: where their values came from; companions.py: what they did together
 phrases.py       functions, errors, paths and tasks in words
 """

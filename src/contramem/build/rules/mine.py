@@ -16,9 +16,10 @@ from contramem.build.rules.kinds.recovery import Recovery
 from contramem.build.rules.kinds.stop_when_done import StopWhenDone
 from contramem.build.rules.kinds.trap import Trap
 from contramem.build.rules.rule import MIN_BROKEN, GuardRule, Lesson, Rule, guard_kinds, illustrate, kind_of
-from contramem.build.rules.significance import OutcomeTable, bar, chance
+from contramem.build.rules.significance import bar
 from contramem.build.rules.steps import calls_of
 from contramem.build.rules.support import can_be_broken
+from contramem.chance import OutcomeTable, chance
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -154,9 +155,10 @@ def count_outcomes(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable
     for packet in packets:
         if packet.is_contrastive and can_be_broken(guard, packet):
             replayed = replay(guard, packet)
-            failing = len(replayed.broken)
-            if broken := failing + len(replayed.contradicted):
-                tables.append(OutcomeTable(len(packet.passing), len(packet.failing), broken, failing))
+            passed, failed = len(replayed.contradicted), len(replayed.broken)
+            if passed or failed:
+                kept_passed, kept_failed = len(packet.passing) - passed, len(packet.failing) - failed
+                tables.append(OutcomeTable(kept_passed, kept_failed, passed, failed))
     return tables
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Table(NamedTuple):
-    """The runs of one stratum that a guard speaks about."""
+class OutcomeTable(NamedTuple):
+    """Runs that kept and broke a guard, by outcome."""
 
     kept_passed: int = 0
     kept_failed: int = 0
@@ -26,14 +26,24 @@ class Table(NamedTuple):
     broke_failed: int = 0
 
     @property
+    def passed(self) -> int:
+        return self.kept_passed + self.broke_passed
+
+    @property
+    def failed(self) -> int:
+        return self.kept_failed + self.broke_failed
+
+    @property
+    def broke(self) -> int:
+        return self.broke_passed + self.broke_failed
+
+    @property
     def tells(self) -> bool:
         """Could dealing the outcomes again change anything?"""
-        kept, broke = self.kept_passed + self.kept_failed, self.broke_passed + self.broke_failed
-        passed, failed = self.kept_passed + self.broke_passed, self.kept_failed + self.broke_failed
-        return bool(kept and broke and passed and failed)
+        return bool(self.broke < sum(self) and self.broke and self.passed and self.failed)
 
 
-def chance(tables: Iterable[Table]) -> float:
+def chance(tables: Iterable[OutcomeTable]) -> float:
     """The probability of at least as many failing runs among those that broke the guard. 1.0: nothing could tell."""
     likelihood: NDArray[np.float64] = np.ones(1)
     observed = 0
@@ -45,9 +55,9 @@ def chance(tables: Iterable[Table]) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _deal(table: Table) -> NDArray[np.float64]:
-    failed, passed = table.kept_failed + table.broke_failed, table.kept_passed + table.broke_passed
-    broke = table.broke_passed + table.broke_failed
+def _deal(table: OutcomeTable) -> NDArray[np.float64]:
+    """For each number, the probability that so many of the runs that broke the guard are failing ones."""
+    passed, failed, broke = table.passed, table.failed, table.broke
     ways = comb(failed + passed, broke)
     counts = range(min(broke, failed) + 1)
     return np.array([comb(failed, number) * comb(passed, broke - number) / ways for number in counts])
