@@ -148,4 +148,4 @@ def test_the_command_prints_every_figure(tmp_path: Path) -> None:
     assert {"tasks", "pairs", "left_out", "score", "interval", "baselines", "difference"} <= set(told)
     assert told["difference"].keys() == {"to", "value", "interval"}
     shown = CliRunner().invoke(cli, arguments).output
-    assert "12 unseen tasks" in shown and "sees only who ran" in shown and "prove nothing" in shown
+    assert "12 unseen tasks" in shown and "knows only which source ran" in shown and "prove nothing" in shown

@@ -63,12 +63,12 @@ def _show(result: Foresight, console: Console) -> None:
     console.print(f"{result.tasks:,} unseen tasks{left_out}, {result.pairs:,} pairs of a passing and a failing run.")
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("ordered by")
-    table.add_column("rightly", justify="right")
+    table.add_column("correct", justify="right")
     shares = result.shares()
     for name in sorted(shares, key=lambda name: (name not in PARTS, name != OURS, -shares[name])):
         style = "bold green" if name == OURS else "dim" if name in (CONTROL, *PARTS) else ""
         cell = f"{shares[name]:.3f}" + (_between(result.interval) if name == OURS else "")
-        table.add_row(name + (" (control: sees only who ran)" if name == CONTROL else ""), cell, style=style)
+        table.add_row(name + (" (control: knows only which source ran)" if name == CONTROL else ""), cell, style=style)
     console.print(table)
     for difference in (result.best, result.memory):
         console.print(_difference(difference))

@@ -1,7 +1,7 @@
 """Foresight: on unseen tasks with recorded runs, do a bank's guards tell the failing runs from the passing ones?
 
 It needs no model and no environment. Within each task every pair of a passing and a failing run is ordered by score;
-the figure is the share ordered rightly, 0.5 being chance. The same pairs are ordered by baselines, and what counts is
+the figure is the share ordered correctly, 0.5 being chance. The same pairs are ordered by baselines, and what counts is
 the paired difference to the best of them.
 """
 

@@ -93,7 +93,9 @@ def headline(results: Results) -> str:
     ranked = sorted((row for row in results.foresight if row.share is not None), key=lambda row: -(row.share or 0))
     if ranked:
         best = ranked[0]
-        return f"{best.condition} orders {100 * (best.share or 0):.1f} % of {best.pairs} pairs of unseen runs rightly."
+        return (
+            f"{best.condition} orders {100 * (best.share or 0):.1f} % of {best.pairs} pairs of unseen runs correctly."
+        )
     return "No condition was compared."
 
 
@@ -228,9 +230,9 @@ def foresight_table(results: Results) -> ReportTable:
     ]  # fmt: skip
     return ReportTable(
         "Foresight on recorded held-out runs",
-        ("Condition", "Ordered rightly", "95 % interval", "Pairs", "Tasks"),
+        ("Condition", "Ordered correctly", "95 % interval", "Pairs", "Tasks"),
         rows,
-        notes=("The share of (passing, failing) pairs of one task that a memory orders rightly; 0.5 is chance.",),
+        notes=("The share of (passing, failing) pairs of one task that a memory orders correctly; 0.5 is chance.",),
         label="foresight",
     )
 

@@ -98,7 +98,7 @@ def multi_rollout(inputs: ConditionInputs) -> BuiltMemory:
     own = inputs.own(inputs.rollouts)
     most = max((len(by_source(task, inputs.target or "")) for task in own.tasks), default=0)
     if most < 2:
-        raise NotApplicable(f"{inputs.target} ran each task once, and it takes several runs of one source")
+        raise NotApplicable(f"{inputs.target} ran each task once, and this condition needs several runs of one source")
     return _of_target(inputs, "multi-rollout", own)
 
 

@@ -35,10 +35,10 @@ def page(measured: Measurements, manifest: Manifest) -> Page:
                 "Which memory tells passing runs from failing ones?",
                 figures=[
                     interval_chart(
-                        "Pairs ordered rightly",
+                        "Pairs ordered correctly",
                         rows,
                         kinds=("memory",),
-                        measure="share of pairs ordered rightly",
+                        measure="share of pairs ordered correctly",
                         span=(0.4, 1.0),
                         reference=0.5,
                         digits=3,
@@ -62,9 +62,9 @@ def _verdict(ours: RowForesight | None) -> str:
     if ours is None or ours.score is None or ours.difference is None:
         return "contramem was not compared."
     against = ours.difference
-    sentence = f"contramem orders {ours.score:.3f} of the pairs rightly, {against.value:+.3f} against {against.to}"
+    sentence = f"contramem orders {ours.score:.3f} of the pairs correctly, {against.value:+.3f} against {against.to}"
     if against.interval is None or against.interval[0] <= 0 <= against.interval[1]:
-        return f"{sentence}: these tasks do not tell which is better."
+        return f"{sentence}: these tasks do not show which is better."
     return f"{sentence}, the {'best' if against.value > 0 else 'better'} other memory."
 
 

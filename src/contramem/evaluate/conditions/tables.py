@@ -41,17 +41,17 @@ def foresight_table(measured: Measurements) -> ReportTable:
         )
     first_control = len(rows) - len(measured.controls)
     return ReportTable(
-        "Foresight: pairs of a passing and a failing run of an unseen task that are ordered rightly",
-        ("Condition", "Rightly", "95 %", "Difference", "95 % of it"),
+        "Foresight: pairs of a passing and a failing run of an unseen task that are ordered correctly",
+        ("Condition", "Correct", "95 %", "Difference", "95 % of difference"),
         rows,
         notes=(
             f"{measured.tasks} unseen tasks, {measured.pairs:,} pairs{_few(measured)}; {splits(measured)}. "
             "0.5 is chance.",
             f"Difference: {_name_comparison(compared)}, over the same pairs; intervals resample tasks.",
             f"Made by {measured.by}. The target of self and multi-rollout is {measured.target}. "
-            "none and function-only order nothing.",
-            f"Below the line: orders without a memory. {EXPECTED}: the guards as weighed before any run was seen. "
-            f"{CONTROL}: sees only who ran.",
+            "none and function-only cannot order runs.",
+            f"Below the line: orderings without a memory. {EXPECTED}: the guards with their weights before any run was "
+            f"seen. {CONTROL}: knows only which source ran.",
             *reasons,
         ),
         strong=frozenset(number for number, foresight in enumerate(compared) if foresight.name == OURS),
@@ -64,7 +64,7 @@ def _name_comparison(found: Sequence[RowForesight]) -> str:
     best = next(
         (foresight.difference.to for foresight in found if foresight.name == OURS and foresight.difference), None
     )
-    return f"to {OURS}; that of {OURS} to {best}, the best other memory" if best else f"to {OURS}"
+    return f"to {OURS}; in the row of {OURS}, to {best}, the best other memory" if best else f"to {OURS}"
 
 
 def runtime_table(measured: Measurements) -> ReportTable:
@@ -87,9 +87,9 @@ def runtime_table(measured: Measurements) -> ReportTable:
         rows,
         align="lrrrrlr",
         notes=(
-            f"Counted with {ENCODING}, at task start. With calls: what recorded runs of these tasks would have been "
-            "shown in all, mean.",
-            "Success, target tokens and events with a memory take new runs: see the closed loop.",
+            f"Counted with {ENCODING}, at task start. With calls: the mean of all that recorded runs of these tasks "
+            "would have been shown.",
+            "Success, target tokens and events with a memory require new runs: see the closed loop.",
         ),
         strong=frozenset(number for number, row in enumerate(measured.rows) if row.name == OURS),
         label="runtime",
@@ -116,7 +116,7 @@ def construction_table(measured: Measurements) -> ReportTable:
             ]
         )
     return ReportTable(
-        "Construction: what making each memory took",
+        "Construction: what it took to make each memory",
         ("Condition", "Made by", "Runs read", "Calls", "Tokens", "Cost (USD)", "Seconds"),
         rows,
         align="llrrrrr",
