@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from contramem.build.rules.kinds.convention import Convention
+from contramem.build.rules.kinds.response import Response
 from contramem.build.rules.phrases import names_deed
 from contramem.build.rules.rule import Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
@@ -17,6 +18,7 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.monitor.pattern import parse_pattern
 from contramem.study.explain import explain
 from contramem.study.run_set import RunSet
 
@@ -45,7 +47,7 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
         table = difference.counts
         if difference.tasks < MIN_TASKS or 20 * table.broke_passed > table.kept_passed + table.broke_passed:
             continue
-        if _says_too_little(difference.guard):
+        if _says_too_little(difference.guard) or _only_goes_on(difference.guard, packets):
             continue
         showing = _find_showing(difference.guard, packets)
         if len(showing) >= MIN_SHOWING and not _is_asked_for(difference.guard, [packet for packet, _ in showing]):
@@ -58,6 +60,15 @@ def _says_too_little(guard: Guard) -> bool:
     if any(condition.test == "like" and " " in condition.value for condition in tests):
         return True
     return guard.demand is not None and not guard.then and not tests and not guard.conditions
+
+
+def _only_goes_on(guard: Guard, packets: Sequence[Packet]) -> bool:
+    """Does it ask for a call after one that only looked? That runs which went on to do the task passed is no lesson."""
+    if guard.template != Response.TEMPLATE:
+        return False
+    first = parse_pattern(guard.function).function
+    steps = (step for packet in packets for run in packet.runs for step in calls_of(run, first))
+    return all(step.effect != "write" for step in steps)
 
 
 def _find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, GuardReplay]]:
