@@ -187,7 +187,7 @@ def test_folds_hold_every_task_out_once(tmp_path):
     assert {memory["fold"] for memory in found["memories"]} == {0, 1, 2}
 
 
-def test_cards_in_tool_descriptions_cost_no_step(finished, tmp_path):
+def test_cards_in_tool_descriptions_cost_no_step(tmp_path):
     text = SMALL.replace("[conditions]\n", '[conditions]\ncards = "describe"\n')
     run(written(tmp_path, text), tmp_path / "out")
 
@@ -195,7 +195,6 @@ def test_cards_in_tool_descriptions_cost_no_step(finished, tmp_path):
         return sum(trajectory.usage.model_calls for trajectory in read_traces([out / "runs" / condition / "careful"]))
 
     assert steps(tmp_path / "out", "contramem") == steps(tmp_path / "out", "none")
-    assert steps(finished, "contramem") > steps(finished, "none")
 
 
 def test_whoever_stops_it_has_the_same_tasks_under_all_conditions(tmp_path):

@@ -84,7 +84,7 @@ def test_markup_and_control_characters_stay_one_line_of_plain_text():
         common_mistakes=[MARKUP],
     )
     run = memory_of(skill, function).start("Handle the record and send the record", profile="gaia2")
-    texts = [run.guidance.text, run.before_call("send_record").text]
+    texts = [run.guidance.text, run.look_up("send_record").text]
     assert run.guidance.card_ids == ("skill::odd", "function::Mail.send_record")
     for text in texts:
         assert "{{ 7 * 7 }}" in text, "a card is never a template"
@@ -95,7 +95,7 @@ def test_markup_and_control_characters_stay_one_line_of_plain_text():
 
 def test_arguments_of_any_kind_are_looked_through(memory):
     for arguments in ({}, {"email_id": None}, {"email_id": object()}, {1: 2}):
-        assert memory.start(TASK).before_call("EmailClient.delete_email", arguments)
+        assert memory.start("Order a ride").before_call("EmailClient.delete_email", arguments)
 
 
 def test_ten_threads_on_one_memory_get_what_one_gets(bank_path):
@@ -109,7 +109,7 @@ def test_ten_threads_on_one_memory_get_what_one_gets(bank_path):
 def test_a_hundred_runs_that_overlap_keep_their_state_apart(memory, failure):
     """All are started before any goes on, each fails at a function of its own, and each sees its own cards again."""
     functions = ["EmailClient.delete_email", "EmailClient.send_email", "Cab.order_ride"]
-    runs = [memory.start(TASK, run_id=str(number), profile="gaia2") for number in range(100)]
+    runs = [memory.start("Compose a sonnet", run_id=str(number), profile="gaia2") for number in range(100)]
     for run in runs:
         assert all(run.before_call(function) for function in functions)
     for number, run in enumerate(runs):

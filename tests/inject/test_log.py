@@ -16,6 +16,7 @@ from contramem.traces.trajectory import Outcome, digest
 
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
 DELETE = "EmailClient.delete_email"
+RIDE = "Cab.order_ride"  # its card is not shown at the start of TASK
 
 
 @pytest.fixture(autouse=True)
@@ -35,10 +36,10 @@ def lines_of(log):
 
 def test_what_was_shown_and_how_it_ended_is_written(bank_path, log, failure):
     run = Memory.load(bank_path, log=log).start(TASK, ability="ambiguity", run_id="r1")
-    before = run.before_call(DELETE, {"email_id": "1"})
-    run.before_call(DELETE, {"email_id": "2"})
-    run.observe(failure(DELETE))
-    run.before_call(DELETE, {"email_id": "2"})
+    before = run.before_call(RIDE, {"to": "1"})
+    run.before_call(RIDE, {"to": "2"})
+    run.observe(failure(RIDE))
+    run.before_call(RIDE, {"to": "2"})
     run.finish(True)
     start, first, again, end = lines_of(log)
     assert start == {
@@ -83,7 +84,7 @@ def test_a_log_that_cannot_be_written_is_reported_once_and_the_agent_goes_on(ban
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             run = memory.start(TASK)
-            assert run.before_call(DELETE)
+            assert run.before_call(RIDE)
             run.finish(False)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "no such folder" in caplog.text
@@ -102,7 +103,7 @@ def test_threads_share_a_log_and_every_line_is_whole(bank_path, log):
 
     def one(number):
         run = memory.start(TASK, run_id=f"r{number}")
-        run.before_call(DELETE)
+        run.before_call(RIDE)
         run.finish(number % 2 == 0)
 
     with ThreadPoolExecutor(10) as pool:

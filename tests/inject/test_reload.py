@@ -32,7 +32,7 @@ def test_a_changed_bank_is_served_to_runs_that_start_after(path):
     write_frozen(path, Bank())
     assert not memory.start(TASK).guidance
     assert before.guidance
-    assert before.before_call(DELETE), "a run keeps the bank it started with"
+    assert before.look_up(DELETE), "a run keeps the bank it started with"
 
 
 def test_without_reload_the_file_is_not_looked_at_again(path):
@@ -72,7 +72,7 @@ def test_threads_never_see_half_a_bank(path, bank_path):
             with writing:
                 write_frozen(path, empty if number % 20 else full)
         run = memory.start(TASK)
-        return run.guidance.text, run.before_call(DELETE) is not None
+        return run.guidance.text, run.look_up(DELETE) is not None
 
     with ThreadPoolExecutor(10) as pool:
         seen = set(pool.map(one, range(200)))
