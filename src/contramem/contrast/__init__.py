@@ -2,8 +2,8 @@
 
     packet.py        Packet: all attempts side by side, values as placeholders, and the signals that separate them
     placeholders.py  puts `<EMAIL_1>` in the place of values; sightings.py finds them, spans.py, values.py,
-                     value_keys.py, form.py and ordinary.py say what is one; vocabulary.py and conventions.py what
-                     stays readable
+                     value_keys.py, form.py and ordinary.py say what is one; placeholder_types.py has their types;
+                     vocabulary.py and conventions.py say what stays readable
     signals.py       all that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py has the noun
     observation.py   Observation: one call of one function, without the task around it
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse
+from contramem.contrast.placeholder_types import names_where
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
@@ -22,7 +23,7 @@ MAX_CHARS = 32
 Slot: TypeAlias = tuple[str, str]
 """A function and the name of one of its arguments."""
 _TOKEN = re.compile(r"[\w.\-]*\w")
-_PERSONAL = frozenset({"EMAIL", "URL", "PHONE", "ACCOUNT", "ADDRESS", "FILE"})
+_PERSONAL = names_where(lambda type_: type_.belongs_to_somebody)
 _NEVER = frozenset(
     """password passwd secret token key pin credential credentials text body content message description subject title
     query comment note notes summary reply answer input""".split()

@@ -13,6 +13,7 @@ import msgspec
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.form import ResultForm
 from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import words
@@ -21,7 +22,7 @@ from contramem.traces.trajectory import Effect
 MOVES = frozenset("cd open load select use switch".split())
 """Verbs of functions that change nothing and yet change what the next call sees."""
 
-_THING = re.compile(r"<(?:ID|EMAIL|URL|PHONE|ACCOUNT|FILE|NAME|PERSON)_\d+>")
+_THING = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.points_at_thing))})_\d+>")
 """Values that point at one thing, which another call can point at too."""
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from contramem.contrast.placeholder_types import ROLES
 from contramem.contrast.spans import OPENERS
-from contramem.contrast.values import ROLES
 from contramem.traces.effects import LEXICON
 
 _VERBS = frozenset().union(*LEXICON.values())

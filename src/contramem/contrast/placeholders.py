@@ -16,6 +16,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from contramem.contrast.form import is_field
 from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.placeholder_types import names_where
 from contramem.contrast.sightings import Sightings, Span
 from contramem.contrast.value_keys import (
     Key,
@@ -39,7 +40,7 @@ _PLAIN_WORD = re.compile(r"[a-z]+")
 _MARKS = frozenset("'\"`‘’“”*#«»")
 _IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
 _IDENTIFIER_AFTER = re.compile(r"\w{0,80}")
-_WITH_DIGITS = frozenset({"ID", "AMOUNT", "NUMBER", "PHONE", "ACCOUNT"})
+_READ_AS_NUMBER = names_where(lambda type_: type_.is_read_as_number)
 
 
 class Placeholders:
@@ -151,7 +152,7 @@ class Placeholders:
         start, end, kind, key = span
         if kind == "TIME":
             return start, end, text[start:end]
-        if kind in _WITH_DIGITS and (digits := digits_of(text[start:end])):
+        if kind in _READ_AS_NUMBER and (digits := digits_of(text[start:end])):
             return start, end, self._name_of_number(text[start:end], kind, digits)
         if kind == "OPENING":
             start += self._seen.name_start(text[start:end])

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from contramem.contrast.form import parse
 from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.placeholder_types import TYPES, ValueKind, names_where
 from contramem.contrast.spans import spans
 from contramem.contrast.value_keys import Key, classify_value, compose_accents, keys_of_number, short_key, span_key
-from contramem.contrast.values import PRIORITY, ValueKind
 from contramem.contrast.vocabulary import Vocabulary, scalars
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
@@ -23,8 +23,8 @@ MAX_SCANNED_CHARS = 20_000
 """Of a text without fields. What is longer is described by its form and never shown."""
 
 _PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
-_WORDED = frozenset({"TEXT", "NAME", "ADDRESS", "FILE"})
-_RANK = {kind: rank for rank, kind in enumerate(PRIORITY)}
+_WORDED = names_where(lambda type_: type_.is_written_in_words)
+_RANK = {type_.name: rank for rank, type_ in enumerate(TYPES)}
 _KEYLESS = frozenset({"TIME", "OPENING"})
 
 Span: TypeAlias = tuple[int, int, str, Key | None]

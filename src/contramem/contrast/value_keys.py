@@ -7,7 +7,11 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from contramem.contrast.values import NUMERIC, ValueKind, kind_of_number, kind_of_text
+from contramem.contrast.placeholder_types import ValueKind, names_where
+from contramem.contrast.values import kind_of_number, kind_of_text
+
+_DIFFERS_BY_ROLE = names_where(lambda type_: type_.differs_by_role)
+_IGNORES_PUNCTUATION = names_where(lambda type_: type_.ignores_punctuation)
 
 
 class Key(NamedTuple):
@@ -36,10 +40,10 @@ _classify_short_text = lru_cache(maxsize=1 << 14)(_classify_text)  # runs of one
 
 
 def span_key(text: str, kind: str) -> Key:
-    if kind in NUMERIC:
+    if kind in _DIFFERS_BY_ROLE:
         if digits := digits_of(text):
             return Key(digits if kind == "ID" else plain_number(digits), kind)
-    elif kind == "PHONE" or kind == "ACCOUNT":
+    elif kind in _IGNORES_PUNCTUATION:
         return Key("".join(filter(str.isalnum, text)).lower(), None)
     return Key(fold_text(" ".join(text.split())), None)
 

@@ -7,42 +7,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
 import phonenumbers
 
+from contramem.contrast.placeholder_types import BY_NAME, ROLES, TYPES, ValueKind, names_where
 from contramem.traces.effects import words
-
-ValueKind: TypeAlias = Literal[
-    "EMAIL", "URL", "PHONE", "ACCOUNT", "ID", "PERSON", "ADDRESS", "FILE", "NAME", "AMOUNT", "NUMBER", "TEXT"
-]
-
-# Where one value was seen in several roles, the first of these wins: a value is one thing, and the sharpest word for it
-# is the useful one.
-PRIORITY: tuple[ValueKind, ...] = (
-    "EMAIL", "URL", "PHONE", "ACCOUNT", "PERSON", "ADDRESS", "FILE", "ID", "NAME", "AMOUNT", "NUMBER", "TEXT",
-)  # fmt: skip
-
-# Numbers are told apart by role: 42 the amount is not 42 the id.
-NUMERIC: frozenset[ValueKind] = frozenset({"ID", "AMOUNT", "NUMBER"})
-
-ROLES: dict[ValueKind, frozenset[str]] = {
-    "ID": frozenset("id ids uuid guid number code key token ref reference sku imei iccid serial zip pin isbn".split()),
-    "PHONE": frozenset("phone telephone tel mobile fax".split()),
-    "PERSON": frozenset(
-        """person people user users username firstname lastname fullname first last full recipient recipients sender
-        participant participants attendee attendees author contact contacts assignee assigned customer owner friend
-        friends from to cc bcc member members passenger passengers traveler host guest receiver client
-        employee""".split()
-    ),
-    "ADDRESS": frozenset("address street city town country state county region location place destination".split()),
-    "FILE": frozenset("file files filename path directory dir folder attachment attachments document".split()),
-    "NAME": frozenset("name names".split()),
-    "AMOUNT": frozenset(
-        """amount price cost total balance fee salary budget payment refund fare rate value money usd eur gbp
-        subtotal tax income revenue""".split()
-    ),
-}
 
 # Roles whose values are words of the interface, even when they are written with a capital.
 CATEGORY_ROLES = frozenset(
@@ -189,11 +158,10 @@ _FORMS: tuple[tuple[re.Pattern[str], ValueKind], ...] = (
 # The last word of a name is its noun: `user_id` is an id, `id_of_user` is rare. These nouns say little: a name is a
 # person's, a file's or a thing's, which the words before it tell.
 _VAGUE: dict[str, frozenset[ValueKind]] = {
-    "name": frozenset({"PERSON", "ADDRESS", "FILE"}),
-    "names": frozenset({"PERSON", "ADDRESS", "FILE"}),
-    "number": frozenset({"PHONE"}),
+    noun: frozenset(type_.name for type_ in TYPES if noun in type_.vague_nouns)
+    for noun in {noun for type_ in TYPES for noun in type_.vague_nouns}
 }
-_OF_NUMBERS: frozenset[ValueKind] = frozenset({"ID", "AMOUNT", "PHONE"})
+_OF_NUMBERS = names_where(lambda type_: type_.can_be_number)
 
 
 _PREPOSITIONS = frozenset({"from", "to"})
@@ -249,15 +217,6 @@ def is_card_number(text: str) -> bool:
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-_FORM_WORDS: dict[ValueKind, tuple[str, str]] = {
-    "EMAIL": ("e-mail address", "e-mail addresses"),
-    "URL": ("URL", "URLs"),
-    "PHONE": ("telephone number", "telephone numbers"),
-    "ACCOUNT": ("account number", "account numbers"),
-    "ID": ("identifier", "identifiers"),
-    "AMOUNT": ("amount", "amounts"),
-    "FILE": ("file name or path", "file names or paths"),
-}
 _DATE_PARTS = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), "YYYY-MM-DD"),
     (re.compile(r"\d{4}/\d{1,2}/\d{1,2}"), "YYYY/MM/DD"),
@@ -304,4 +263,4 @@ def _form_of_text(value: str, role: str) -> tuple[str, str]:
         return ("text", "texts") if value.strip() else ("empty text", "empty texts")
     if _NUMBER.fullmatch(value.strip()):
         return "number as text", "numbers as text"
-    return _FORM_WORDS.get(kind, ("text", "texts"))
+    return BY_NAME[kind].form

@@ -16,7 +16,8 @@ from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse
 from contramem.contrast.permitted import find_allowed_values, role_of
-from contramem.contrast.values import CATEGORY_ROLES, ROLES, is_time, kind_by_form, without_preposition
+from contramem.contrast.placeholder_types import ROLES
+from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Tool, Trajectory
 

@@ -12,6 +12,7 @@ from itertools import accumulate
 from contramem.contrast.english import ORDINARY_STEMS, stem
 from contramem.contrast.instructions import fold_case
 from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
 from contramem.validate.case import Case
 from contramem.validate.lexicon import FUNCTION_WORDS, content_words
@@ -25,7 +26,7 @@ MIN_SECRET_BITS = 3.5
 MAX_ORDINARY_WORDS = 3
 """A value of so many plain words of the interface (`all files`) says nothing about a task."""
 
-_IDENTIFYING = re.compile(r"<(?:PERSON|EMAIL|URL|PHONE|ACCOUNT|ID|AMOUNT|NUMBER)")
+_IDENTIFYING = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.identifies))})")
 """Placeholders of values that tell on somebody, however plain the word."""
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 _COUNTED = re.compile(

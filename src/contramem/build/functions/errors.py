@@ -10,13 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from contramem.build.functions.calls import Calls, tasks
 from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.observation import Observation
 from contramem.contrast.permitted import find_allowed_values
-from contramem.contrast.values import TIME_PATTERN, ValueKind
+from contramem.contrast.placeholder_types import BY_NAME, names_where
+from contramem.contrast.values import TIME_PATTERN
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import LEXICON
 
@@ -24,9 +24,9 @@ MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
 """A template with fewer words of its own says nothing, and would match everything."""
 
-_KINDS = "|".join((*get_args(ValueKind), "DATE", "VALUE"))
+_KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
 _PLACEHOLDER = re.compile(rf"<(?:(?:{_KINDS})(?:_\d+)?\|?)+>")
-_TELLING = frozenset({"<EMAIL>", "<URL>", "<FILE>", "<DATE>", "<AMOUNT>"})
+_TELLING = frozenset({"<DATE>", *(f"<{name}>" for name in names_where(lambda type_: type_.is_certain))})
 """Kinds whose name in a message is always right; the others depend on where the value was first seen."""
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _QUOTE = re.compile(r"(['\"])([^'\"]{1,40})\1")

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from contramem.build.rules.phrases import names_deed
 from contramem.build.rules.steps import working_calls
 from contramem.contrast.packet import PacketRun, Step
+from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.vocabulary import scalars
 from contramem.monitor.guard import Guard, Template
 
-_THING = re.compile(r"<(?!AMOUNT|NUMBER)[A-Z]+_\d+>")
+_THING = re.compile(rf"<(?!{any_of(names_where(lambda type_: type_.is_shared_by_chance))})[A-Z]+_\d+>")
 """Values that two calls do not share by chance."""
 
 

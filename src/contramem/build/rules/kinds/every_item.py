@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from contramem.build.rules.phrases import code_name, join_words, short_name
 from contramem.build.rules.rule import MIN_BROKEN, Contrast, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.signal import Cite
 from contramem.traces.effects import words
 
@@ -125,8 +127,11 @@ def _unit(passing: Sequence[PacketRun], function: str) -> str | None:
     return identifying[0] if identifying else None
 
 
+_ITEM = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.names_item))})_")
+
+
 def _identifies(value: object) -> bool:
-    return isinstance(value, str) and value.startswith(("<ID_", "<EMAIL_", "<PERSON_", "<NAME_", "<FILE_", "<ACCOUNT_"))
+    return isinstance(value, str) and _ITEM.match(value) is not None
 
 
 _WORDY = frozenset(
