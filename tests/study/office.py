@@ -11,6 +11,7 @@ from contramem.traces.write import write_traces
 
 NOTE_RULE = "response(Office.create_note, Office.assign_owner) when Office.create_note[amount > 500]"
 _AMOUNTS = (80, 120, 260, 300, 410, 450, 480, 90, 520, 610, 700, 880, 950, 1200, 640, 590)
+_CONTACTS = ("Marta Quill", "Jon Abara", "Mei Sato", "Lena Vogt")
 
 
 def note_office() -> list[Trajectory]:
@@ -27,7 +28,8 @@ def note_office() -> list[Trajectory]:
             passed = assigns == (amount > 500)
             runs.append(run(source, passed, *steps, "Done.", task=task, task_id=f"note-{number}"))
     for number in range(4):
-        look = call("Office.look", {"order": f"SO-{700 + number}"}, {"order": f"SO-{700 + number}", "status": "open"})
+        order = {"order": f"SO-{700 + number}", "status": "open", "contact": _CONTACTS[number]}
+        look = call("Office.look", {"order": f"SO-{700 + number}"}, order)
         for source in ("careful", "eager", "hasty"):
             task = f"Where does our order SO-{700 + number} stand at the moment?"
             runs.append(run(source, True, look, "It is open.", task=task, task_id=f"look-{number}"))

@@ -213,6 +213,8 @@ def test_a_patch_without_text_has_nothing_to_refuse_but_its_targets() -> None:
         ("Pay to DE89370400440532013000.", "an account number"),
         ("Use 4111 1111 1111 1111 for it.", "a card number"),
         ("Ship to 742 Evergreen Terrace Lane.", "a street address"),
+        ("Ship to 10 downing street.", "a street address"),
+        ("Ship to 12 Free Lane.", "a street address"),
         ("Order 8273645 is special.", "a long identifier"),
         ("Take 7f9c2ba4e88f827d.", "a long identifier"),
         ("Take 550e8400-e29b-41d4-a716-446655440000.", "a long identifier"),
@@ -232,6 +234,7 @@ def test_what_belongs_to_somebody_is_told_by_its_form(text: str, what: str) -> N
         "The token: an identifier from `login`. The password: text.",
         "HTTP 404 in 12 of 130 calls; wait 5 minutes, then retry 3 times.",
         "Read/write access, base64 or utf-8, and/or SHA256.",
+        "Keep 1 free lane open, leave 2 items in place, and move 40 units each way; the free lane 3 is for returns.",
     ],
 )
 def test_what_belongs_to_nobody_is_left_alone(text: str) -> None:

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from rapidfuzz.distance import OSA
+
 from contramem.bank.bank import Bank
 from contramem.validate.case import Case, Text, functions_of
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
 
+MIN_MISSPELT_CHARS = 5
+"""Of the word in a function's name that differs. `get` and `set` are one letter apart, and both right."""
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+
 
 def doubts(text: Text, bank: Bank) -> list[Refusal]:
-    """What can be said against `text` without the runs: its form, functions `bank` does not know, personal data.
+    """What can be said against `text` without the runs: its form, misspelt functions, personal data.
 
-    A person may know better, so nothing is refused here; `contramem bank validate` would refuse it.
+    A person may know better, so nothing is refused here; `contramem bank validate` would refuse it. A function that no
+    card of `bank` names is no reason for doubt, unless it is one letter away from one that a card names: only the runs
+    know which functions there are.
     """
-    functions = frozenset(function for entry in bank.entries.values() for function in functions_of(entry.card))
-    return Validator().judge(Case(text, functions=functions))
+    known = frozenset(function for entry in bank.entries.values() for function in functions_of(entry.card))
+    written = functions_of(text)
+    return [*_find_misspelt(written, known), *Validator().judge(Case(text, functions=known.union(written)))]
+
+
+def _find_misspelt(written: Iterable[str], known: frozenset[str]) -> Iterator[Refusal]:
+    for function in written:
+        meant = [name for name in sorted(known) if _is_misspelt(function, name)] if function not in known else []
+        if meant:
+            yield Refusal("schema", f"No other card names {function}. Perhaps {meant[0]} was meant.")
+
+
+def _is_misspelt(written: str, name: str) -> bool:
+    """Is it the name but for one letter of one of its words? A plural is another name."""
+    if OSA.distance(written, name, score_cutoff=1) != 1:
+        return False
+    pairs = zip_longest(_WORD.findall(written), _WORD.findall(name), fillvalue="")
+    differing = [pair for pair in pairs if pair[0] != pair[1]]
+    return len(differing) == 1 and min(map(len, differing[0])) >= MIN_MISSPELT_CHARS and not _is_plural(*differing[0])
+
+
+def _is_plural(one: str, other: str) -> bool:
+    return one == f"{other}s" or other == f"{one}s"

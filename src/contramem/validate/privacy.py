@@ -44,8 +44,9 @@ _URL = re.compile(r"\b(?:[a-z][a-z0-9+.\-]{1,12}://|www\.)[\w\-]+(?:\.[\w\-]+)*"
 _NUMBER = re.compile(r"(?<![\w.])\+?\(?\d[\d\s().\-]{5,22}\d(?!\w)")
 _IBAN = re.compile(IBAN_PATTERN)
 _STREET = re.compile(
-    r"\b\d{1,5}[a-z]?,?\s(?:[A-Z][\w'’.\-]*\s){1,3}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|square|"
-    r"way|court|ct|place|pl|highway|hwy|rue|platz|straße|strasse)\b|\b(?:[A-Z]\w+\s){1,3}(?:Street|Avenue|Road|Lane)\s\d+",
+    r"\b\d{1,5}[a-z]?,?\s(?P<name>(?:[A-Z][\w'’.\-]*\s){1,3})(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|"
+    r"blvd|square|way|court|ct|place|pl|highway|hwy|rue|platz|straße|strasse)\b"
+    r"|\b(?P<name_before_number>(?:[A-Z]\w+\s){1,3})(?:Street|Avenue|Road|Lane)\s\d+",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_\-]*[A-Za-z0-9])?")
@@ -167,7 +168,7 @@ def personal(text: str) -> Iterator[str]:
         yield "a link with its host"
     if _SECRET.search(text):
         yield "a secret"
-    if _STREET.search(text):
+    if any(_names_a_street(match) for match in _STREET.finditer(text)):
         yield "a street address"
     if any(is_iban(match.group()) for match in _IBAN.finditer(text)):
         yield "an account number"
@@ -179,6 +180,14 @@ def personal(text: str) -> Iterator[str]:
         yield "a telephone number"
     if any(_is_identifier(match.group()) for match in _IDENTIFIER.finditer(timeless)):
         yield "a long identifier"
+
+
+def _names_a_street(match: re.Match[str]) -> bool:
+    """`1 free lane` and `2 items in place` are plain words, `12 Free Lane` and `10 downing street` are addresses."""
+    words = (match["name"] or match["name_before_number"]).split()
+    if not all(word.islower() for word in words):
+        return True
+    return FUNCTION_WORDS.isdisjoint(words) and not all(stem(word) in ORDINARY_STEMS for word in words)
 
 
 def _is_identifier(token: str) -> bool:
