@@ -109,3 +109,8 @@ def build(
 
 def new_store(folder: Path, name: str = "bank.db") -> Store:
     return open_store(folder / name, create=True)
+
+
+def ticket(runs: Runs) -> Packet:
+    """The one in which failing runs never log in."""
+    return next(p for p in runs.packets if "TicketAPI.ticket_login" in {s.function for r in p.runs for s in r.actions})

@@ -8,8 +8,6 @@ import msgspec
 from tests.made_runs import call, packet, run
 
 from contramem.cli.contrast import as_json
-from contramem.contrast.align import align, nearest, reference_first
-from contramem.contrast.observation import by_function
 from contramem.contrast.packet import error_template, letters
 
 SEARCH = call("Mail.search", {"query": "newsletter"}, [{"id": "m-4711", "from": "ada@example.org"}])
@@ -49,31 +47,6 @@ def test_the_origin_of_an_argument_tells_reading_from_guessing() -> None:
 
 def test_errors_that_differ_only_in_values_have_one_template() -> None:
     assert error_template("Error: no mail <ID_3> of <EMAIL_1>") == error_template("Error: no mail <ID_12> of <EMAIL_7>")
-
-
-def test_alignment_keeps_the_order_of_every_run() -> None:
-    made = packet(
-        run("a", True, SEARCH, DELETE, "Done."), run("b", False, DELETE, SEARCH, "Done."), run("c", False, "Done.")
-    )
-    rows = align(reference_first(made.runs))
-    for one in made.runs:
-        aligned = [row.steps[one.letter].position for row in rows if one.letter in row.steps]
-        assert aligned == [step.position for step in one.actions]
-
-
-def test_the_reference_is_the_shortest_run_that_passed() -> None:
-    made = packet(run("a", True, SEARCH, SEARCH, DELETE, "Done."), run("b", True, DELETE, "Done."), run("c", False))
-    assert reference_first(made.runs)[0].letter == "B"
-    assert nearest(made.runs[2], made.passing).letter == "B"
-
-
-def test_observations_know_the_fix_that_worked_after_an_error() -> None:
-    refused = call("Mail.delete", {"id": "oops"}, "Error: bad id", error="Error: bad id")
-    made = packet(run("a", True, refused, DELETE, DELETE, "Done."))
-    first, second, third = by_function([made])["Mail.delete"]
-    assert (first.error, first.fix) == ("Error: bad id", ("id",))
-    assert (second.error, second.repeated, third.repeated) == ("", False, True)
-    assert second.forms == {"id": "identifier"}
 
 
 def test_what_a_tool_complains_about_stays_readable() -> None:

@@ -1,0 +1,70 @@
+"""How a packet is written for a construction model: every divergence, each thing once, shorter when it must be."""
+
+from __future__ import annotations
+
+import re
+
+from tests.made_runs import call, packet, run
+from tests.model_replies import Runs, ticket
+
+from contramem.build.model.view import DEGRADATIONS, packet_text
+from contramem.contrast.align import align, reference_first
+
+
+def test_every_divergence_is_in_the_text_however_small_the_budget(runs: Runs) -> None:
+    for about in runs.packets:
+        letters = [one.letter for one in about.runs if one.counts]
+        text = packet_text(about, budget_tokens=1)
+        assert text.left_out == DEGRADATIONS
+        for row in align(reference_first([one for one in about.runs if one.counts])):
+            if set(row.steps) != set(letters):
+                for letter, step in row.steps.items():
+                    folded = re.search(rf"{letter}#\d+.* to .*{letter}#\d+.* x\d+ {re.escape(step.label)}", text.text)
+                    assert f"{letter}#{step.position}" in text.text or folded
+                    assert step.label in text.text
+
+
+def test_the_text_degrades_in_the_stated_order(runs: Runs) -> None:
+    about = ticket(runs)
+    full = packet_text(about)
+    assert full.left_out == ()
+    seen = []
+    for budget in range(full.tokens, 0, -10):
+        found = packet_text(about, budget)
+        assert found.left_out == DEGRADATIONS[: len(found.left_out)]
+        seen.append(len(found.left_out))
+    assert seen == sorted(seen)
+
+
+def test_what_all_runs_do_alike_is_told_once() -> None:
+    about = packet(
+        run("a", True, call("Mail.search", {"query": "news"}, [{"id": 1}]), call("Mail.delete", {"id": 1}), "done"),
+        run("b", False, call("Mail.search", {"query": "news"}, [{"id": 1}]), "nothing to delete"),
+    )
+    text = packet_text(about).text
+    assert text.count("Mail.search(") == 1
+    assert "all [A#" in text
+    assert re.search(r"^  A#\d+ Mail.delete\(", text, re.MULTILINE)
+
+
+def test_the_order_in_which_arguments_are_written_is_no_divergence_and_another_result_is_one() -> None:
+    about = packet(
+        run("a", True, call("Mail.move", {"id": 17, "to": "spam"}, "ok"), "done"),
+        run("b", True, call("Mail.move", {"to": "spam", "id": 17}, "ok"), call("Mail.delete", {"id": 17}), "done"),
+        run("c", False, call("Mail.move", {"id": 17, "to": "spam"}, [1, 2]), "done"),
+    )
+    moved = [line for line in packet_text(about).text.splitlines() if "Mail.move" in line]
+    assert [re.findall(r"[A-C]#", line) for line in moved] == [["A#", "B#"], ["C#"]]
+
+
+def test_a_text_that_was_shortened_says_so(runs: Runs) -> None:
+    about = ticket(runs)
+    assert "left out for length" not in packet_text(about).text
+    assert f"left out for length: {DEGRADATIONS[0]}" in packet_text(about, budget_tokens=1).text
+
+
+def test_a_signal_that_another_repeats_is_told_once(runs: Runs) -> None:
+    for about in runs.packets:
+        said = re.findall(r"signal \([a-z ]+\): (.*?)(?: \[[A-Z#\d ]+\])?$", packet_text(about).hints, re.MULTILINE)
+        assert said
+        assert not [one for one in said for other in said if one != other and other.endswith(one)]
