@@ -15,7 +15,7 @@ from contramem.experiment.opened import OpenedExperiment
 
 NAME = "manifest.json"
 PACKAGES = (
-    "contramem", "bm25s", "bpe-openai", "msgspec", "numpy", "pydantic", "agentdojo", "bfcl-eval", "openai",
+    "contramem", "bpe-openai", "msgspec", "numpy", "pydantic", "agentdojo", "bfcl-eval", "openai",
     "pydantic-ai-slim",
 )  # fmt: skip
 

@@ -71,7 +71,8 @@ class FieldReturned(NamedTuple):
         return any(satisfies(value, self.operator, self.value) for value in field_values(action.result(), self.field))
 
     def in_words(self) -> str:
-        return f"where `{self.function}` shows a `{self.field}` {_RELATIONS[self.operator]} {self.value}"
+        article = "an" if self.field[:1].lower() in tuple("aeiou") else "a"
+        return f"where `{self.function}` shows {article} `{self.field}` {_RELATIONS[self.operator]} {self.value}"
 
 
 _RELATIONS = {
