@@ -14,6 +14,7 @@ from contramem.chance import OutcomeTable
 from contramem.monitor.guard import Guard, Verdict
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import propose_candidates
+from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import MAX_CONTRADICTING, Weights, sharpen
 
@@ -92,7 +93,7 @@ def _replay(runs: Sequence[StudyRun], run_set: RunSet) -> tuple[list[_Candidate]
 
 
 def _candidate(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> _Candidate:
-    verdicts = tuple(run.recorded.replay(guard) for run in runs)
+    verdicts = replay_on_all(guard, (run.recorded for run in runs))
     return _Candidate(guard, Weights(runs, verdicts, run_set), verdicts)
 
 

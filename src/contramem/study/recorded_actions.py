@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from contramem.contrast.taint import find_tainted_calls
 from contramem.monitor.action import Action, ActionStream, EventAction, SeenValues
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
+from contramem.monitor.scope import TaskSays
 from contramem.traces.trajectory import Event, Trajectory
 
 
@@ -77,6 +78,10 @@ class RecordedActions:
             watcher.observe(action)
         return watcher.verdict
 
+    def calls_any(self, functions: frozenset[str]) -> bool:
+        """Was one of these called, whether it worked or not?"""
+        return not functions.isdisjoint(self._by_function)
+
     def _heard(self, functions: frozenset[str] | None) -> Sequence[Action]:
         if functions is None:
             return self.actions
@@ -90,3 +95,12 @@ class RecordedActions:
         for action in self.actions:
             grouped[action.function].append(action)
         return dict(grouped)
+
+
+def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdict, ...]:
+    """What each run did with the guard. Most runs call nothing that a guard is about: these share one verdict."""
+    idle = automaton(guard)
+    heard = None if any(isinstance(condition, TaskSays) for condition in guard.conditions) else idle.hears
+    if heard is None:
+        return tuple(run.replay(guard) for run in runs)
+    return tuple(run.replay(guard) if run.calls_any(heard) else idle.verdict for run in runs)

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from contramem.chance import OutcomeTable, chance
 from contramem.monitor.guard import Guard, Verdict
+from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
 
 Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
@@ -57,7 +58,8 @@ class Trial:
 
 def try_guard(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> Trial:
     """Replay the guard on `runs`, which are runs of `run_set`."""
-    return weigh(guard, [(run, run.recorded.replay(guard)) for run in runs], run_set)
+    verdicts = replay_on_all(guard, (run.recorded for run in runs))
+    return weigh(guard, list(zip(runs, verdicts, strict=True)), run_set)
 
 
 def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:
