@@ -103,4 +103,5 @@ def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdic
     heard = None if any(isinstance(condition, TaskSays) for condition in guard.conditions) else idle.hears
     if heard is None:
         return tuple(run.replay(guard) for run in runs)
-    return tuple(run.replay(guard) if run.calls_any(heard) else idle.verdict for run in runs)
+    verdict = idle.verdict
+    return tuple(run.replay(guard) if run.calls_any(heard) else verdict for run in runs)
