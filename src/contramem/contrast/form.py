@@ -91,13 +91,14 @@ def _parse_text(text: str) -> ParsedResult:
     if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
         return ParsedResult(ResultForm("empty", size=0), (), "")
     if stripped[0] in '[{"(':
-        value = _decode(stripped)
+        value = decode_literal(stripped)
         if isinstance(value, (dict, list)):
             return _parse_value(value)
     return _parse_key_lines(stripped) or ParsedResult(ResultForm("text"), (), stripped)
 
 
-def _decode(text: str) -> object:
+def decode_literal(text: str) -> object:
+    """JSON, or the repr of plain Python data; None when it is neither. Nothing is evaluated."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-import msgspec
+from contramem.contrast.form import decode_literal
 
 MAX_VALUES = 5000
 """Of one result. A guard about what a listing of a million lines holds would help nobody."""
-MAX_LITERAL_CHARS = 20_000
-"""Longer texts are not read as Python literals: their parser is slow."""
 
 _EMPTY = frozenset({"", "[]", "{}", "()", "null", "none", "no results", "set()"})
 _NOTHING_FOUND = re.compile(r"no (?:[a-z]+ ){1,4}(?:were |was )?found\.?", re.IGNORECASE)
@@ -31,23 +28,10 @@ def _decode_text(text: str) -> Any:
     if stripped.lower() in _EMPTY or _NOTHING_FOUND.fullmatch(stripped):
         return []
     if stripped[0] in '[{("':
-        value = _decode_literal(stripped)
+        value = decode_literal(stripped)
         if isinstance(value, (dict, list, tuple)):
             return value
     return _decode_lines(stripped) or text
-
-
-def _decode_literal(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    if len(text) > MAX_LITERAL_CHARS:
-        return None
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
 
 
 def _decode_lines(text: str) -> Any:

@@ -6,6 +6,7 @@ that chat records have. So `--map`, outcomes and tools work the same for all of 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,19 +19,20 @@ LOOKED_AT = 20
 """Messages that are looked at to recognise a dialect."""
 
 
-class ConversationReader:
+class ConversationReader(ABC):
     """One dialect of messages. A subclass says what its messages look like and how they read as chat messages."""
 
     name: str
     keys: tuple[str, ...] = ("messages",)
     """Where a record keeps its messages; dots lead into objects."""
 
+    @abstractmethod
     def is_message(self, value: object) -> bool:
-        raise NotImplementedError
+        """Is this one message of the dialect?"""
 
+    @abstractmethod
     def translate(self, message: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         """The chat messages that one message stands for; none when it says nothing that a run is made of."""
-        raise NotImplementedError
 
     def facts(self, record: Mapping[str, Any], messages: list[Any]) -> dict[str, Any]:
         """Fields under the names of chat records that the framework keeps elsewhere. The record's own fields win."""
