@@ -15,7 +15,7 @@ TESTS = ["tests/retrieve", "tests/inject", "--ignore=tests/inject/adapters"]
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="pydantic 2.10.6 has no wheels for Python 3.14")
 def test_the_core_installs_with_the_pins_of_are_and_passes_its_runtime_tests(tmp_path):
     python = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    installed = install(python, [*PINS, str(ROOT), "pytest", "hypothesis", "rank-bm25"])
+    installed = install(python, [*PINS, str(ROOT), "pytest", "hypothesis", "bm25s", "rank-bm25"])
     if "No matching distribution" in installed.stderr or "connection" in installed.stderr.lower():
         pytest.skip(f"the pinned versions cannot be had here: {installed.stderr.strip().splitlines()[-1]}")
     assert installed.returncode == 0, installed.stderr
