@@ -5,6 +5,7 @@ Claude Code comes with claude-agent-sdk. Codex is used where it is installed (`n
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,14 @@ def run(command, project, **env):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def start_resident_process(project):
+    """As an earlier session would have: how long that takes on a busy machine is not what is tested here."""
+    settings = json.loads((project / ".claude" / "settings.local.json").read_text())
+    command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    event = {"hook_event_name": "SessionStart", "session_id": "an earlier one", "source": "startup"}
+    subprocess.run(shlex.split(command), input=json.dumps(event), cwd=project, text=True, check=True, timeout=300)
+
+
 def shown(project):
     return [(line.where, len(line.cards)) for line in read_log(project / "inject.jsonl")[0]]
 
@@ -93,6 +102,7 @@ def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, ant
     install("claude-code", bank_path, project)
     servers = {"mcpServers": {"EmailClient": {"command": sys.executable, "args": ["server.py"]}}}
     (project / "mcp.json").write_text(json.dumps(servers))
+    start_resident_process(project)
     command = [claude_code(), "-p", task, "--mcp-config", "mcp.json", "--strict-mcp-config", "--allowedTools", DELETE]
     mine = ("ANTHROPIC_", "CLAUDE_", "HOME", "DISABLE_")  # as the fixture set them
     run(command, project, **{name: value for name, value in os.environ.items() if name.startswith(mine)})
