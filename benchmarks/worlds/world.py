@@ -50,6 +50,12 @@ class Session:
     def does(self, habit: str) -> bool:
         return self.rng.random() < self.agent.habits.get(habit, 0.0)
 
+    def breaks(self, rule: str) -> bool:
+        """Does the agent break this silent rule now? Then the run has failed, whatever else it does."""
+        broken = self.slips(rule)
+        self.spoiled = self.spoiled or broken
+        return broken
+
     def call(self, tool: str, /, **arguments: Any) -> Any:
         """The tool's answer; None when it refuses."""
         number = f"call_{len(self.messages)}"
@@ -73,10 +79,26 @@ class Session:
         self.messages.append({"role": "assistant", "content": text})
 
 
+@dataclass(frozen=True)
+class HouseRule:
+    """A rule that no tool enforces and no document mentions. Runs show that it is there, by how they end."""
+
+    name: str
+    """What `Session.breaks` is asked about."""
+    kind: str
+    """condition, form, source, choice, unit, cap, constant, order, each, once, or not to act."""
+    says: str
+    guard: str
+    """One guard that states it; others may do so as well (worlds/house_rules.py)."""
+
+
 class World:
     """State and tools of one domain. A subclass says what is in it and what is true of it."""
 
     name = ""
+    tasks = 30
+    """How many are worked on, unless somebody asks for another number."""
+    house_rules: tuple[HouseRule, ...] = ()
     planted: tuple[Planted, ...] = ()
     implied: frozenset[Claim] = frozenset()
     """True without being planted: what follows from how values flow."""

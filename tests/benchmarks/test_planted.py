@@ -15,9 +15,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from worlds.claims import claims_of, is_found, is_true, naive  # type: ignore[import-not-found]
 from worlds.clinic import Clinic  # type: ignore[import-not-found]
 from worlds.cluster import Cluster  # type: ignore[import-not-found]
+from worlds.greenhouse import Greenhouse  # type: ignore[import-not-found]
+from worlds.house_rules import Reference  # type: ignore[import-not-found]
+from worlds.laboratory import Laboratory  # type: ignore[import-not-found]
 from worlds.world import Session, runs  # type: ignore[import-not-found]
 
 from contramem.bank.card import Argument, FunctionCard
+from contramem.monitor.guard import parse_guard
 
 TASKS = 12
 
@@ -77,3 +81,27 @@ def test_comparing_call_names_finds_an_order_that_only_passing_runs_keep() -> No
 
     found = naive([record(True, "cordon_node", "drain_node"), record(False, "drain_node")])
     assert found == {("precedence", "cordon_node", "drain_node"), ("response", "drain_node", "cordon_node")}
+
+
+@pytest.mark.parametrize("world", [Laboratory, Greenhouse])
+def test_each_house_rule_can_be_stated_by_a_guard(world: Any) -> None:
+    reference = Reference(world)
+    for rule in world.house_rules:
+        guards = [parse_guard(rule.guard)]
+        assert reference.is_true(guards) and reference.rules_stated(guards) == {rule.name}, rule.name
+
+
+@pytest.mark.parametrize(
+    ("world", "guard"),
+    [
+        pytest.param(
+            Laboratory, "precedence(laboratory.dilute_sample, laboratory.run_assay)", id="its-condition-is-missing"
+        ),
+        pytest.param(
+            Greenhouse, "existence(greenhouse.readLamps) when greenhouse.setHeating", id="a-habit-without-effect"
+        ),
+        pytest.param(Greenhouse, "precedence(greenhouse.listBeds, greenhouse.irrigate)", id="what-everybody-does"),
+    ],
+)
+def test_a_guard_that_is_no_house_rule_is_not_true(world: Any, guard: str) -> None:
+    assert not Reference(world).is_true([parse_guard(guard)])
