@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -96,20 +96,50 @@ def sole_writer(connection: Connection, where: str) -> Iterator[bool]:
 
 @contextmanager
 def sole_holder(path: Path) -> Iterator[bool]:
-    """Hold the lock file at `path`, if it is free; until then, or until this process ends, however it ends."""
-    # An empty database: SQLite knows how to lock a file on every platform.
-    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as beside:
-        yield _is_locked(beside)
+    """Hold the lock file at `path`, if it is free, until this block or this process ends; then remove it."""
+    with ExitStack() as open_files:
+        free = _try_lock(path, open_files)
+        try:
+            yield free
+        finally:
+            if free:
+                _remove(path)
 
 
-def _is_locked(beside: sqlite3.Connection) -> bool:
+def _try_lock(path: Path, open_files: ExitStack) -> bool:
+    while True:
+        inode = _inode(path)
+        # An empty database: SQLite knows how to lock a file on every platform.
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        open_files.callback(connection.close)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            kind = error.sqlite_errorcode & 0xFF
+            if kind == sqlite3.SQLITE_BUSY:
+                return False
+            if kind != sqlite3.SQLITE_IOERR or _is_still(path, inode):
+                raise
+        # The last holder may have removed the file after we opened it: then others lock a new one, and so must we.
+        if _is_still(path, inode):
+            return True
+        connection.close()
+
+
+def _inode(path: Path) -> int | None:
     try:
-        beside.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-            return False
-        raise
-    return True
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _is_still(path: Path, inode: int | None) -> bool:
+    return inode is not None and _inode(path) == inode
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # Windows keeps what another process has open
+        path.unlink()
 
 
 @contextmanager
