@@ -96,12 +96,12 @@ def curated(request: Request) -> dict[str, Any]:
 
 def build(
     runs: Runs, store: Store, model: Model, *, parallel: int = 4, keep: bool = True, sleep: Any = lambda s: None,
-    caller: ModelCaller | None = None, **plan: Any,
+    caller: ModelCaller | None = None, choice: ModelChoice | None = None, **plan: Any,
 ) -> tuple[Rounds, Exchange]:  # fmt: skip
     """A whole build; the store is written."""
     exchange = Exchange(store, keep=keep)
     with store.writing("build"):
-        author = ModelAuthor(ModelChoice(model.name), exchange, runs.checks, runs.packets)
+        author = ModelAuthor(choice or ModelChoice(model.name), exchange, runs.checks, runs.packets)
         rounds = Rounds(BuildPlan(runs.packets, **plan), store, author, runs.checks)
         rounds.run(AskNow(caller or ModelCaller(model, parallel, sleep=sleep), exchange))
     return rounds, exchange

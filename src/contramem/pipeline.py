@@ -54,16 +54,18 @@ def build_bank(
     only: Only | None = None,
     append_only: bool = False,
     grade: Grade = DEFAULT_GRADE,
+    reassesses: bool = True,
     tools: dict[str, Tool] | None = None,
     on_progress: Progress = no_progress,
 ) -> BuildReport:
     """Fold what the packets teach into the store, one decision at a time (the paper's Algorithm 1).
 
     A decision that is refused changes nothing, and stands in the ledger with its reason. `only` builds just the
-    `functions` or just the `skills`; `grade` is the lowest at which a rule stays in service.
+    `functions` or just the `skills`; `grade` is the lowest at which a rule stays in service. Without `reassesses`,
+    cards stay as curation left them.
     """
     with store.writing("build"):
-        construction = BankBuild(store, author, checks, append_only=append_only, grade=grade)
+        construction = BankBuild(store, author, checks, append_only=append_only, grade=grade, reassesses=reassesses)
         if only != "skills":
             for function, observations in track("function cards", list(by_function(packets).items()), on_progress):
                 construction.function(function, observations, (tools or {}).get(function), packets)

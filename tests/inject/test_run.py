@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from contramem.bank.card import Argument, FunctionCard
+from contramem.bank.frozen import write_frozen
 from contramem.counting import count_tokens
 from contramem.errors import BankFileError, UsageError
 from contramem.inject.budget import brief_text_of
@@ -194,3 +195,19 @@ def test_ten_threads_on_one_run_see_a_card_once(memory):
     with ThreadPoolExecutor(10) as pool:
         shown = list(pool.map(lambda _: run.before_call(DELETE, {"email_id": "1"}), range(100)))
     assert sum(guidance is not None for guidance in shown) == 1
+
+
+def test_the_gaia2_profile_shows_the_card_before_each_proposed_call(memory):
+    run = memory.start(OTHER, profile="gaia2")
+    assert run.before_call(DELETE, {"email_id": "1"}) is not None
+    assert run.before_call(DELETE, {"email_id": "1"}) is None, "the call that was held for its card gets through"
+    run.observe(Event(1, "agent", "call", function=DELETE, result=Result("done")))
+    assert run.before_call(DELETE, {"email_id": "2"}) is not None
+
+
+def test_a_bank_carries_the_profile_of_an_ability(memory, tmp_path):
+    write_frozen(tmp_path / "bank.jsonl", memory.bank.to_bank(), "gaia2", {"Time": "time"})
+    again = Memory.load(tmp_path / "bank.jsonl")
+    assert again.start(OTHER, ability="time").profile.name == "time"
+    assert again.start(OTHER, ability="time").before_call(DELETE) is None
+    assert again.start(OTHER, ability="search").profile.name == "gaia2"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,9 +34,16 @@ class BankHeader(Strict):
     """Of all lines after this one, as they were written."""
     profile: Annotated[str, Field(min_length=1)] = "default"
     """The retrieval settings that the bank is meant for."""
+    ability_profiles: dict[str, str] = Field(default_factory=dict)
+    """Other settings for some abilities: Time is shown no cards before calls."""
     functions: int
     skills: dict[str, int]
     """By ability."""
+
+    def profile_of(self, ability: str | None) -> str:
+        """The profile for tasks of an ability, however its label is capitalized."""
+        own = {name.casefold(): profile for name, profile in self.ability_profiles.items()}
+        return own.get((ability or "").casefold(), self.profile)
 
 
 class FrozenFunction(FunctionCard):
@@ -85,7 +92,7 @@ class FrozenBank:
         return Bank({card.card_id: thaw(card) for card in self.cards})
 
 
-def freeze(bank: Bank, profile: str = "default") -> bytes:
+def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, str] | None = None) -> bytes:
     """The cards of `bank` that are in service, as a file."""
     frozen = [frozen_card(bank.entries[card.card_id]) for card in bank.cards]
     body = b"".join(frozen_line(card) for card in frozen)
@@ -93,15 +100,20 @@ def freeze(bank: Bank, profile: str = "default") -> bytes:
         contramem_bank=FORMAT,
         content_sha256=hashlib.sha256(body).hexdigest(),
         profile=profile,
+        ability_profiles=dict(sorted((ability_profiles or {}).items())),
         functions=len(bank.functions),
         skills=dict(sorted(Counter(card.ability for card in bank.skills).items())),
     )
-    return header.model_dump_json().encode() + b"\n" + body
+    # Files without such profiles stay readable for versions that do not know them.
+    unused = {"ability_profiles"} if not ability_profiles else set[str]()
+    return header.model_dump_json(exclude=unused).encode() + b"\n" + body
 
 
-def write_frozen(path: Path, bank: Bank, profile: str = "default") -> BankHeader:
+def write_frozen(
+    path: Path, bank: Bank, profile: str = "default", ability_profiles: Mapping[str, str] | None = None
+) -> BankHeader:
     """Write `bank` to `path`: the whole file, or, when that fails, nothing."""
-    content = freeze(bank, profile)
+    content = freeze(bank, profile, ability_profiles)
     try:
         with replacing(path) as file:
             file.write(content)

@@ -4,7 +4,8 @@
     decide.py        one build: every proposal is checked, decided and recorded; recorder.py: what is recorded;
                      learning.py: the cards that may change; reinstate.py: retired lessons that are proposed again
     reassess.py      when all deltas are decided, every card held against all runs; own_words.py: those in an author's
-                     own words; reassessment.py: what may become of a card
+                     own words; reassessment.py: what may become of a card; scopes.py: which are for all tasks or for
+                     the end of one
     deltas.py        the deltas of another ledger; recheck.py: a later look at the cards in service
 
 By rules: functions/ writes Function Cards, a file for each field; rules/ writes Skill Cards, a file for each kind of

@@ -19,6 +19,7 @@ from contramem.build.author import Author, Candidate, Curation, UnusableReply
 from contramem.build.reassess import DEFAULT_GRADE, reassess
 from contramem.build.recorder import BuildRecorder, BuildReport, Provenance, digest_of
 from contramem.build.reinstate import reinstate
+from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.errors import PatchError
@@ -39,12 +40,14 @@ class BankBuild:
         *,
         append_only: bool = False,
         grade: Grade = DEFAULT_GRADE,
+        reassesses: bool = True,
     ) -> None:
         self._recorder = BuildRecorder(store, author)
         self._author = author
         self._validator = validator
         self._append_only = append_only
         self._grade = grade
+        self._reassesses = reassesses and not append_only
         self._functions: set[str] = set()
 
     @property
@@ -219,9 +222,13 @@ class BankBuild:
         self._recorder.record(progress={step: f"{state} done"})
 
     def reassess(self, ability: str, packets: Sequence[Packet]) -> None:
-        """Hold every card of an ability against all its packets. Append-only banks are for comparison, and stay."""
-        if not self._append_only:
+        """Hold every card of an ability against all its packets, and say which are for all its tasks or for their end.
+
+        Append-only banks are for comparison, and keep every card as it is.
+        """
+        if self._reassesses:
             reassess(self._recorder, ability, packets, self._grade)
+        mark_scopes(self._recorder, ability, packets)
 
 
 class CheckedProposal(NamedTuple):

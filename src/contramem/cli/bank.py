@@ -132,10 +132,25 @@ def diff(left: str, right: str, as_json: bool) -> None:
 @click.option(
     "--grade", type=click.Choice(GRADES), help="Leave out Skill Cards below this grade. Cards without one stay."
 )
+@click.option(
+    "--ability-profile",
+    "ability_profiles",
+    multiple=True,
+    type=(str, click.Choice(list(PROFILES))),
+    metavar="ABILITY PROFILE",
+    help="Another profile for the tasks of an ability, such as: time time. Repeatable.",
+)
 @as_json
-def freeze(where: str, out: Path, profile: str, grade: Grade | None, as_json: bool) -> None:
+def freeze(
+    where: str,
+    out: Path,
+    profile: str,
+    grade: Grade | None,
+    ability_profiles: tuple[tuple[str, str], ...],
+    as_json: bool,
+) -> None:
     """Write the active cards to one file that agents load and pull requests can show."""
-    header = write_frozen(out, _load(store_only(where))[0].of_grade(grade), profile)
+    header = write_frozen(out, _load(store_only(where))[0].of_grade(grade), profile, dict(ability_profiles))
     skills = sum(header.skills.values())
     line = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
     _print({"out": str(out), **header.model_dump()} if as_json else line)

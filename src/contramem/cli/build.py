@@ -52,6 +52,7 @@ from contramem.validate.validator import Validator
     help="The lowest grade at which a rule is kept: enforced (a tool refuses otherwise), proven (more than chance "
     "explains) or observed (nothing speaks against it).",
 )
+@click.option("--no-reassess", is_flag=True, help="Keep cards as curation left them, without a check on all runs.")
 @click.option("--append-only", is_flag=True, help="Add every delta as its own card, with no curation (a baseline).")
 @click.option(
     "--deltas-from", metavar="STORE", help="Reuse the deltas recorded in STORE's ledger instead of reflecting again."
@@ -68,6 +69,7 @@ def build(
     rollouts: int | None,
     append_only: bool,
     grade: Grade,
+    no_reassess: bool,
     deltas_from: str | None,
     author: str | None,
     by_model: ModelOptions | None,
@@ -77,7 +79,7 @@ def build(
 
     Without --model this needs no key and no network.
     """
-    choice = Choice(sources, only, rollouts, append_only)
+    choice = Choice(sources, only, rollouts, append_only, not no_reassess)
     _check(choice, where, deltas_from)
     if by_model is not None:
         if author is not None or deltas_from is not None:
@@ -103,6 +105,7 @@ def build(
                 only=only,
                 append_only=append_only,
                 grade=grade,
+                reassesses=choice.reassesses,
                 tools=tools,
                 on_progress=tell,
             )
@@ -120,12 +123,15 @@ class Choice(NamedTuple):
     only: Only | None
     rollouts: int | None
     append_only: bool
+    reassesses: bool
 
 
 def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
     """Complain about what cannot be obeyed before anything is read or made."""
-    if choice.only == "functions" and (choice.append_only or deltas_from is not None):
-        raise UsageError("--append-only and --deltas-from are about skills: drop them, or drop --only functions.")
+    if choice.only == "functions" and (choice.append_only or not choice.reassesses or deltas_from is not None):
+        raise UsageError(
+            "--append-only, --no-reassess and --deltas-from are about skills: drop them, or drop --only functions."
+        )
     if deltas_from is None:
         return
     open_store(deltas_from).close()
@@ -144,7 +150,7 @@ def _build_by_model(
             vocabulary = Vocabulary(pool)
             with progress() as tell:
                 packets = contrast_all(pool, vocabulary, tell)
-        plan = BuildPlan(packets, tools, choice.only, choice.append_only, by_model.window)
+        plan = BuildPlan(packets, tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
         checks = Validator(vocabulary.closed)
         if by_model.dry_run:
             _foresee(plan, where, by_model, checks, as_json)

@@ -48,6 +48,9 @@ _OPTIONS = {
         metavar="N",
         help=f"Most tokens that runs take up in a prompt ({PACKET_BUDGET_TOKENS}); use fewer for small models.",
     ),
+    "every_function": click.option(
+        "--every-function", is_flag=True, help="Write a Function Card for every function that was seen to work."
+    ),
     "reasoning_effort": click.option(
         "--reasoning-effort", type=click.Choice(EFFORTS), help="Reasoning effort, for models that support it."
     ),
@@ -171,7 +174,14 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
     return ModelOptions(
         model=str(given["model"]),
         base_url=given["base_url"],
-        choice=ModelChoice(model, settings, prompts, packet_tokens, min(packet_tokens, FUNCTION_BUDGET_TOKENS)),
+        choice=ModelChoice(
+            model,
+            settings,
+            prompts,
+            packet_tokens,
+            min(packet_tokens, FUNCTION_BUDGET_TOKENS),
+            bool(given["every_function"]),
+        ),
         window=given["window"] or DEFAULT_WINDOW,
         parallel=given["parallel"] or PARALLEL,
         timeout_s=given["timeout"] or TIMEOUT_S,

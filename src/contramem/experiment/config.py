@@ -35,6 +35,8 @@ class SourcesConfig(ConfigTable, frozen=True, kw_only=True):
     """Targets to run, without memory, on the reference tasks; what they do is then learned from."""
     trials: Positive = 1
     """Of each collected run."""
+    target_trials: dict[str, Positive] = {}
+    """More for some: `multi-rollout` learns from several runs of its own target."""
 
 
 class TargetConfig(ConfigTable, frozen=True, kw_only=True):
@@ -176,6 +178,13 @@ class ConstructionConfig(ConfigTable, frozen=True, kw_only=True):
     reasoning_effort: str | None = None
     temperature: float | None = None
     suite: Literal["app_tool", "code_agent"] = "app_tool"
+    every_function: bool = False
+    """A Function Card for every observed function, as in the paper's GAIA2 bank."""
+    reassess: bool = True
+    """Hold cards against all runs in the end. Without it, `append-only` differs in curation alone."""
+    rollouts: Positive | None = None
+    """Runs of each source at a task that shared memories learn from; all when left out. With 1 and three sources,
+    contramem learns from as many runs as `multi-rollout` does."""
     budget_usd: Annotated[float, Meta(gt=0)] | None = None
     bank: str | None = None
     """A frozen bank that is there already, for the condition contramem. It is checked for leakage."""

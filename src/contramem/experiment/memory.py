@@ -117,7 +117,8 @@ def freeze_memory(
         (path / name).unlink(missing_ok=True)
     if isinstance(built.provider, Memory):
         path.mkdir(parents=True, exist_ok=True)
-        header = write_frozen(path / BANK, built.provider.bank.to_bank(), built.provider.bank.header.profile)
+        bank = built.provider.bank
+        header = write_frozen(path / BANK, bank.to_bank(), bank.header.profile, bank.header.ability_profiles)
         sha256 = header.content_sha256
     else:
         content = b"".join(msgspec.json.encode(_row(profiled, key, query)) + b"\n" for key, query in queries.items())

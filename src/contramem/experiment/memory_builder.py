@@ -70,6 +70,12 @@ class MemoryBuilder:
     def reference(self) -> Reference:
         return Reference(self.runs)
 
+    @cached_property
+    def shared_reference(self) -> Reference:
+        """What memories of all sources learn from."""
+        rollouts = self.opened.config.construction.rollouts
+        return self.reference if rollouts is None else self.reference.limit_rollouts(rollouts)
+
     def inputs(self, condition: str, target: str | None) -> str:
         """A digest of all that the memory depends on."""
         config = self.opened.config
@@ -119,7 +125,16 @@ class MemoryBuilder:
             stores = self.folder.memory / "stores"
             with writable(stores):
                 stores.mkdir(parents=True, exist_ok=True)
-            self._inputs_by_source[source] = ConditionInputs(self.reference, stores, source, self.model, profile)
+            self._inputs_by_source[source] = ConditionInputs(
+                self.shared_reference,
+                stores,
+                source,
+                self.model,
+                profile,
+                ability_profiles=self.opened.config.conditions.ability_profiles,
+                reassesses=self.opened.config.construction.reassess,
+                pool=self.reference,
+            )
         return self._inputs_by_source[source]
 
     def _apply_profile(self, provider: MemoryProvider) -> ProfiledProvider:
@@ -197,7 +212,9 @@ def author(construction: ConstructionConfig) -> Iterator[ByModel | None]:
 
     assert construction.model is not None, "checked before"
     settings = ModelSettings(temperature=construction.temperature, reasoning_effort=construction.reasoning_effort)
-    choice = ModelChoice(construction.model, settings, Prompts(construction.suite))
+    choice = ModelChoice(
+        construction.model, settings, Prompts(construction.suite), every_function=construction.every_function
+    )
     price = price_of(construction.model)
     if construction.budget_usd is not None and price is None:
         raise UsageError(

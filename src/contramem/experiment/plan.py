@@ -47,7 +47,7 @@ def jobs_to_collect(opened: OpenedExperiment, folder: ResultFolder) -> list[Job]
         _job(opened, Arm(NO_MEMORY, target, 0, "", folder.reference / file_name(target)), task, trial)
         for target in opened.config.sources.collect
         for task in tasks
-        for trial in range(opened.config.sources.trials)
+        for trial in range(opened.config.sources.target_trials.get(target, opened.config.sources.trials))
     ]
 
 

@@ -135,7 +135,8 @@ class Memory:
         if self._file and (changed := self._file.read_change()):
             self._served = LoadedBank.of(changed)
         served = self._served
-        chosen = profile if isinstance(profile, Profile) else profile_named(profile or served.bank.header.profile)
+        named = profile or served.bank.header.profile_of(query.ability)
+        chosen = named if isinstance(named, Profile) else profile_named(named)
         run_id = run_id or os.urandom(8).hex()
         withheld = self._withheld(run_id)
         retrieval = None if withheld else served.retriever.retrieve(query, chosen)
@@ -170,6 +171,8 @@ class Run:
         self._task_name = (query.task_id or digest(query.task)) if log else ""
         self._shown: set[str] = set()
         self._shown_again: set[str] = set()
+        self._awaited: set[str] = set()
+        """In profiles with a card before each call: cards that were shown, whose call has not been made since."""
         self._described: dict[str, str] = {}
         self._failed: set[str] = set()
         self._reminded = False
@@ -228,9 +231,10 @@ class Run:
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call; None when there is nothing, or it was shown already.
 
-        A function brings its card once a run, unless it was shown whole at the start, and once more after it failed. In
-        profiles with obligations, a call that would break a guard of a shown card for good brings a warning, once for
-        each guard. `function` may be spelled in any of the usual ways (`App.function`, `App__function`, the bare name
+        A function brings its card once a run, unless it was shown whole at the start, and once more after it failed; or
+        before each call, where the profile says so: the call that follows its card gets through. In profiles with
+        obligations, a call that would break a guard of a shown card for good brings a warning, once for each
+        guard. `function` may be spelled in any of the usual ways (`App.function`, `App__function`, the bare name
         where one app has it). Arguments, where given, are looked through for required ones that are missing; of a shell
         command they tell the program.
         """
@@ -282,6 +286,8 @@ class Run:
             return None
         with self._lock:
             failed = card.card_id in self._failed
+            if self.profile.each_call:
+                return self._card_before_each(card, arguments, failed)
             again = failed and card.card_id not in self._shown_again
             if card.card_id in self._shown and not again:
                 return None
@@ -289,6 +295,18 @@ class Run:
             if failed:
                 self._shown_again.add(card.card_id)
             self._failed.discard(card.card_id)
+        return self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
+
+    def _card_before_each(
+        self, card: FunctionCard, arguments: Mapping[str, Any] | None, failed: bool
+    ) -> Guidance | None:
+        """Called with the lock held."""
+        if card.card_id in self._awaited:
+            self._awaited.discard(card.card_id)
+            return None
+        self._awaited.add(card.card_id)
+        self._shown.add(card.card_id)
+        self._failed.discard(card.card_id)
         return self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
 
     def _warning(self, function: str, arguments: Mapping[str, Any] | None) -> Guidance | None:
@@ -321,6 +339,8 @@ class Run:
         if self._recording is not None:
             self._recording.event(self.run_id, event)
         with self._lock:
+            if card is not None:
+                self._awaited.discard(card.card_id)
             if card is not None and event.result is not None and event.result.error is not None:
                 self._failed.add(card.card_id)
             return self._watching.observe(event)

@@ -37,9 +37,11 @@ class Profile:
     functions: int
     """Function Cards at task start, at most."""
     before_call: BeforeCall
-    """Which functions bring their card before the first call: `risky` means those that write or have known mistakes."""
+    """Which functions bring their card before a call: `risky` means those that write or have known mistakes."""
     budget_tokens: int
     """Of the guidance at task start, policy included."""
+    each_call: bool = False
+    """The card comes before every call that the agent proposes, as in the paper. Otherwise once a run."""
     call_budget_tokens: int = 350
     """Of the guidance before one call, policy included."""
     prior: AppPrior = SOFT
@@ -69,7 +71,7 @@ class Profile:
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("gaia2", skills=3, functions=5, before_call="always", budget_tokens=2400),
+        Profile("gaia2", skills=3, functions=5, before_call="always", each_call=True, budget_tokens=2400),
         Profile(
             "time",
             skills=3,

@@ -15,7 +15,7 @@ from tests.model_replies import Runs, build, fenced, new_store
 
 from contramem.bank.store import open_store
 from contramem.build.model import replies
-from contramem.build.model.author import MAX_ASKED
+from contramem.build.model.author import MAX_ASKED, ModelChoice
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.price import Price
 from contramem.llm.request import ModelReply, Request
@@ -267,3 +267,32 @@ def test_json_in_a_fence_of_markdown_is_json(tmp_path: Path, runs: Runs) -> None
     with new_store(tmp_path) as store:
         build(runs, store, model)
         assert len(store.bank().cards) == 2
+
+
+def test_every_function_that_worked_gets_a_card_where_that_is_asked_for(tmp_path: Path, runs: Runs) -> None:
+    builders = [{"card": None}, CARD]
+    model = ScriptedModel(
+        by=lambda asked: builders.pop(0) if asked.stage == "builder" and asked.subject == "Mail.delete" else good(asked)
+    )
+    with new_store(tmp_path) as store:
+        build(runs, store, model, choice=ModelChoice("scripted", every_function=True))
+        assert "Mail.delete" in [card.tool for card in store.bank().functions]
+    again = [asked for asked in model.asked if asked.subject == "Mail.delete"][-1]
+    assert "gets a card" in again.messages[-1].text
+
+
+def test_without_reassessment_a_card_keeps_a_guard_that_other_tasks_contradict(tmp_path: Path, runs: Runs) -> None:
+    search = call("Mail.search", {"query": "news"}, [{"id": 17}])
+    other = packet(
+        run("a", True, search, "found it", task_id="t2"), run("b", False, search, "no", task_id="t2"),
+        run("c", True, search, "found it", task_id="t2"),
+    )  # fmt: skip
+    both = Runs([*runs.packets, other], Vocabulary())
+    model = ScriptedModel(
+        by=lambda asked: {"deltas": []} if asked.stage == "reflector" and "t2" in asked.subject else good(asked)
+    )
+    with new_store(tmp_path) as store:
+        build(both, store, model, reassesses=False)
+        (card,) = store.bank().skills
+        assert card.guards == ("existence(Mail.delete)",)
+        assert all(entry.decision.by.kind == "model" for entry in store.ledger())

@@ -42,6 +42,7 @@ MAX_REPEATED_CHARS = 6_000
 MAX_FUNCTION_LINES = 16
 """What the Curator is told of functions: those of the delta first, then those of the cards, nearest first."""
 NONE = "none"
+NO_CARD = "Every function that was seen to work gets a card: say what it does, its arguments and what it returns."
 
 Made = TypeVar("Made")
 Judge = Callable[[str], tuple[Made, list[str]]]
@@ -57,6 +58,9 @@ class ModelChoice:
     prompts: Prompts = field(default_factory=Prompts)
     packet_tokens: int = PACKET_BUDGET_TOKENS
     function_tokens: int = FUNCTION_BUDGET_TOKENS
+    every_function: bool = False
+    """Every function that was seen to work gets a card, as in the paper's GAIA2 bank. Otherwise one that has nothing to
+    say beyond its documentation gets none."""
 
 
 class ModelAuthor:
@@ -74,7 +78,8 @@ class ModelAuthor:
         self._odd: set[str] = set()
         self._charged: set[str] = set()
         written = digest(json.dumps([choice.prompts.digest, asdict(choice.settings), choice.packet_tokens,
-                                     choice.function_tokens], sort_keys=True))  # fmt: skip
+                                     choice.function_tokens, *([True] if choice.every_function else [])],
+                                    sort_keys=True))  # fmt: skip
         self.attribution = Attribution(kind="model", name=choice.name, version=written)
 
     # The three jobs
@@ -87,9 +92,15 @@ class ModelAuthor:
 
         def judge(reply: str) -> tuple[FunctionCard | None, list[str]]:
             card = replies.function_card(reply, function)
-            return card, _complaints(self._checks.card(card, observations, packets)) if card is not None else []
+            if card is None:
+                return None, [NO_CARD] if self._is_card_due(observations) else []
+            return card, _complaints(self._checks.card(card, observations, packets))
 
         return self._converse(self.builder_request(function, observations, tool), judge)
+
+    def _is_card_due(self, observations: Sequence[Observation]) -> bool:
+        # What never worked may be a function that a model made up.
+        return self._choice.every_function and any(not observation.error for observation in observations)
 
     def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
         def judge(reply: str) -> tuple[list[Candidate], list[str]]:
@@ -139,6 +150,7 @@ class ModelAuthor:
             function,
             replies.BuilderReply,
             function=function,
+            every_function=self._is_card_due(observations),
             calls=fence("calls", function_text(observations, self._choice.function_tokens)),
             documentation=fence("documentation", documentation) if documentation else "",
         )

@@ -43,6 +43,8 @@ class BuildPlan:
     tools: Mapping[str, Tool] = field(default_factory=dict)
     only: Only | None = None
     append_only: bool = False
+    reassesses: bool = True
+    """Are cards held against all runs of their ability in the end?"""
     window: int = DEFAULT_WINDOW
     """Packets of an ability that are reflected on against the same bank. 1 is the paper's order."""
 
@@ -54,7 +56,7 @@ class Rounds:
         self._plan = plan
         self._store = store
         self._author = author
-        self._construction = BankBuild(store, author, checks, append_only=plan.append_only)
+        self._construction = BankBuild(store, author, checks, append_only=plan.append_only, reassesses=plan.reassesses)
         self._functions: dict[str, list[Observation]] = by_function(plan.packets) if plan.only != "skills" else {}
         self._abilities = {
             ability: _Ability(packets)

@@ -16,7 +16,6 @@ from contramem.build.rules.author import RuleAuthor
 from contramem.evaluate.conditions.condition import (
     RULES,
     BuiltMemory,
-    ByModel,
     ConditionInputs,
     ConstructionCost,
     NotApplicable,
@@ -116,20 +115,19 @@ def _build(name: str, inputs: ConditionInputs, reference: Reference) -> _BuiltBa
     built = inputs.kept.get(name)
     if not isinstance(built, _BuiltBank):
         with open_store(inputs.store(name, reference), create=True) as store:
-            built = (
-                _build_by_model(inputs.model, reference, store) if inputs.model else _build_by_rules(reference, store)
-            )
+            build = _build_by_model if inputs.model else _build_by_rules
+            built = build(inputs, reference, store)
         inputs.kept[name] = built
     return built
 
 
-def _build_by_rules(reference: Reference, store: Store) -> _BuiltBank:
+def _build_by_rules(inputs: ConditionInputs, reference: Reference, store: Store) -> _BuiltBank:
     author, clock = RuleAuthor(reference.vocabulary), reference.clock
     reference.prepare()
     began = clock()
     _by_rules(reference, store, author, only="functions")
     between = clock()
-    bank = _by_rules(reference, store, author, only="skills")
+    bank = _by_rules(reference, store, author, only="skills", reassesses=inputs.reassesses)
     return _BuiltBank(
         bank,
         ConstructionCost(RULES, len(reference), seconds=between - began),
@@ -138,20 +136,34 @@ def _build_by_rules(reference: Reference, store: Store) -> _BuiltBank:
 
 
 def _by_rules(
-    reference: Reference, store: Store, author: Author, *, only: Only | None = None, append_only: bool = False
+    reference: Reference,
+    store: Store,
+    author: Author,
+    *,
+    only: Only | None = None,
+    append_only: bool = False,
+    reassesses: bool = True,
 ) -> Bank:
-    checks = Validator(reference.vocabulary.closed)
     build_bank(
-        reference.packets, store, author, checks, only=only, append_only=append_only, tools=reference.tools
-    )  # fmt: skip
+        reference.packets,
+        store,
+        author,
+        Validator(reference.vocabulary.closed),
+        only=only,
+        append_only=append_only,
+        reassesses=reassesses,
+        tools=reference.tools,
+    )
     return store.bank()
 
 
-def _build_by_model(model: ByModel, reference: Reference, store: Store) -> _BuiltBank:
+def _build_by_model(inputs: ConditionInputs, reference: Reference, store: Store) -> _BuiltBank:
+    model = inputs.model
+    assert model is not None
     exchange, answer = model.asking(store)
     reference.prepare()
     began = reference.clock()
-    plan = BuildPlan(reference.packets, reference.tools)
+    plan = BuildPlan(reference.packets, reference.tools, reassesses=inputs.reassesses)
     checks = Validator(reference.vocabulary.closed)
     build = build_by_model(plan, store, model.choice, checks, answer, exchange=exchange)
     if build.stopped is not None:
@@ -174,7 +186,7 @@ def _only(bank: Bank, kind: type[FunctionCard] | type[SkillCard]) -> Bank:
 def _memory(
     inputs: ConditionInputs, bank: Bank, construction: ConstructionCost, learned_from: Reference
 ) -> BuiltMemory:
-    frozen = parse_frozen(freeze(bank, inputs.profile), "this bank")
+    frozen = parse_frozen(freeze(bank, inputs.profile, inputs.ability_profiles), "this bank")
     guards, habits = CardGuards(bank), Habits.learn(contests(learned_from.tasks))
     return BuiltMemory(
         provider=Memory(frozen),

@@ -100,7 +100,13 @@ class ConditionInputs:
     """None: by rules."""
     profile: str = "default"
     """How cards are retrieved and shown."""
+    ability_profiles: Mapping[str, str] = field(default_factory=dict)
+    """Other profiles for some abilities."""
     rollouts: int = ROLLOUTS
+    reassesses: bool = True
+    """Are cards held against all runs in the end?"""
+    pool: Reference | None = None
+    """All runs, where `reference` has only some of each source: a target's own memory may need more of its own."""
     kept: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
     """What several conditions are made of: built once, by whichever comes first."""
 
@@ -112,7 +118,7 @@ class ConditionInputs:
         """The target's own runs."""
         if self.target is None:
             raise NotApplicable("there is no target: name the source whose runs it learns from")
-        return self.reference.only(self.target, rollouts)
+        return (self.pool or self.reference).only(self.target, rollouts)
 
     def store(self, name: str, reference: Reference) -> Path:
         """Where the store of that name is for these runs."""

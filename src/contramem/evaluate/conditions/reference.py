@@ -66,6 +66,11 @@ class Reference:
         """Make the packets, if that has not been done. Seconds it took: every memory is charged with them."""
         return self._prepared_s if self.packets else 0.0
 
+    def limit_rollouts(self, rollouts: int) -> Reference:
+        """The first `rollouts` runs of each task by each source."""
+        kept = (run for task in self.tasks for source in self.sources for run in by_source(task, source)[:rollouts])
+        return Reference(kept, self.clock)
+
     def only(self, source: str, rollouts: int) -> Reference:
         """The first `rollouts` runs of each task by one source."""
         if source not in self.sources:

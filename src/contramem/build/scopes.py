@@ -1,0 +1,115 @@
+"""Scopes: which cards of an ability are for every task of it (`universal`), and which for the end of a task.
+
+The time profile keeps slots for both (paper, A.1). A mark follows from what a card checks and from the tasks that show
+it, never from its words; an author may mark what is about the end by the tag `finalization`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contramem.bank.bank import Change
+from contramem.bank.ledger import Decision
+from contramem.bank.support import Scope
+from contramem.build.learning import LearningCard, learning_cards
+from contramem.build.recorder import BuildRecorder
+from contramem.build.rules.author import RuleAuthor
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import guards_of
+
+MIN_TASKS = 3
+"""That show a card, before it can be for all of them."""
+MIN_SHARE = 2 / 3
+"""Of the tasks of an ability that a universal card is about."""
+FINALIZATION_TAG = "finalization"
+FINALIZE = "finalize"
+"""How a guard writes the end of a run, whatever ends it."""
+
+
+def mark_scopes(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -> None:
+    """Note the scope of each card of an ability. A scope that a person gave stays."""
+    tasks = _Tasks.of(packets)
+    for card in learning_cards(recorder.bank, ability):
+        scope = scope_of(card, tasks)
+        if scope != card.footing.scope and not _is_given_by_person(recorder, card):
+            recorder.record(_decide(recorder, card, scope), progress={})
+
+
+@dataclass(frozen=True)
+class _Tasks:
+    """The tasks of an ability."""
+
+    called: dict[str, frozenset[str]]
+    """The functions that passing runs call, or all runs where none passed, by task key."""
+    ending: frozenset[str]
+    """Functions that end a run."""
+
+    @classmethod
+    def of(cls, packets: Sequence[Packet]) -> _Tasks:
+        steps = (step for packet in packets for run in packet.runs for step in run.actions)
+        ending = {step.function for step in steps if step.function and step.effect == FINALIZE}
+        return cls({packet.task_key: _called(packet) for packet in packets}, frozenset((*ending, FINALIZE)))
+
+    def hold_all_of(self, card: LearningCard) -> bool:
+        """Are all tasks at hand that the card rests on?"""
+        return self.called.keys() >= {*card.footing.tasks, *card.footing.contradicted_by}
+
+    def share(self, card: LearningCard) -> float:
+        """Of the tasks, those that the card is about: they call all its functions, or, where it names none, show it."""
+        named = set(card.card.functions_used)
+        about = [
+            key for key, called in self.called.items() if (named <= called if named else key in card.footing.tasks)
+        ]
+        return len(about) / len(self.called) if self.called else 0.0
+
+
+def scope_of(card: LearningCard, tasks: _Tasks) -> Scope | None:
+    """The end comes first: a card about it is repeated there, and needs no place at the start."""
+    if FINALIZATION_TAG in card.card.tags or any(
+        guard.template == "last" or guard.target in tasks.ending for guard in guards_of(card.card.guards)
+    ):
+        return "finalization"
+    if not tasks.hold_all_of(card):
+        return card.footing.scope
+    shown = set(card.footing.tasks) - set(card.footing.contradicted_by)
+    is_opposed = len(card.footing.contradicted_by) > len(shown) / 3
+    if len(shown) >= MIN_TASKS and not is_opposed and tasks.share(card) >= MIN_SHARE:
+        return "universal"
+    return None
+
+
+def _called(packet: Packet) -> frozenset[str]:
+    runs = packet.passing or packet.runs
+    return frozenset(step.function for run in runs for step in run.actions if step.function)
+
+
+def _is_given_by_person(recorder: BuildRecorder, card: LearningCard) -> bool:
+    """Is the present scope somebody's own choice?"""
+    if card.footing.scope is None:
+        return False
+    changes = [
+        decision
+        for decision in recorder.decisions_on(card.card.card_id)
+        for change in decision.changes
+        if change.card_id == card.card.card_id
+        and change.after.footing.scope != (change.before.footing.scope if change.before else None)
+    ]
+    return bool(changes) and changes[-1].by.kind != "rules"
+
+
+def _decide(recorder: BuildRecorder, card: LearningCard, scope: Scope | None) -> Decision:
+    before = recorder.bank.entries[card.card.card_id]
+    footing = before.footing.model_copy(update={"scope": scope})
+    reasons = {
+        "universal": "It is about nearly every task of this ability.",
+        "finalization": "It is about how a task ends.",
+        None: "It is no longer about nearly every task of this ability, nor about how one ends.",
+    }
+    return Decision(
+        operation="PATCH",
+        reason=reasons[scope],
+        by=RuleAuthor.attribution,
+        ability=card.card.ability,
+        changes=(Change(before=before, after=before.model_copy(update={"footing": footing})),),
+    )
