@@ -1,6 +1,7 @@
 """From patches to the bank and its ledger.
 
     card.py      FunctionCard, SkillDelta, SkillCard: the schemas of the paper
+    fields.py    one table: what each field of a Skill Card is called, who reads it, what a model is asked for
     patch.py     Patch: ADD, PATCH, MERGE, NARROW, NOOP
     bank.py      Bank: a value; a decision gives the next one. support.py is what a card rests on
     ledger.py    Decision: everything ever decided, accepted or refused

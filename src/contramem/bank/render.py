@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from contramem.bank.card import Argument, Card, FunctionCard, SkillCard
+from contramem.bank.fields import SKILL_FIELDS, SkillField
 
 BLUE, GREEN, RED = "blue", "green", "red"
 OK, BAD = "✓", "✗"
@@ -47,21 +48,26 @@ def _function_parts(card: FunctionCard) -> Iterator[RenderableType]:
 
 def _skill_parts(card: SkillCard) -> Iterator[RenderableType]:
     yield _field("Title", Text(visible(card.title), style="bold"))
-    yield _field("Applies when", visible(card.applies_when))
-    yield _box("Core decision boundary", GREEN, [card.skill.core_rule])
-    yield _field("Completion ledger", _list(card.skill.completion, OK))
-    if card.skill.success_failure_contrast:
-        yield _field("Contrastive evidence", visible(card.skill.success_failure_contrast))
-    if card.evidence.good_example:
-        yield _box("Observed passing pattern", GREEN, [card.evidence.good_example], OK)
-    if card.evidence.bad_example:
-        yield _box("Observed failing pattern", RED, [card.evidence.bad_example], BAD)
-    if card.skill.recovery:
-        yield _field("Recovery", visible(card.skill.recovery))
-    if card.skill.efficiency:
-        yield _field("Efficiency", visible(card.skill.efficiency))
-    if card.functions_used:
-        yield _field("Functions used", visible(", ".join(card.functions_used)))
+    yield from (_skill_part(field, texts) for field, texts in _shown_fields(card))
+
+
+def _shown_fields(card: SkillCard) -> Iterator[tuple[SkillField, tuple[str, ...]]]:
+    shown = (field for field in SKILL_FIELDS if field.label and not field.explorer_only)
+    return ((field, texts) for field in shown if (texts := field.texts(card)))
+
+
+def _skill_part(field: SkillField, texts: tuple[str, ...]) -> RenderableType:
+    match field.style:
+        case "rule":
+            return _box(field.label, GREEN, texts)
+        case "passing":
+            return _box(field.label, GREEN, texts, OK)
+        case "failing":
+            return _box(field.label, RED, texts, BAD)
+        case "checklist":
+            return _field(field.label, _list(texts, OK))
+        case _:
+            return _field(field.label, visible(", ".join(texts)))
 
 
 def _shell(title: str, colour: str, parts: Iterable[RenderableType]) -> Panel:
@@ -121,20 +127,24 @@ def _function_blocks(card: FunctionCard) -> Iterator[str]:
 
 def _skill_blocks(card: SkillCard) -> Iterator[str]:
     yield f"## {_plain(card.title)}"
-    yield f"**Applies when:** {_plain(card.applies_when)}"
-    yield f"> **Core decision boundary:** {_plain(card.skill.core_rule)}"
-    yield "**Completion ledger**\n\n" + _items(f"{OK} {_plain(item)}" for item in card.skill.completion)
-    for name, text in (
-        ("Contrastive evidence:", card.skill.success_failure_contrast),
-        (f"{OK} Observed passing pattern:", card.evidence.good_example),
-        (f"{BAD} Observed failing pattern:", card.evidence.bad_example),
-        ("Recovery:", card.skill.recovery),
-        ("Efficiency:", card.skill.efficiency),
-    ):
-        if text:
-            yield f"**{name}** {_plain(text)}"
-    if card.functions_used:
-        yield "**Functions used:** " + ", ".join(f"`{visible(function)}`" for function in card.functions_used)
+    yield from (_skill_block(field, texts) for field, texts in _shown_fields(card))
+
+
+def _skill_block(field: SkillField, texts: tuple[str, ...]) -> str:
+    text = ", ".join(map(_plain, texts))
+    match field.style:
+        case "rule":
+            return f"> **{field.label}:** {text}"
+        case "passing":
+            return f"**{OK} {field.label}:** {text}"
+        case "failing":
+            return f"**{BAD} {field.label}:** {text}"
+        case "checklist":
+            return f"**{field.label}**\n\n" + _items(f"{OK} {_plain(item)}" for item in texts)
+        case "functions":
+            return f"**{field.label}:** " + ", ".join(f"`{visible(function)}`" for function in texts)
+        case _:
+            return f"**{field.label}:** {text}"
 
 
 def _items(texts: Iterable[str]) -> str:

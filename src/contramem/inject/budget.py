@@ -9,6 +9,7 @@ from sys import maxsize
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Card, FunctionCard
+from contramem.bank.fields import SKILL_FIELDS, SkillField
 from contramem.counting import count_tokens
 from contramem.prompts import render
 
@@ -49,13 +50,27 @@ def size(text: str) -> Size:
 
 def text_of(card: Card) -> CardText:
     """`card` in words. Its fields are made one line each, so no card can pass for two, or for a heading of ours."""
-    kind, essential = ("function", 2) if isinstance(card, FunctionCard) else ("skill", 3)
-    lines = render(f"inject/prompts/{kind}_card.jinja", card=in_lines(card.model_dump())).text.strip().split("\n")
+    essential = 2 if isinstance(card, FunctionCard) else 3
+    lines = _write(card).strip().split("\n")
     upto = [Size(1, 0)]  # the blank line before the card
     for line in lines:
         # With its line break: the tokenizer never joins a break to what follows, so sizes of lines add up.
         upto.append(upto[-1] + size(line + "\n"))
     return CardText(card.card_id, tuple(lines), tuple(upto), essential)
+
+
+def _write(card: Card) -> str:
+    if isinstance(card, FunctionCard):
+        return render("inject/prompts/function_card.jinja", card=in_lines(card.model_dump())).text
+    shown = [(field, field.texts(card)) for field in SKILL_FIELDS if field.guidance]
+    fields = [(field.guidance, _join(field, texts)) for field, texts in shown if texts]
+    return render("inject/prompts/skill_card.jinja", title=in_lines(card.title), fields=fields).text
+
+
+def _join(field: SkillField, texts: tuple[str, ...]) -> str:
+    if not field.is_list:
+        return str(in_lines(texts[0]))
+    return (", " if field.style == "functions" else "; ").join(in_lines(texts))
 
 
 def lesson_of(card: FunctionCard) -> str:

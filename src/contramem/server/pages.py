@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from contramem.bank.fields import SKILL_FIELDS
 from contramem.bank.render import visible
 from contramem.server.project import Project
 from contramem.server.tokens import Token
@@ -20,6 +21,7 @@ _JINJA = Environment(
     lstrip_blocks=True,
 )  # fmt: skip
 _JINJA.filters["visible"] = lambda text: visible(str(text))
+_JINJA.globals["skill_fields"] = SKILL_FIELDS
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeAlias
 
 from contramem.bank.card import FunctionCard, SkillDelta
+from contramem.bank.fields import SKILL_FIELDS
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
@@ -84,15 +85,6 @@ def fields(text: Text) -> Iterator[Field]:
         yield from (Field("common_mistakes", line) for line in text.common_mistakes)
         yield Field("side_effects", text.side_effects)
         return
-    yield Field("title", text.title)
-    yield Field("applies_when", text.applies_when)
-    yield Field("solves", text.solves)
-    yield from (Field("tags", tag) for tag in text.tags)
-    yield Field("core_rule", text.skill.core_rule)
-    yield from (Field("completion", line) for line in text.skill.completion)
-    yield Field("success_failure_contrast", text.skill.success_failure_contrast)
-    yield Field("recovery", text.skill.recovery)
-    yield Field("efficiency", text.skill.efficiency)
-    for name in type(text.evidence).model_fields:
-        yield Field(name, getattr(text.evidence, name))
-    yield from (Field("guards", guard) for guard in text.guards)
+    for field in SKILL_FIELDS:
+        if field.style != "functions":
+            yield from (Field(field.name, line) for line in field.texts(text))

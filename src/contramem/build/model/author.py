@@ -173,6 +173,7 @@ class ModelAuthor:
             packet=fence("packet", text.text),
             hints=fence("hints", text.hints) if text.hints else NONE,
             cards=fence("cards", cards) if cards else NONE,
+            delta_fields=replies.card_shape(hints=True),
         )
 
     def curator_request(self, candidate: Candidate, packet: Packet, bank: Bank) -> Request:
@@ -190,6 +191,7 @@ class ModelAuthor:
             functions=fence("functions", "\n".join(f"{card.tool}: {card.what_it_does}" for card in functions))
             if functions
             else NONE,
+            card_fields=replies.card_shape(),
         )
 
     def _request(self, stage: Stage, subject: str, kind: type[BaseModel], **values: object) -> Request:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from contramem.build.model.focus import Focus, FocusBlocks, Suite, load_focus
+from contramem.build.model.replies import card_shape
 from contramem.contrast.packet import Packet
 from contramem.errors import UsageError
 from contramem.llm.request import PromptMessage
@@ -47,8 +48,8 @@ class Prompts:
 
     @property
     def digest(self) -> str:
-        """Of all wordings: templates and focus blocks."""
-        sources = [self._source(template) for template in TEMPLATES]
+        """Of all wordings: templates, the fields that they ask for, and focus blocks."""
+        sources = [*(self._source(template) for template in TEMPLATES), card_shape(hints=True)]
         blocks = self._focus.blocks[self.suite]
         sources += [f"{block.name}\n{block.obligation}\n{block.contrasts}" for _, block in sorted(blocks.items())]
         return hashlib.sha256("\0".join(sources).encode()).hexdigest()[:12]

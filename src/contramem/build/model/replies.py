@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from contramem.bank.card import Argument, FunctionCard, Line, SkillDelta, Strict
+from contramem.bank.fields import SKILL_FIELDS
 from contramem.bank.patch import PATCH, Patch
 from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.contrast.signal import Cite
@@ -132,10 +133,29 @@ def _complaints(error: ValidationError) -> list[str]:
     return list(dict.fromkeys(complaints))[:MAX_COMPLAINTS]
 
 
-DISPENSABLE = frozenset(
-    "success_failure_contrast recovery efficiency evidence feedback transition good_example bad_example guards".split()
-)
-"""Fields that a short lesson does without."""
+_FIELDS = {field.path: field for field in SKILL_FIELDS}
+
+
+def card_shape(kind: type[BaseModel] = SkillDelta, hints: bool = False, prefix: str = "") -> str:
+    """The fields of a Skill Card as a prompt asks for them, with `hints` about what belongs into each."""
+    parts = []
+    for name, info in kind.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            parts.append(f'\n"{name}": {{{card_shape(info.annotation, hints, f"{prefix}{name}.")}}}')
+            continue
+        ask = _FIELDS[prefix + name].ask if hints else ""
+        parts.append(f'"{name}": {ask or ("[...]" if get_origin(info.annotation) is tuple else "...")}')
+    return ", ".join(parts).replace(", \n", ",\n")
+
+
+def _dispensable() -> frozenset[str]:
+    """Fields that a short lesson does without, and groups of nothing else."""
+    needed = {field.path.partition(".")[0] for field in SKILL_FIELDS if not field.dispensable}
+    paths = (field.path for field in SKILL_FIELDS if field.dispensable)
+    return frozenset(name for path in paths for name in path.split(".") if name not in needed)
+
+
+DISPENSABLE = _dispensable()
 
 
 @cache

@@ -34,17 +34,16 @@ MAX_CALLS = 4
 """Named in one card. More preconditions of one call, or calls of one precondition, are for other cards."""
 
 
-class Words(NamedTuple):
-    """The sentences of a card."""
+class Words(Skill):
+    """The sentences of a card: what a skill says, and what introduces it."""
 
     title: str
     applies_when: str
     solves: str
-    core_rule: str
-    completion: tuple[str, ...]
-    contrast: str = ""
-    recovery: str = ""
-    efficiency: str = ""
+
+    @property
+    def skill(self) -> Skill:
+        return Skill(**{name: getattr(self, name) for name in Skill.model_fields})
 
 
 @dataclass(frozen=True)
@@ -204,18 +203,13 @@ class Lesson(NamedTuple):
 def write(rule: Rule, tags: tuple[str, ...], evidence: Evidence) -> SkillDelta:
     """The text of a rule's card."""
     words = rule.words()
+    contrast = _with_grade(_with_overall(words.success_failure_contrast, rule.overall), rule.grade)
     return SkillDelta(
         title=words.title[:MAX_TITLE_CHARS],
         applies_when=_confine(words.applies_when, rule.when),
         solves=words.solves,
         tags=tags,
-        skill=Skill(
-            core_rule=words.core_rule,
-            completion=words.completion,
-            success_failure_contrast=_with_grade(_with_overall(words.contrast, rule.overall), rule.grade),
-            recovery=words.recovery,
-            efficiency=words.efficiency,
-        ),
+        skill=words.skill.model_copy(update={"success_failure_contrast": contrast}),
         evidence=evidence,
         functions_used=rule.functions,
         guards=tuple(str(guard) for guard in rule.guards),

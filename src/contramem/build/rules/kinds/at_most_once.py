@@ -57,8 +57,8 @@ class AtMostOnce(GuardRule):
             core_rule=f"Call {function} once for each thing asked, and never again with the same arguments: a second "
             "call takes effect again.",
             completion=(f"no two calls of {function} have the same arguments",),
-            contrast=f"{self.contrast.kept} passing runs make each call of {function} once; {self.contrast.broke} "
-            "failing runs repeat one.",
+            success_failure_contrast=f"{self.contrast.kept} passing runs make each call of {function} once; "
+            f"{self.contrast.broke} failing runs repeat one.",
         )
 
 

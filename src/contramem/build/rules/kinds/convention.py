@@ -56,7 +56,7 @@ class Convention(Rule):
             solves="Failures of runs that did otherwise, where no tool complained.",
             core_rule=rule,
             completion=(f"{guard.sentence[0].lower() if guard.sentence[0] != '`' else '`'}{guard.sentence[1:-1]}",),
-            contrast=f"In the task that shows it best, {self.contrast.kept} passing runs did this; "
+            success_failure_contrast=f"In the task that shows it best, {self.contrast.kept} passing runs did this; "
             f"{self.contrast.broke} failing runs didn't.",
         )
 

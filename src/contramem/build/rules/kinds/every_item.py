@@ -77,10 +77,12 @@ class EveryItem(Rule):
         return Lesson(rule, restate(mine, rule))
 
     def words(self) -> Words:
-        contrast = (
+        return self._words_of_one() if len(self.writes) == 1 else self._words_of_several()
+
+    def _contrast(self) -> str:
+        return (
             f"{self.contrast.kept} passing runs do this; {self.contrast.broke} failing runs stop before the last one."
         )
-        return (self._words_of_one() if len(self.writes) == 1 else self._words_of_several())._replace(contrast=contrast)
 
     def _words_of_one(self) -> Words:
         listing, write, unit = code_name(self.listing), code_name(self.writes[0]), f"`{self.unit}`"
@@ -91,6 +93,7 @@ class EveryItem(Rule):
             core_rule=f"Go through every {unit} that {listing} lists and the task is about, call {write} for each, "
             "and count them before answering.",
             completion=(f"{write} succeeded for each {unit} that {listing} lists and the task is about",),
+            success_failure_contrast=self._contrast(),
         )
 
     def _words_of_several(self) -> Words:
@@ -103,6 +106,7 @@ class EveryItem(Rule):
             core_rule=f"Go through every {unit} that {listing} lists and the task is about, make the change for each, "
             f"as with {examples}, and count them before answering.",
             completion=(f"the change succeeded for each {unit} that {listing} lists and the task is about",),
+            success_failure_contrast=self._contrast(),
         )
 
 

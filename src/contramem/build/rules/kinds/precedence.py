@@ -150,7 +150,7 @@ class Precedence(GuardRule):
             core_rule=f"Call {steps} and confirm that {'it' if len(self.steps) == 1 else 'they'} succeeded before "
             f"calling {call}.{because}",
             completion=self._completion(),
-            contrast=self._contrast(),
+            success_failure_contrast=self._contrast(),
         )
 
     def _words_of_several(self) -> Words:
@@ -162,17 +162,20 @@ class Precedence(GuardRule):
             core_rule=f"Call {needed} and confirm that it succeeded before calling {calls}. Without it, each of them "
             f"answers “{self.refusal}”.",
             completion=self._completion(),
-            contrast=self._contrast(),
+            success_failure_contrast=self._contrast(),
         )
 
     def _words_after_refusal(self) -> Words:
         needed, calls = code_name(self.needed), " or ".join(code_name(name) for name in self.calls)
         usual = self._words_of_several() if len(self.calls) > 1 else self._words_of_one()
-        return usual._replace(
+        return Words(
+            title=usual.title,
             applies_when=f"{calls} has answered “{self.refusal}”.",
+            solves=usual.solves,
             core_rule=f"When {calls} answers “{self.refusal}”, call {needed} and then make the same call again. If "
             f"it succeeds at once, {needed} is not needed.",
             completion=(f"a refused call of {calls} was repeated after {needed} had succeeded",),
+            success_failure_contrast=self._contrast(),
         )
 
     def _completion(self) -> tuple[str, ...]:

@@ -101,8 +101,8 @@ class Recovery(Rule):
             solves="Runs that give up or repeat the same call after that error.",
             core_rule=f"When {function} answers “{self.error}”, {advice}.",
             completion=(f"the last error of {function} was followed by a call of {function} that succeeded",),
-            contrast=f"{_in_words(self.recovered)} got past it this way and passed; {_in_words(self.stuck)} gave up or "
-            "repeated the call, and failed.",
+            success_failure_contrast=f"{_in_words(self.recovered)} got past it this way and passed; "
+            f"{_in_words(self.stuck)} gave up or repeated the call, and failed.",
             recovery=f"{advice[0].upper()}{advice[1:]}.",
         )
 

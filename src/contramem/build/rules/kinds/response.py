@@ -105,8 +105,8 @@ class Response(GuardRule):
             solves=f"Runs that end after {first} without calling {then}.",
             core_rule=f"{first} alone is not enough: call {then} after it{same}, even if nobody asks for it.",
             completion=(f"{then} succeeded after the last call of {first}",),
-            contrast=f"{self.contrast.kept} passing runs call {then} after {first}; {self.contrast.broke} failing "
-            "runs don't.",
+            success_failure_contrast=f"{self.contrast.kept} passing runs call {then} after {first}; "
+            f"{self.contrast.broke} failing runs don't.",
         )
 
     def _closer_look(self) -> Words:
@@ -136,8 +136,8 @@ class Response(GuardRule):
             solves=f"Runs that stop at the result of {first}.",
             core_rule=core_rule,
             completion=(f"{parse_pattern(self.then).in_words()} succeeded after the last call of {first}",),
-            contrast=f"{self.contrast.kept} passing runs look further after {first}; {self.contrast.broke} failing "
-            "runs don't.",
+            success_failure_contrast=f"{self.contrast.kept} passing runs look further after {first}; "
+            f"{self.contrast.broke} failing runs don't.",
         )
 
 

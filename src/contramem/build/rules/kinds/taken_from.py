@@ -89,6 +89,6 @@ class TakenFrom(GuardRule):
             solves=f"Values of {argument} taken from the wrong place.",
             core_rule=f"Give {who} the {argument} that a result of {source} shows{elsewhere}.",
             completion=(f"{who} succeeded with {argument} from a result of {source}",),
-            contrast=f"In {self.contrast.kept} passing runs, {argument} came from a result of {source}; in "
-            f"{self.contrast.broke} failing runs, from elsewhere.",
+            success_failure_contrast=f"In {self.contrast.kept} passing runs, {argument} came from a result of "
+            f"{source}; in {self.contrast.broke} failing runs, from elsewhere.",
         )

@@ -210,7 +210,7 @@ class ValueSource(GuardRule):
             solves=f"Made-up values of {argument}.",
             core_rule=rule,
             completion=(f"every {argument} given to {who} had appeared in {self.places}",),
-            contrast=f"In {self.contrast.kept} passing runs, {argument} came from {self.shown_in}; "
+            success_failure_contrast=f"In {self.contrast.kept} passing runs, {argument} came from {self.shown_in}; "
             f"{self.contrast.broke} failing runs gave a value that had not appeared anywhere.",
         )
 

@@ -1,0 +1,83 @@
+"""The table of a Skill Card's fields is complete, and what it says is shown is shown."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from pydantic import BaseModel
+from rich.console import Console
+
+from contramem.bank.card import Evidence, Skill, SkillCard, SkillDelta
+from contramem.bank.fields import SKILL_FIELDS, SkillField
+from contramem.bank.render import card_markdown, card_panel
+from contramem.build.model.replies import card_shape
+from contramem.inject.budget import text_of
+from contramem.validate.case import Case
+
+FULL = SkillCard(
+    card_id="skill::0123456789ab",
+    ability="general",
+    title="A title of its own",
+    applies_when="Words of applies_when",
+    solves="Words of solves",
+    tags=("words-of-tags",),
+    skill=Skill(
+        core_rule="Words of core_rule",
+        completion=("Words of completion",),
+        success_failure_contrast="Words of contrast",
+        recovery="Words of recovery",
+        efficiency="Words of efficiency",
+    ),
+    evidence=Evidence(
+        feedback="Words of feedback",
+        transition="Words of transition",
+        good_example="Words of good_example",
+        bad_example="Words of bad_example",
+    ),
+    functions_used=("App.words_of_functions",),
+    guards=("existence(App.words_of_guards)",),
+)
+
+
+def paths(model: type[BaseModel], prefix: str = "") -> list[str]:
+    groups = {"skill": Skill, "evidence": Evidence}
+    return [
+        path
+        for name in model.model_fields
+        for path in (paths(groups[name], f"{name}.") if name in groups else [prefix + name])
+    ]
+
+
+def test_the_table_names_every_field_of_the_schema_once() -> None:
+    assert sorted(field.path for field in SKILL_FIELDS) == sorted(paths(SkillDelta))
+
+
+@pytest.mark.parametrize("field", SKILL_FIELDS, ids=lambda field: field.path)
+def test_each_field_is_shown_where_the_table_says_and_nowhere_else(field: SkillField) -> None:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(card_panel(FULL))
+    words = field.texts(FULL)[0]
+    to_people = field.path == "title" or bool(field.label and not field.explorer_only)
+    assert (words in console.file.getvalue()) == to_people  # type: ignore[attr-defined]
+    assert (words in card_markdown(FULL)) == to_people
+    assert (words in "\n".join(text_of(FULL).lines)) == (field.path == "title" or bool(field.guidance))
+
+
+@pytest.mark.parametrize("field", SKILL_FIELDS, ids=lambda field: field.path)
+def test_each_field_is_validated_and_asked_for(field: SkillField) -> None:
+    validated = {judged.name for judged in Case(FULL).fields}
+    assert (field.name in validated) == (field.style != "functions")  # names of functions have a check of their own
+    assert f'"{field.name}": ' in card_shape()
+    assert f'"{field.name}": {field.ask}' in card_shape(hints=True)
+
+
+def test_an_empty_field_has_no_texts() -> None:
+    card = FULL.model_copy(update={"evidence": Evidence(), "tags": ()})
+    assert {field.path for field in SKILL_FIELDS if not field.texts(card)} == {
+        "evidence.feedback",
+        "evidence.transition",
+        "evidence.good_example",
+        "evidence.bad_example",
+        "tags",
+    }
