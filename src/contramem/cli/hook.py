@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from contramem.inject.hook_install import Client, InstalledHook
+    from contramem.inject.hook.install import Client, InstalledHook
 
 PROFILE = "Retrieval profile; by default the one stored in the bank."
 LOG = "Append what is shown to this inject log."
@@ -60,13 +60,14 @@ def hook(
     """
     if ctx.invoked_subcommand:
         return
-    from contramem.inject.hook import Hook, complain, serve
+    from contramem.inject.hook.__main__ import complain, serve
+    from contramem.inject.hook.place import HookOptions
 
     if not bank:
         click.echo("contramem hook: name the bank with --bank.", err=True)
         return
     try:
-        serve(Hook(bank, state, profile, log, record), sys.stdin.read())
+        serve(HookOptions(bank, state, profile, log, record), sys.stdin.read())
     except Exception as error:
         complain(error)
 
@@ -99,7 +100,7 @@ def install(
 ) -> None:
     """Register the hook with Claude Code or Codex, leaving other hooks and settings alone."""
     from contramem.errors import UsageError
-    from contramem.inject import hook_install
+    from contramem.inject.hook import install as hook_install
     from contramem.inject.loaded_bank import bank_at
     from contramem.retrieve.profiles import profile_named
 
@@ -143,7 +144,7 @@ def _print_install(client: Client, done: InstalledHook, functions: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def uninstall(client: Client, project: Path, as_json: bool) -> None:
     """Take the hook out of the settings of Claude Code or Codex; everything else in them stays."""
-    from contramem.inject import hook_install
+    from contramem.inject.hook import install as hook_install
 
     changes = {path: hook_install.uninstall(path) for path in _paths(client, project)}
     if as_json:
@@ -175,7 +176,7 @@ def status(project: Path, as_json: bool) -> None:
 
 
 def _paths(client: str, project: Path) -> list[Path]:
-    from contramem.inject.hook_install import settings_path
+    from contramem.inject.hook.install import settings_path
 
     if client == "codex":
         return [settings_path("codex", project)]
@@ -183,7 +184,7 @@ def _paths(client: str, project: Path) -> list[Path]:
 
 
 def _setups(client: Any, project: Path) -> list[dict[str, Any]]:
-    from contramem.inject.hook_install import EVENTS, installed_commands
+    from contramem.inject.hook.install import EVENTS, installed_commands
 
     setups = []
     for path in _paths(client, project):

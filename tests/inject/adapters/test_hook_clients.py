@@ -5,7 +5,6 @@ Claude Code comes with claude-agent-sdk. Codex is used where it is installed (`n
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from contramem.cli.hook import hook
+from contramem.inject.hook.wire import end
 from contramem.inject.injections import read_log
 
 DELETE = "mcp__EmailClient__delete_email"
@@ -46,11 +46,12 @@ def project(tmp_path, monkeypatch):
     """A project with an MCP server that deletes emails. The state of the hook is in a temporary folder of its own."""
     pytest.importorskip("mcp", reason="needs contramem[mcp]")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
     project = tmp_path / "project"
     project.mkdir()
     (project / "server.py").write_text(SERVER)
-    return project
+    yield project
+    for address in tmp_path.glob("contramem-hook-*/address-*"):
+        end(address)
 
 
 def install(client, bank_path, project):
@@ -69,14 +70,6 @@ def run(command, project, **env):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def start_resident_process(project):
-    """As an earlier session would have: how long that takes on a busy machine is not what is tested here."""
-    settings = json.loads((project / ".claude" / "settings.local.json").read_text())
-    command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
-    event = {"hook_event_name": "SessionStart", "session_id": "an earlier one", "source": "startup"}
-    subprocess.run(shlex.split(command), input=json.dumps(event), cwd=project, text=True, check=True, timeout=300)
-
-
 def shown(project):
     return [(line.where, len(line.cards)) for line in read_log(project / "inject.jsonl")[0]]
 
@@ -89,11 +82,6 @@ def claude_code():
     return str(path)
 
 
-@pytest.mark.skipif(
-    "CONTRAMEM_REAL_CLIENTS" not in os.environ,
-    reason="on a busy machine the first prompt may be answered before the resident process is there; "
-    "set CONTRAMEM_REAL_CLIENTS to run it",
-)
 def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, anthropic):
     ids = iter(range(100))
 
@@ -107,7 +95,6 @@ def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, ant
     install("claude-code", bank_path, project)
     servers = {"mcpServers": {"EmailClient": {"command": sys.executable, "args": ["server.py"]}}}
     (project / "mcp.json").write_text(json.dumps(servers))
-    start_resident_process(project)
     command = [claude_code(), "-p", task, "--mcp-config", "mcp.json", "--strict-mcp-config", "--allowedTools", DELETE]
     mine = ("ANTHROPIC_", "CLAUDE_", "HOME", "DISABLE_")  # as the fixture set them
     run(command, project, **{name: value for name, value in os.environ.items() if name.startswith(mine)})

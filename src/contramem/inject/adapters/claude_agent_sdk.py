@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Unpack, cast
 
 from contramem.inject.adapters.starter import Starter, StartOptions, missing
-from contramem.inject.hook_sessions import HookSessions
+from contramem.inject.hook.sessions import HookSessions
 from contramem.inject.run import Memory, Run
 
 try:

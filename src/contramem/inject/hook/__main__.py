@@ -1,0 +1,100 @@
+"""The process that Claude Code and Codex start at every event: asks the resident process, or answers by itself.
+
+It runs often, so it imports next to nothing. Whatever goes wrong, the agent goes on: exit 0, and the user, not the
+model, is told once a session what is broken. A resident process that is late, or that cannot be had, costs time and
+never the guidance.
+
+    python -m contramem.inject.hook --bank bank.jsonl      as `contramem hook`, without its command line library
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from time import sleep
+
+from contramem.errors import UsageError
+from contramem.inject.hook.place import HookOptions, HookPlace
+from contramem.inject.hook.wire import REFUSED, ask
+from contramem.inject.switch import is_switched_off
+
+WAIT_S = 3.0
+"""How long after its start the resident process is waited for."""
+LOOK_S = 0.02
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Answer one event. Never raises, and never ends with 2, which Claude Code and Codex take as an order to stop."""
+    try:
+        serve(HookOptions.parse(sys.argv[1:] if arguments is None else arguments), sys.stdin.read())
+    except Exception as error:
+        complain(error)
+
+
+def complain(error: Exception) -> None:
+    print(f"contramem hook: {' '.join(str(error).split()) or type(error).__name__}", file=sys.stderr)
+
+
+def serve(options: HookOptions, text: str) -> None:
+    """Print the answer to an event, which is JSON; print nothing where there is nothing to say."""
+    if is_switched_off():
+        return
+    place = HookPlace.of(options)
+    event = text.encode("utf-8", "surrogatepass")
+    answer = _ask_resident(options, place, event)
+    if answer is None:
+        answer = _answer_here(options, place, event)
+    if answer.startswith(REFUSED):
+        raise UsageError(answer[len(REFUSED) :].decode())
+    if answer:
+        print(answer.decode())
+
+
+def _ask_resident(options: HookOptions, place: HookPlace, event: bytes) -> bytes | None:
+    """The answer of the resident process, which is started if it is not there. None: it is not there in time."""
+    answer = ask(place.address, event)
+    if answer is not None or place.problem():
+        return answer
+    if place.claim_start():
+        _start(options)
+    while answer is None and place.start_age() < WAIT_S and not place.problem():
+        sleep(LOOK_S)
+        answer = ask(place.address, event)
+    return answer
+
+
+def _start(options: HookOptions) -> None:
+    """Start the resident process; nobody waits for it here."""
+    from contextlib import suppress
+    from subprocess import DEVNULL, Popen
+
+    command = [sys.executable, "-m", "contramem.inject.hook.server", *options.arguments]
+    with suppress(OSError):
+        Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True)
+
+
+def _answer_here(options: HookOptions, place: HookPlace, event: bytes) -> bytes:
+    """The answer without a resident process: the bank and the session are loaded for this one event."""
+    if not place.problem():
+        from contramem.inject.hook.server import answer_alone
+
+        answer = answer_alone(options, place, event)
+        if answer is not None:
+            return answer
+    return _warn(place, event)
+
+
+def _warn(place: HookPlace, event: bytes) -> bytes:
+    """A message to the user, once a session."""
+    import json
+
+    problem = place.problem()
+    print(problem, file=sys.stderr)
+    if not place.is_first_warning(str(json.loads(event).get("session_id", ""))):
+        return b""
+    message = f"contramem gives no guidance in this session: {problem} (contramem hook status)"
+    return json.dumps({"systemMessage": message}).encode()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The events of each session, in a file of the private folder.
+
+The resident process may end, be late or not be there at all, and events may be answered by several processes at once.
+So each of them first catches up on what the others were told, answers, and adds its own event.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+from typing import IO, Any
+
+from contramem.inject.hook.place import HookPlace
+from contramem.inject.hook.sessions import HookAnswer, HookEvent, HookSessions
+from contramem.inject.log import InjectLog, Line
+from contramem.inject.recording import RunRecording
+
+MAX_TEXT = 64 << 10
+"""Longer results are cut in the journal."""
+LOCK_S = 4.0
+"""A process that holds a session for longer is not waited for."""
+
+
+class SessionLog(InjectLog):
+    """An inject log that can be silent while old events are told again."""
+
+    silent = False
+
+    def append(self, line: Line) -> None:
+        if not self.silent:
+            super().append(line)
+
+
+class SessionRecording(RunRecording):
+    """A recording that can be silent while old events are told again."""
+
+    silent = False
+
+    def _append(self, run_id: str, what: str, fields: dict[str, Any]) -> None:
+        if not self.silent:
+            super()._append(run_id, what, fields)
+
+
+class JournaledSessions:
+    """Answers events as `HookSessions` does, in sessions that other processes may have begun or answer as well."""
+
+    def __init__(
+        self, place: HookPlace, sessions: HookSessions, writers: Sequence[SessionLog | SessionRecording] = ()
+    ) -> None:
+        """`writers` are silent while this process catches up: the events were logged by whoever answered them."""
+        self._place, self._sessions, self._writers = place, sessions, writers
+        self._read_bytes: dict[str, int] = {}
+        self._lock = Lock()
+
+    def answer(self, event: HookEvent) -> HookAnswer:
+        session_id = str(event.get("session_id") or "")
+        with self._lock, _open_locked(self._place.journal(session_id)) as journal:
+            self._catch_up(session_id, journal)
+            answer = self._sessions.answer(event)
+            journal.write(b"\n" + json.dumps(_shorten(event)).encode())  # a line that broke off ends here
+            journal.flush()
+            self._read_bytes[session_id] = journal.tell()
+        return answer
+
+    def _catch_up(self, session_id: str, journal: IO[bytes]) -> None:
+        journal.seek(self._read_bytes.get(session_id, 0))
+        with self._silence():
+            for line in journal:
+                with suppress(ValueError):  # a line that a process was killed over
+                    self._sessions.answer(json.loads(line))
+
+    @contextmanager
+    def _silence(self) -> Iterator[None]:
+        for writer in self._writers:
+            writer.silent = True
+        try:
+            yield
+        finally:
+            for writer in self._writers:
+                writer.silent = False
+
+
+def _shorten(event: HookEvent) -> dict[str, Any]:
+    response = event.get("tool_response")
+    if response is None or len(text := response if isinstance(response, str) else json.dumps(response)) <= MAX_TEXT:
+        return dict(event)
+    return {**event, "tool_response": text[:MAX_TEXT]}
+
+
+@contextmanager
+def _open_locked(path: Path) -> Iterator[IO[bytes]]:
+    """The file, while no other process has it; after `LOCK_S` in any case: a process that hangs must not stop all."""
+    with path.open("a+b") as file:
+        until = monotonic() + LOCK_S
+        while not _lock(file) and monotonic() < until:
+            sleep(0.01)
+        yield file
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> bool:
+        position = file.tell()
+        file.seek(1 << 30)  # behind what anybody reads: a lock forbids that
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            file.seek(position)
+        return True
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> bool:
+        """Closing the file gives the lock back."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,132 @@
+"""The resident half of the hook: holds the bank and the sessions, answers, and ends by itself.
+
+A hook is a process per event, and loading libraries would cost each of them half a second. So the first event starts
+this process. It ends after some minutes without events, or when its files are removed; sessions go on after that, for
+their events are in a journal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from hmac import compare_digest
+from pathlib import Path
+from socket import socket
+from time import monotonic
+from typing import Any
+
+from contramem.errors import ContramemError, UsageError
+from contramem.inject.adapters.starter import Starter
+from contramem.inject.hook.journal import JournaledSessions, SessionLog, SessionRecording
+from contramem.inject.hook.place import HookOptions, HookPlace, write_whole
+from contramem.inject.hook.sessions import HookSessions
+from contramem.inject.hook.wire import END, HAS_UNIX_SOCKETS, PROBE, REFUSED, HookAddress, ask, listen
+from contramem.inject.loaded_bank import bank_at
+from contramem.inject.run import Memory
+
+IDLE_S = 5 * 60
+READ_S = 5
+LOOK_S = 10
+"""How often it looks whether its files are still there."""
+
+
+def sessions_of(options: HookOptions, place: HookPlace) -> JournaledSessions:
+    log = SessionLog(options.log) if options.log else None
+    recording = SessionRecording(options.record) if options.record else None
+    memory = Memory(bank_at(options.bank), log=log, record=recording)
+    writers = [writer for writer in (log, recording) if writer is not None]
+    return JournaledSessions(place, HookSessions(Starter(memory, {"profile": options.profile})), writers)
+
+
+def answer_alone(options: HookOptions, place: HookPlace, event: bytes) -> bytes | None:
+    """The answer to one event without a resident process. None: there is no guidance, and `place` says why."""
+    parsed = parse_event(event)
+    try:
+        sessions = sessions_of(options, place)
+    except (ContramemError, OSError) as error:
+        place.report(" ".join(str(error).split()))
+        return None
+    return _encode(sessions.answer(parsed))
+
+
+def parse_event(text: bytes) -> dict[str, Any]:
+    event = json.loads(text.decode("utf-8", "surrogatepass"))
+    if not isinstance(event, dict):
+        raise UsageError("what came on standard input is no hook event.")
+    return event
+
+
+def _encode(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer).encode() if answer else b""
+
+
+class HookServer:
+    """Answers one event a connection, one after the other: an answer takes milliseconds."""
+
+    def __init__(self, place: HookPlace, sessions: JournaledSessions, *, unix: bool = HAS_UNIX_SOCKETS) -> None:
+        self._place, self._sessions = place, sessions
+        self._socket, self.address = listen(place.folder, place.name, unix=unix)
+        # Written last: whoever finds the address finds somebody who listens.
+        write_whole(place.address, self.address.text)
+
+    def serve_until_idle(self, idle_s: float = IDLE_S, look_s: float = LOOK_S) -> None:
+        """Answer until nobody has asked for `idle_s`, somebody asks to end, or the file with the address is gone."""
+        self._socket.settimeout(min(look_s, idle_s))
+        until = monotonic() + idle_s
+        while monotonic() < until and self._is_reachable():
+            try:
+                connection, _ = self._socket.accept()
+            except TimeoutError:
+                continue
+            until = monotonic() + idle_s
+            with connection, suppress(OSError):  # whoever asked is gone: nobody else minds
+                self._serve(connection)
+        self._close()
+
+    def _serve(self, connection: socket) -> None:
+        connection.settimeout(READ_S)
+        with connection.makefile("rwb") as file:
+            key, _, event = file.read().partition(b"\n")
+            if not compare_digest(key, self.address.key.encode()):
+                return
+            if event == END:
+                self._place.address.unlink(missing_ok=True)
+            file.write((b"" if event in (PROBE, END) else self._answer(event)) + b"\n")
+
+    def _answer(self, event: bytes) -> bytes:
+        try:
+            return _encode(self._sessions.answer(parse_event(event)))
+        except Exception as error:  # told by the process that asked: this one has no user
+            return REFUSED + " ".join(str(error).split()).encode("utf-8", "replace")
+
+    def _close(self) -> None:
+        if self._is_reachable():
+            self._place.address.unlink(missing_ok=True)
+        self._socket.close()
+        if self.address.path:
+            Path(self.address.path).unlink(missing_ok=True)
+
+    def _is_reachable(self) -> bool:
+        return HookAddress.read(self._place.address) == self.address
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = HookOptions.parse(sys.argv[1:] if arguments is None else arguments)
+    place = HookPlace.of(options)
+    try:
+        sessions = sessions_of(options, place)
+    except (ContramemError, OSError) as error:
+        place.report(" ".join(str(error).split()))
+        return
+    if ask(place.address, PROBE) is not None:  # another one was faster
+        return
+    server = HookServer(place, sessions)
+    place.report("")
+    place.end_start()
+    place.clear_old()
+    server.serve_until_idle()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""How the process of an event and the resident one talk: one event a connection, answered with one line.
+
+A Unix socket in the private folder, where there are such and its path is not too long for one; else a port of this
+machine, and a key that stands beside it in the private folder: other users could reach the port, but cannot read that.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
+CONNECT_S = 2
+ANSWER_S = 8
+"""A resident process that takes longer is not waited for: whoever asks answers by itself."""
+MAX_PATH_BYTES = 100
+"""Of the path of a Unix socket. Linux takes 107 bytes, macOS 103."""
+KEY_BYTES = 16
+PROBE = b""
+"""Asks whether somebody listens."""
+END = b"end"
+"""Asks the resident process to end."""
+REFUSED = b"!"
+"""Begins the answer to what cannot be answered; the reason follows."""
+
+
+class HookAddress(NamedTuple):
+    """Where a resident process listens."""
+
+    path: str = ""
+    """Of a Unix socket; empty for a port."""
+    port: int = 0
+    key: str = ""
+
+    @classmethod
+    def read(cls, file: Path) -> HookAddress | None:
+        try:
+            path, port, key = file.read_text(encoding="utf-8").split("\n")
+            return cls(path, int(port), key)
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def text(self) -> str:
+        return f"{self.path}\n{self.port}\n{self.key}"
+
+    def connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX if self.path else socket.AF_INET)
+        try:
+            connection.settimeout(CONNECT_S)
+            connection.connect(self.path or ("127.0.0.1", self.port))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+
+def listen(folder: Path, name: str, *, unix: bool = HAS_UNIX_SOCKETS) -> tuple[socket.socket, HookAddress]:
+    """A socket that listens, and its address, which is no other process's."""
+    path = str(folder / f"hook-{name}-{os.getpid()}")
+    if unix and len(os.fsencode(path)) <= MAX_PATH_BYTES:
+        Path(path).unlink(missing_ok=True)
+        return _listening(socket.socket(socket.AF_UNIX), path), HookAddress(path)
+    server = _listening(socket.socket(socket.AF_INET), ("127.0.0.1", 0))
+    return server, HookAddress(port=server.getsockname()[1], key=os.urandom(KEY_BYTES).hex())
+
+
+def _listening(server: socket.socket, where: str | tuple[str, int]) -> socket.socket:
+    try:
+        server.bind(where)
+        server.listen(64)
+    except OSError:
+        server.close()
+        raise
+    return server
+
+
+def ask(address_file: Path, event: bytes) -> bytes | None:
+    """The answer of the resident process, which may be empty. None: it did not answer."""
+    address = HookAddress.read(address_file)
+    if address is None:
+        return None
+    try:
+        with address.connect() as connection:
+            connection.settimeout(ANSWER_S)
+            connection.sendall(address.key.encode() + b"\n" + event)
+            connection.shutdown(socket.SHUT_WR)
+            with connection.makefile("rb") as file:
+                reply = file.read()
+    except OSError:
+        return None
+    return reply[:-1] if reply.endswith(b"\n") else None  # an answer that broke off is none
+
+
+def end(address_file: Path) -> None:
+    """Have the resident process end, if there is one."""
+    ask(address_file, END)
+    with suppress(OSError):
+        address_file.unlink(missing_ok=True)
