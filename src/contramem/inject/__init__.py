@@ -9,8 +9,7 @@
     provider.py         what an agent loop knows of a memory, whichever it is
     remote.py      the same interface for a bank behind `contramem serve`
     adapters/      other people's frameworks
+    hook/          Claude Code and Codex
 
-For Claude Code and Codex: hook.py is the process per event, hook_server.py the resident one it asks, hook_sessions.py
-what events are answered with, hook_state.py where its files are, hook_install.py the settings of the clients.
 mcp_server.py is for MCP, export.py for files.
 """

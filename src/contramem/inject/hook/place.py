@@ -86,6 +86,11 @@ class HookPlace(NamedTuple):
         return self.folder / f"address-{self.name}"
 
     @property
+    def counts(self) -> Path:
+        """The tokens of texts that were shown."""
+        return self.folder / "tokens"
+
+    @property
     def _starting(self) -> Path:
         return self.folder / f"starting-{self.name}"
 
@@ -133,7 +138,7 @@ class HookPlace(NamedTuple):
     def clear_old(self) -> None:
         """Remove what old sessions and old banks left."""
         before = time() - KEPT_S
-        for kind in ("address-*", "hook-*", "problem-*", "session-*", "starting-*", "warned-*"):
+        for kind in ("address-*", "hook-*", "problem-*", "session-*", "starting-*", "tokens", "warned-*"):
             for path in self.folder.glob(kind):
                 if _changed(path) < before:
                     path.unlink(missing_ok=True)

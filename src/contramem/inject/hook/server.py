@@ -16,6 +16,7 @@ from socket import socket
 from time import monotonic
 from typing import Any
 
+from contramem.counting import keep_counts
 from contramem.errors import ContramemError, UsageError
 from contramem.inject.adapters.starter import Starter
 from contramem.inject.hook.journal import JournaledSessions, SessionLog, SessionRecording
@@ -122,6 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
     if ask(place.address, PROBE) is not None:  # another one was faster
         return
     server = HookServer(place, sessions)
+    keep_counts(place.counts)
     place.report("")
     place.end_start()
     place.clear_old()

@@ -1,0 +1,16 @@
+from contramem import counting
+from contramem.counting import CountFile, count_tokens
+
+
+def test_counts_are_read_from_a_file_the_next_time(tmp_path, monkeypatch):
+    path = tmp_path / "tokens"
+    text = "Send the notice before you close the ticket."
+    assert CountFile(path).count(text) == count_tokens(text)
+    monkeypatch.setattr(counting, "_tokenize", None)  # whoever counted again would fail
+    assert CountFile(path).count(text) == count_tokens(text)
+
+
+def test_a_file_that_is_no_list_of_counts_is_passed_over(tmp_path):
+    path = tmp_path / "tokens"
+    path.write_text("not a count")
+    assert CountFile(path).count("two words") == count_tokens("two words")
