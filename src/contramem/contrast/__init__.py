@@ -7,7 +7,8 @@
     signals.py       all that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py has the noun
     observation.py   Observation: one call of one function, without the task around it
 
-Beside them: flow.py knows where a value had been seen, enabling.py what made a refused call work, align.py sets runs
-side by side, permitted.py knows the values that a tool says it takes, english.py holds ordinary words, taint.py and
-instructions.py keep planted text out, look_alikes.py reads letters that imitate others.
+Beside them: flow.py knows where a value was seen and seen_texts.py searches what was shown, enabling.py what made a
+refused call work, align.py sets runs side by side, permitted.py knows the values that a tool says it takes, english.py
+holds ordinary words, taint.py and instructions.py keep planted text out, look_alikes.py reads letters that imitate
+others.
 """

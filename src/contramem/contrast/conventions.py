@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse
 from contramem.contrast.placeholder_types import names_where
+from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.values import is_time, kind_by_form
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
@@ -87,7 +88,8 @@ class _Shown:
 
     def __init__(self, task: str) -> None:
         self._tokens = set(_TOKEN.findall(task.lower()))
-        self._texts = [task.lower()]
+        self._texts = SeenTexts()
+        self._texts.append(task.lower())
 
     def observe(self, event: Event) -> None:
         if event.result is not None:
@@ -102,7 +104,7 @@ class _Shown:
 
     def holds(self, value: object) -> bool:
         text = str(value).lower()
-        return text in self._tokens or (not text.isalnum() and any(text in visible for visible in self._texts))
+        return text in self._tokens or (not text.isalnum() and self._texts.hold(text))
 
 
 def _arguments(event: Event) -> Iterator[tuple[Slot, str | int | float]]:

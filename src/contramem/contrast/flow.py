@@ -5,9 +5,11 @@ Only values that could not stand there by chance are traced: a `2` or a `yes` is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from contramem.contrast.form import parse
+from contramem.contrast.seen_texts import SeenTexts
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import effect_of, words
 from contramem.traces.trajectory import Event
@@ -28,13 +30,31 @@ class _SeenValue(NamedTuple):
     """The result itself."""
 
 
+class _Sightings:
+    """What was seen, in order."""
+
+    def __init__(self) -> None:
+        self._all: list[_SeenValue] = []
+        self._texts = SeenTexts()
+        self.user_spoke = False
+
+    def append(self, sighting: _SeenValue) -> None:
+        self._all.append(sighting)
+        self._texts.append(sighting.text)
+        self.user_spoke = self.user_spoke or sighting.place == USER
+
+    def showing(self, text: str) -> Iterator[_SeenValue]:
+        """Those whose text holds `text`, the first first."""
+        return (self._all[place] for place in self._texts.places(text))
+
+
 class Flow:
     """What one run has seen so far, event by event."""
 
     def __init__(self, task: str) -> None:
         self._task = _SeenValue(TASK, task.lower())
         self._task_text = task
-        self._seen: list[_SeenValue] = []
+        self._seen = _Sightings()
         self._task_is_told = False
 
     def observe(self, event: Event) -> None:
@@ -83,8 +103,8 @@ class Flow:
         return names
 
     def _field(self, place: str, text: str) -> str:
-        for sighting in self._seen:
-            if sighting.place == place and text in sighting.text and text not in sighting.given:
+        for sighting in self._seen.showing(text):
+            if sighting.place == place and text not in sighting.given:
                 return next(
                     (leaf.field for leaf in parse(sighting.content).leaves if _searchable_text(leaf.value) == text), ""
                 )
@@ -93,15 +113,14 @@ class Flow:
     def _origin(self, text: str) -> str:
         """Where the value came from. Only when nothing else has shown it, a result that repeats what it was asked."""
         # What a simulated user was told to want is no message: the agent learns of it as the user says it.
-        hidden = not self._task_is_told and any(sighting.place == USER for sighting in self._seen)
+        hidden = not self._task_is_told and self._seen.user_spoke
         if not hidden and text in self._task.text:
             return TASK
         echo = ""
-        for sighting in self._seen:
-            if text in sighting.text:
-                if text not in sighting.given:
-                    return sighting.place
-                echo = echo or sighting.place
+        for sighting in self._seen.showing(text):
+            if text not in sighting.given:
+                return sighting.place
+            echo = echo or sighting.place
         return echo or (TASK if text in self._task.text else NOWHERE)
 
     def _giver(self, text: str, name: str, function: str) -> str | None:
@@ -109,12 +128,8 @@ class Flow:
         if _ID_WORDS.isdisjoint(words(name)):
             return None
         kind = _nouns(name) or _nouns(function.partition(".")[2])
-        for sighting in self._seen:
-            if (
-                "." in sighting.place
-                and text in sighting.text
-                and not kind.isdisjoint(_nouns(sighting.place.partition(".")[2]))
-            ):
+        for sighting in self._seen.showing(text):
+            if "." in sighting.place and not kind.isdisjoint(_nouns(sighting.place.partition(".")[2])):
                 fields = [leaf.field for leaf in parse(sighting.content).leaves if _searchable_text(leaf.value) == text]
                 if text not in sighting.given and any(not _ID_WORDS.isdisjoint(words(field)) for field in fields):
                     return sighting.place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -94,9 +94,7 @@ def observe(packet: Packet) -> Iterator[Observation]:
 def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
     calls = [step for step in run.actions if step.function]
     changes = [step.position for step in run.steps if _may_change(step)]
-    tries = _tries(calls)
-    first = _first_to_work(calls)
-    uses = list(_uses(calls, first))
+    run_calls = _RunCalls(calls)
     echoes: dict[tuple[str, str], bool] = {}
     made: dict[bytes, set[str]] = {}
     worked: dict[bytes, int] = {}
@@ -105,8 +103,7 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
     for index, step in enumerate(calls):
         call = msgspec.json.encode((step.function, step.arguments), order="deterministic")
         before = worked.get(call)
-        following = calls[index + 1 :] if step.error else []
-        instead = _instead(step, following, first) if step.error else ()
+        instead = run_calls.instead(index) if step.error else ()
         yield Observation(
             function=step.function,
             effect=step.effect,
@@ -115,21 +112,21 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
             origins=_origins(step, echoes),
             form=step.form,
             error=step.error,
-            fix=_fix(step, following),
+            fix=run_calls.fix(index) if step.error else (),
             repeated=call in made,
             passed=run.passed,
             task_key=task_key,
             cite=Cite(run.letter, step.position),
             redundant=before is not None and _last(changes, step.position) <= before,
             looped=step.error in made.get(call, ()),
-            between=_between(step, following),
+            between=run_calls.between(index) if step.error else (),
             earlier=tuple(acted),
             looked=tuple(looked),
-            before=_before(step, tries),
-            later=_later(step, tries),
-            feeds=_feeds(step, first, uses),
+            before=run_calls.before[index],
+            later=run_calls.later[index],
+            feeds=run_calls.feeds(step),
             instead=instead,
-            rescued=tuple(sorted({use for at, use in uses if use.giver in instead and at > step.position})),
+            rescued=run_calls.rescued(step, instead),
             fields=step.fields,
             returned=step.returned if step.form is not None and step.form.kind == "text" else "",
         )
@@ -195,85 +192,100 @@ def _names_things(step: Step, argument: str) -> bool:
     return any(isinstance(value, str) and _THING.fullmatch(value) for _, value in scalars(step.arguments[argument]))
 
 
-def _feeds(step: Step, first: dict[str, int], uses: Sequence[tuple[int, ResultUse]]) -> tuple[ResultUse, ...]:
-    if first.get(step.function) != step.position:
-        return ()
-    return tuple(sorted({use for _, use in uses if use.giver == step.function}))
+class _RunCalls:
+    """What lies before and after each call of a run. Looked up once for all calls: runs may make thousands."""
+
+    def __init__(self, calls: Sequence[Step]) -> None:
+        self._calls = calls
+        self._first = _first_to_work(calls)
+        self._first_by_position = sorted((position, function) for function, position in self._first.items())
+        self._uses: dict[str, list[tuple[int, ResultUse]]] = defaultdict(list)
+        for position, use in _uses(calls, self._first):
+            self._uses[use.giver].append((position, use))
+        self._next = _next_of_function(calls)
+        self._next_that_worked = _next_of_function(calls, worked=True)
+        self.before = list(_tried_before(calls))
+        self.later = list(_tried_later(calls))[::-1]
+
+    def feeds(self, step: Step) -> tuple[ResultUse, ...]:
+        if self._first.get(step.function) != step.position:
+            return ()
+        return tuple(sorted({use for _, use in self._uses.get(step.function, ())}))
+
+    def instead(self, index: int) -> tuple[str, ...]:
+        until = self._next_that_worked[index]
+        first = bisect_right(self._first_by_position, (self._calls[index].position, _LAST_NAME))
+        last = None if until is None else bisect_left(self._first_by_position, (self._calls[until].position, ""))
+        return tuple(sorted(function for _, function in self._first_by_position[first:last]))
+
+    def rescued(self, step: Step, instead: Sequence[str]) -> tuple[ResultUse, ...]:
+        uses = (use for giver in instead for use in self._uses.get(giver, ()))
+        return tuple(sorted({use for position, use in uses if position > step.position}))
+
+    def fix(self, index: int) -> tuple[str, ...]:
+        following = self._next[index]
+        if following is None or self._calls[following].error:
+            return ()
+        failed, again = self._calls[index].arguments, self._calls[following].arguments
+        return tuple(sorted(name for name in failed.keys() | again.keys() if failed.get(name) != again.get(name)))
+
+    def between(self, index: int) -> tuple[str, ...]:
+        following = self._next[index]
+        if following is None:
+            return ()
+        return tuple(dict.fromkeys(step.function for step in self._calls[index + 1 : following] if not step.error))
 
 
-def _instead(failed: Step, following: Sequence[Step], first: dict[str, int]) -> tuple[str, ...]:
-    again = (step.position for step in following if step.function == failed.function and not step.error)
-    until = next(again, None)
-    new = [name for name, at in first.items() if at > failed.position and (until is None or at < until)]
-    return tuple(sorted(new))
+_LAST_NAME = "\U0010ffff"
+
+
+def _next_of_function(calls: Sequence[Step], *, worked: bool = False) -> list[int | None]:
+    """For each call the index of the next one of the same function, or of the next one that worked."""
+    following: list[int | None] = [None] * len(calls)
+    nearest: dict[str, int] = {}
+    for index in range(len(calls) - 1, -1, -1):
+        step = calls[index]
+        following[index] = nearest.get(step.function)
+        if not (worked and step.error):
+            nearest[step.function] = index
+    return following
 
 
 # What was tried on the same thing
-
-
-def _tries(calls: Sequence[Step]) -> dict[str, list[Step]]:
-    """By thing: the calls of functions that act on it."""
-    tries: dict[str, list[Step]] = defaultdict(list)
-    for step in calls:
-        if _acts(step):
-            for thing in {value for _, value in scalars(step.arguments) if _is_thing(value)}:
-                tries[thing].append(step)
-    return tries
 
 
 def _is_thing(value: object) -> bool:
     return isinstance(value, str) and _THING.fullmatch(value) is not None
 
 
-def _same_thing(step: Step, tries: dict[str, list[Step]]) -> Iterator[tuple[str, list[Step]]]:
-    for name, value in step.arguments.items():
-        if _is_thing(value) and value in tries:
-            yield name, tries[value]
+def _tried_before(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
+    """For each call and argument that names a thing: what acts and was tried on it before; did it ever work?"""
+    tried: dict[str, dict[str, bool]] = defaultdict(dict)
+    for step in calls:
+        yield _tried_on_things(step, tried)
+        for thing in _things_acted_on(step):
+            tried[thing][step.function] = tried[thing].get(step.function, False) or not step.error
 
 
-def _before(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[AlternativeCall, ...]]:
-    calls: dict[str, tuple[AlternativeCall, ...]] = {}
-    for name, others in _same_thing(step, tries):
-        worked: dict[str, bool] = {}
-        for other in others:
-            if other.position < step.position:
-                worked[other.function] = worked.get(other.function, False) or not other.error
-        if worked:
-            calls[name] = tuple(
-                AlternativeCall(function, any_worked) for function, any_worked in sorted(worked.items())
-            )
-    return calls
+def _tried_later(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
+    """The same, from the last call to the first: what was tried on it later; did it work at the first try?"""
+    tried: dict[str, dict[str, bool]] = defaultdict(dict)
+    for step in reversed(calls):
+        yield _tried_on_things(step, tried)
+        for thing in _things_acted_on(step):
+            tried[thing][step.function] = not step.error
 
 
-def _later(step: Step, tries: dict[str, list[Step]]) -> dict[str, tuple[AlternativeCall, ...]]:
-    calls: dict[str, tuple[AlternativeCall, ...]] = {}
-    for name, others in _same_thing(step, tries):
-        worked: dict[str, bool] = {}
-        for other in others:
-            if other.position > step.position:
-                worked.setdefault(other.function, not other.error)
-        if worked:
-            calls[name] = tuple(AlternativeCall(function, at_first) for function, at_first in sorted(worked.items()))
-    return calls
+def _things_acted_on(step: Step) -> set[str]:
+    return {value for _, value in scalars(step.arguments) if _is_thing(value)} if _acts(step) else set()
 
 
-# What followed an error
-
-
-def _fix(failed: Step, following: Sequence[Step]) -> tuple[str, ...]:
-    again = next((step for step in following if step.function == failed.function), None)
-    if again is None or again.error:
-        return ()
-    names = failed.arguments.keys() | again.arguments.keys()
-    return tuple(sorted(name for name in names if failed.arguments.get(name) != again.arguments.get(name)))
-
-
-def _between(failed: Step, following: Sequence[Step]) -> tuple[str, ...]:
-    called = [step.function for step in following]
-    if failed.function not in called:
-        return ()
-    until = following[: called.index(failed.function)]
-    return tuple(dict.fromkeys(step.function for step in until if not step.error))
+def _tried_on_things(step: Step, tried: dict[str, dict[str, bool]]) -> dict[str, tuple[AlternativeCall, ...]]:
+    return {
+        name: tuple(AlternativeCall(function, worked) for function, worked in sorted(tried[value].items()))
+        for name, value in step.arguments.items()
+        if _is_thing(value) and value in tried
+    }
 
 
 def by_function(packets: Iterable[Packet]) -> dict[str, list[Observation]]:

@@ -14,7 +14,7 @@ from contramem.chance import OutcomeTable
 from contramem.monitor.guard import Guard, Verdict
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import propose_candidates
-from contramem.study.recorded_actions import replay_on_all
+from contramem.study.recorded_actions import IndexedRuns
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import MAX_CONTRADICTING, Weights, sharpen
 
@@ -80,21 +80,36 @@ def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explan
 def _replay(runs: Sequence[StudyRun], run_set: RunSet) -> tuple[list[_Candidate], int]:
     """The candidates that could explain a failure, those with a condition included, and how many were tried."""
     guards = propose_candidates(runs)
-    plain = [_candidate(guard, runs, run_set) for guard in guards]
-    useful = [candidate for candidate in plain if len(candidate.weights.broken_and_failed()) >= MIN_BROKEN]
+    replayed = _Replays(runs, run_set)
+    useful = [candidate for guard in guards if (candidate := replayed.candidate_if_useful(guard)) is not None]
     holding = [candidate for candidate in useful if not _is_contradicted(candidate)]
     loose = sorted((c for c in useful if _is_contradicted(c)), key=lambda c: -len(c.weights.broken_and_failed()))
     atoms, tried = collect_atoms(runs), len(guards)
     for candidate in loose[:MAX_SHARPENED]:
         tried += len(atoms)
         splits = sharpen(candidate.guard, runs, candidate.key, run_set, atoms)
-        holding += [_candidate(split.guard, runs, run_set) for split in splits[:3] if split.chance <= MAX_CHANCE]
+        holding += [replayed.candidate(split.guard) for split in splits[:3] if split.chance <= MAX_CHANCE]
     return holding, tried
 
 
-def _candidate(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> _Candidate:
-    verdicts = replay_on_all(guard, (run.recorded for run in runs))
-    return _Candidate(guard, Weights(runs, verdicts, run_set), verdicts)
+class _Replays:
+    """Replays candidates on the same runs. What too few failing runs break is dropped at once: there are thousands."""
+
+    def __init__(self, runs: Sequence[StudyRun], run_set: RunSet) -> None:
+        self._runs, self._run_set = runs, run_set
+        self._index = IndexedRuns(run.recorded for run in runs)
+        self._failing = [place for place, run in enumerate(runs) if not run.passed]
+
+    def candidate_if_useful(self, guard: Guard) -> _Candidate | None:
+        verdicts = self._index.replay(guard)
+        broken = sum(verdicts[place] == "broken" for place in self._failing)
+        return (
+            _Candidate(guard, Weights(self._runs, verdicts, self._run_set), verdicts) if broken >= MIN_BROKEN else None
+        )
+
+    def candidate(self, guard: Guard) -> _Candidate:
+        verdicts = self._index.replay(guard)
+        return _Candidate(guard, Weights(self._runs, verdicts, self._run_set), verdicts)
 
 
 def _is_contradicted(candidate: _Candidate) -> bool:

@@ -78,9 +78,10 @@ class RecordedActions:
             watcher.observe(action)
         return watcher.verdict
 
-    def calls_any(self, functions: frozenset[str]) -> bool:
-        """Was one of these called, whether it worked or not?"""
-        return not functions.isdisjoint(self._by_function)
+    @property
+    def called(self) -> Iterable[str]:
+        """What was called, whether it worked or not, and what actions that are no calls are known by."""
+        return self._by_function
 
     def _heard(self, functions: frozenset[str] | None) -> Sequence[Action]:
         if functions is None:
@@ -97,11 +98,28 @@ class RecordedActions:
         return dict(grouped)
 
 
+class IndexedRuns:
+    """Runs by the functions that they call: most guards are about functions that few of many runs call."""
+
+    def __init__(self, runs: Iterable[RecordedActions]) -> None:
+        self._runs = list(runs)
+        self._calling = defaultdict[str, list[int]](list)
+        for place, run in enumerate(self._runs):
+            for function in run.called:
+                self._calling[function].append(place)
+
+    def replay(self, guard: Guard) -> tuple[Verdict, ...]:
+        """What each run did with the guard. Those that call nothing it is about share one verdict."""
+        idle = automaton(guard)
+        heard = None if any(isinstance(condition, TaskSays) for condition in guard.conditions) else idle.hears
+        if heard is None:
+            return tuple(run.replay(guard) for run in self._runs)
+        verdicts: list[Verdict] = [idle.verdict] * len(self._runs)
+        for place in {place for function in heard for place in self._calling.get(function, ())}:
+            verdicts[place] = self._runs[place].replay(guard)
+        return tuple(verdicts)
+
+
 def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdict, ...]:
-    """What each run did with the guard. Most runs call nothing that a guard is about: these share one verdict."""
-    idle = automaton(guard)
-    heard = None if any(isinstance(condition, TaskSays) for condition in guard.conditions) else idle.hears
-    if heard is None:
-        return tuple(run.replay(guard) for run in runs)
-    verdict = idle.verdict
-    return tuple(run.replay(guard) if run.calls_any(heard) else verdict for run in runs)
+    """What each run did with the guard. For many guards make the index once."""
+    return IndexedRuns(runs).replay(guard)
