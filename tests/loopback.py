@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -18,10 +18,16 @@ class Answer:
     def __init__(
         self, content: str | None = None, *, status: int = 200, headers: dict[str, str] | None = None,
         finish: str = "stop", refusal: str | None = None, raw: bytes | None = None, delay_s: float = 0.0,
-        hang_up: bool = False,
+        hang_up: bool = False, calls: Sequence[tuple[str, dict[str, Any]]] = (),
     ) -> None:  # fmt: skip
         self.status, self.headers, self.delay_s, self.hang_up = status, headers or {}, delay_s, hang_up
-        message = {"role": "assistant", "content": content, "refusal": refusal}
+        message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": refusal}
+        if calls:
+            finish = "tool_calls"
+            message["tool_calls"] = [
+                {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+                for number, (name, given) in enumerate(calls)
+            ]
         body: dict[str, Any] = {
             "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "loopback",
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
+from contramem.build.agent.rounds import AgentPlan, AgentRounds
 from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
 from contramem.build.model.author import ModelAuthor, ModelChoice
@@ -107,6 +108,28 @@ def build_by_model(
     with store.writing("build"):
         author = ModelAuthor(choice, exchange, checks, plan.packets)
         rounds = Rounds(plan, store, author, checks)
+        try:
+            rounds.run(answer, on_progress)
+        except (ModelError, BudgetError) as stopped:
+            return ModelBuild(rounds.report, rounds.finished, stopped)
+    return ModelBuild(rounds.report, rounds.finished)
+
+
+def build_by_agent(
+    plan: AgentPlan,
+    store: Store,
+    choice: ModelChoice,
+    answer: Answer,
+    *,
+    exchange: Exchange,
+    on_progress: Progress = no_progress,
+) -> ModelBuild:
+    """Skill Cards by a model that looks at all runs and tests what it supposes, beside the paper's way.
+
+    Called again, it goes on where it stopped: what was said and answered is kept.
+    """
+    with store.writing("build"):
+        rounds = AgentRounds(plan, store, choice, exchange)
         try:
             rounds.run(answer, on_progress)
         except (ModelError, BudgetError) as stopped:

@@ -37,19 +37,21 @@ def _ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[str]:
 
 def test_an_agent_looks_tries_confirms_and_proposes(tmp_path: Path) -> None:
     card = {"title": "Assign large notes", "when": "A large note.", "rule": "Assign it.", "guards": [NOTE_RULE]}
-    kinds, rows, found, tried, proposed = _ask(
+    kinds, rows, differences, tried, proposed, cards = _ask(
         tmp_path,
         ("show_kinds", {}),
         ("query_runs", {"sql": "SELECT count(*) AS runs FROM runs"}),
         ("explain_runs", {"function": "Office.create_note"}),
         ("try_guard", {"guard": NOTE_RULE, "confirm": True}),
-        ("propose_card", {"card": card}),
+        ("propose_card", card),
+        ("show_cards", {}),
     )
-    assert len(json.loads(kinds)) == 2
-    assert json.loads(rows)["rows"] == [{"runs": "60"}]
-    assert json.loads(found)[0]["differences"]
-    assert json.loads(tried)["grade"] == "proven"
-    assert json.loads(proposed)["fate"] == "accepted"
+    assert len(kinds.splitlines()) == 2
+    assert rows == "runs\n60"
+    assert json.loads(differences)["differences"]
+    assert 'grade: "proven"' in tried
+    assert 'fate: "accepted"' in proposed
+    assert NOTE_RULE in cards
     with open_store(str(tmp_path / "bank.db")) as store:
         assert [str(entry.decision.by) for entry in store.ledger()] == ["coder"]
 
@@ -60,10 +62,12 @@ def test_what_an_agent_did_wrong_is_told_as_an_answer(tmp_path: Path) -> None:
         ("query_runs", {"sql": "DROP TABLE runs"}),
         ("try_guard", {"guard": "existence(assign_owner)"}),
         ("explain_runs", {"kind": "nonsense"}),
-        ("propose_card", {"card": {"title": "Only a title"}}),
+        ("propose_card", {"title": "No guard", "when": "A note.", "rule": "Assign it.", "guards": []}),
+        ("propose_card", {"title": "Only a title"}),
     )
     assert all(answer.startswith("Not done: ") for answer in answers[:3])
-    assert "when: Field required" in answers[3]
+    assert "It has no guard" in answers[3]
+    assert "Field required" in answers[4]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_the_skill_and_the_server_are_installed_beside_what_is_there(
 
 def test_the_skill_is_a_valid_agent_skill(tmp_path: Path) -> None:
     skills_ref = pytest.importorskip("skills_ref", reason="checks Agent Skills")
-    from contramem.study.mcp_author import read_skill
+    from contramem.study.instruments import read_skill
 
     folder = tmp_path / "learn-from-runs"
     folder.mkdir()

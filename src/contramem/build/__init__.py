@@ -11,5 +11,5 @@
 By rules: functions/ writes Function Cards, a file for each field; rules/ writes Skill Cards, a file for each kind of
 rule.
 
-By a model: model/.
+By a model: model/ asks packet by packet, as the paper does; agent/ lets it look at all runs with the tools of study/.
 """

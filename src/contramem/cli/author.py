@@ -27,7 +27,7 @@ def author() -> None:
 def install(client: AuthorClient, runs: Path, store: str, project: Path) -> None:
     """Write the skill and the MCP server for CLIENT into a project. Then say to it: learn from these runs."""
     try:
-        from contramem.study.mcp_author import read_skill
+        from contramem.study.instruments import read_skill
     except ImportError as error:
         raise UsageError("the author's tools need the mcp package: pip install 'contramem[author]'.") from error
     where = store if "://" in store else str(Path(store).resolve())

@@ -16,13 +16,15 @@ from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
 from contramem.bank.store import open_store
 from contramem.bank.support import GRADES, Grade
+from contramem.build.agent.rounds import AgentPlan
 from contramem.build.author import Author, Only
 from contramem.build.deltas import DeltasFrom
+from contramem.build.model.estimate import StageEstimate
 from contramem.build.model.rounds import BuildPlan
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
-from contramem.cli import build_cost, build_model
+from contramem.cli import build_agent, build_cost, build_model
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import plural, read_pool, reading_options
@@ -30,6 +32,8 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.pipeline import build_bank, contrast_all
+from contramem.study.ask import DEFAULT_LOG, open_run_set
+from contramem.study.tables import open_tables
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Tool, Trajectory
@@ -57,7 +61,13 @@ from contramem.validate.validator import Validator
 @click.option(
     "--deltas-from", metavar="STORE", help="Reuse the deltas recorded in STORE's ledger instead of reflecting again."
 )
-@click.option("--author", type=click.Choice(["rules"]), help="Who writes the cards when there is no --model.")
+@click.option(
+    "--author",
+    type=click.Choice(["rules", "agent"]),
+    help="Who writes the cards: rules (the default without --model), or with --model an agent that looks at all runs "
+    "and tests what it supposes before it proposes a card.",
+)
+@click.option("--trials", "log", metavar="FILE", help=f"With --author agent: file that counts trials ({DEFAULT_LOG}).")
 @model_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def build(
@@ -72,6 +82,7 @@ def build(
     no_reassess: bool,
     deltas_from: str | None,
     author: str | None,
+    log: str | None,
     by_model: ModelOptions | None,
     as_json: bool,
 ) -> None:
@@ -81,6 +92,17 @@ def build(
     """
     choice = Choice(sources, only, rollouts, append_only, not no_reassess)
     _check(choice, where, deltas_from)
+    if author == "agent":
+        if append_only or deltas_from is not None or only == "functions":
+            raise UsageError(
+                "--author agent writes Skill Cards by proposing them: it goes with neither --append-only nor "
+                "--deltas-from nor --only functions."
+            )
+        agent_options = build_agent.check_agent_options(by_model)
+        _build_by_agent(paths, options, where, choice, agent_options, Path(log or DEFAULT_LOG), as_json)
+        return
+    if log is not None:
+        raise UsageError("--trials goes with --author agent.")
     if by_model is not None:
         if author is not None or deltas_from is not None:
             raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
@@ -158,6 +180,17 @@ def _build_by_model(
         with open_store(where, create=True) as store:
             account = build_model.run(plan, store, model, by_model, checks)
             bank = store.bank()
+    _show_built(account, bank, packets, where, by_model, as_json)
+
+
+def _show_built(
+    account: build_cost.ModelBuildCost,
+    bank: Bank,
+    packets: list[Packet],
+    where: str,
+    by_model: ModelOptions,
+    as_json: bool,
+) -> None:
     if as_json:
         print_json({**_as_json(account.build.report, bank, packets), "model": build_cost.account_json(account)})
     else:
@@ -167,8 +200,49 @@ def _build_by_model(
         raise account.build.stopped
 
 
+def _build_by_agent(
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    where: str,
+    choice: Choice,
+    by_model: ModelOptions,
+    log: Path,
+    as_json: bool,
+) -> None:
+    """Function Cards by rules, Skill Cards by a model with tools."""
+    with build_model.open_chosen_model(by_model) as model:
+        if not by_model.dry_run:
+            check_free(where)
+        tools: dict[str, Tool] = {}
+        with (
+            read_pool(paths, options, choice.sources, tools) as every,
+            limit_rollouts(every, choice.rollouts) as pool,
+            open_tables(pool) as tables,
+        ):
+            plan = AgentPlan(open_run_set(pool), tables, log, by_model.parallel)
+            if model is None:
+                _show_foreseen(build_agent.foresee(plan, where, by_model), by_model, as_json)
+                return
+            with progress() as tell:
+                vocabulary = Vocabulary(pool)
+                packets = contrast_all(pool, vocabulary, tell)
+            with open_store(where, create=True) as store:
+                functions = Counter[str]()
+                if choice.only != "skills":
+                    checks = Validator(vocabulary.closed)
+                    rules = build_bank(packets, store, RuleAuthor(vocabulary), checks, only="functions", tools=tools)
+                    functions = rules.functions
+                account = build_agent.run(plan, store, model, by_model)
+                account.build.report.functions.update(functions)
+                bank = store.bank()
+    _show_built(account, bank, packets, where, by_model, as_json)
+
+
 def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
-    estimates = build_model.foresee(plan, where, by_model, checks)
+    _show_foreseen(build_model.foresee(plan, where, by_model, checks), by_model, as_json)
+
+
+def _show_foreseen(estimates: list[StageEstimate], by_model: ModelOptions, as_json: bool) -> None:
     if as_json:
         print_json(build_cost.estimate_json(estimates))
     else:

@@ -16,7 +16,7 @@ from contramem.build.model.estimate import Range, StageEstimate
 from contramem.counting import ENCODING
 from contramem.errors import UsageError
 from contramem.llm.exchange import Exchange
-from contramem.llm.request import STAGES
+from contramem.llm.request import PAPER_STAGES, STAGES
 from contramem.pipeline import ModelBuild
 
 PAPER = (
@@ -124,7 +124,11 @@ def _dollars(bounds: Range) -> str:
 
 
 def account_json(account: ModelBuildCost) -> dict[str, Any]:
-    stages = {name: vars(cost) for name, cost in account.exchange.stages.items()}
+    stages = {
+        name: vars(cost)
+        for name, cost in account.exchange.stages.items()
+        if name in PAPER_STAGES or cost.calls or cost.cached
+    }
     return {
         "finished": account.build.finished,
         "stopped": str(account.build.stopped) if account.build.stopped else None,
@@ -141,6 +145,8 @@ def show_account(account: ModelBuildCost, exported_to: Path | None) -> None:
     console = Console()
     table = _cost_table()
     for name, cost in account.exchange.stages.items():
+        if not (cost.calls or cost.cached):
+            continue
         price = f"${cost.cost_usd:,.2f}{' + ?' if cost.unpriced else ''}"
         table.add_row(name, f"{cost.calls:,}", f"{cost.cached:,}", f"{cost.tokens_in:,}", f"{cost.tokens_out:,}", price)
     _add_paper(table)
@@ -176,6 +182,8 @@ def cost_json(calls: Iterable[StoredExchange]) -> dict[str, Any]:
     stages = {}
     for stage in STAGES:
         of_stage = [call for call in made if call.stage == stage]
+        if not of_stage and stage not in PAPER_STAGES:
+            continue
         priced = [call.cost_usd for call in of_stage if call.cost_usd is not None]
         stages[stage] = {
             "calls": len(of_stage),

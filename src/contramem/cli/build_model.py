@@ -37,15 +37,21 @@ def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOption
     exchange = Exchange(store, keep=options.keep)
     if model is None:
         return _by_file(plan, store, options, checks, exchange)
-    budget = _budget(options)
-    with _live(exchange) as live, _stoppable(live) as stop:
-        caller = ModelCaller(model, options.parallel, budget, stop=stop)
+    with ask_live(model, options, exchange) as (caller, live):
         answer: Answer = AskNow(caller, exchange, live.round)
         if isinstance(model, ProviderModel) and (options.batch or open_batches(store, model.name)):
-            desk = BatchQueue(ProviderBatches(model), exchange, store, budget, live.say, stop, troubles=caller.troubles)
+            batches, budget = ProviderBatches(model), caller.budget
+            desk = BatchQueue(batches, exchange, store, budget, live.say, caller.stop, troubles=caller.troubles)
             answer = AskInBatches(desk) if options.batch else TakeInFirst(desk, answer)
         build = build_by_model(plan, store, options.choice, checks, answer, exchange=exchange, on_progress=live.stage)
     return ModelBuildCost(build, exchange, dict(caller.troubles))
+
+
+@contextmanager
+def ask_live(model: Model, options: ModelOptions, exchange: Exchange) -> Iterator[tuple[ModelCaller, _Live]]:
+    """A caller that Ctrl-C stops cleanly, and the lines that tell how far it is and what it has cost."""
+    with _live(exchange) as live, _stoppable(live) as stop:
+        yield ModelCaller(model, options.parallel, _budget(options), stop=stop), live
 
 
 def _by_file(

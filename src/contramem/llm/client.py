@@ -10,11 +10,13 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from contramem.errors import ModelError, UsageError
 from contramem.llm.price import Price, price_of
 from contramem.llm.request import TIMEOUT, Finish, ModelFailure, ModelReply, Request
+from contramem.llm.tool_use import ToolCall, ToolReply, ToolTurn, read_tool_reply
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -64,7 +66,8 @@ class ProviderModel:
         from pydantic_ai import exceptions
 
         try:
-            return self.reply(self.run(self._ask(request)))
+            response = self.run(self._ask(request))
+            return self._tool_reply(response) if request.tools else self.reply(response)
         except exceptions.ContentFilterError:
             return ModelReply("", "content_filter")
         except (exceptions.AgentRunError, exceptions.UserError, UserWarning) as error:
@@ -107,10 +110,17 @@ class ProviderModel:
         return settings
 
     def parameters(self, request: Request) -> ModelRequestParameters:
-        """The schema of the reply: enforced by the provider where it can, told in the prompt where not."""
+        """The tools, or the schema of the reply: enforced by the provider where it can, told in the prompt if not."""
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
+        from pydantic_ai.tools import ToolDefinition
 
+        if request.tools:
+            offers = [
+                ToolDefinition(name=name, description=description, parameters_json_schema=parameters)
+                for name, description, parameters in request.tools
+            ]
+            return ModelRequestParameters(function_tools=offers, allow_text_output=True)
         native = bool(self.opened.profile.get("supports_json_schema_output"))
         return ModelRequestParameters(
             output_mode="native" if native else "prompted",
@@ -129,6 +139,16 @@ class ProviderModel:
         if details.get("refusal"):
             return self._price_reply(response, str(details["refusal"]), "refusal")
         return self._price_reply(response, response.text or "", finish)
+
+    def _tool_reply(self, response: ModelResponse) -> ModelReply:
+        from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+        reply = self.reply(response)
+        calls = tuple(
+            ToolCall(part.tool_call_id, part.tool_name, part.args_as_json_str()) for part in response.tool_calls
+        )
+        (message,) = ModelMessagesTypeAdapter.dump_python([response], mode="json")
+        return replace(reply, text=ToolReply(reply.text, calls, message).write())
 
     def _price_reply(self, response: ModelResponse, text: str, finish: Finish) -> ModelReply:
         usage = response.usage
@@ -202,7 +222,29 @@ def messages_of(request: Request) -> list[ModelMessage]:
             made[-1] = ModelRequest(parts=[*made[-1].parts, UserPromptPart(text)])
         else:
             made.append(ModelRequest(parts=[UserPromptPart(text)]))
+    for turn in request.turns:
+        made += _turn_messages(turn)
     return made
+
+
+def _turn_messages(turn: ToolTurn) -> list[ModelMessage]:
+    from pydantic_ai.messages import (
+        ModelMessagesTypeAdapter,
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+    )
+
+    reply = read_tool_reply(turn.reply)
+    if reply.message is not None:
+        (response,) = ModelMessagesTypeAdapter.validate_python([reply.message])
+    else:
+        calls = [ToolCallPart(call.name, call.arguments, call.id) for call in reply.calls]
+        response = ModelResponse(parts=[*([TextPart(reply.text)] if reply.text else []), *calls])
+    answers = zip(reply.calls, turn.answers, strict=True)
+    return [response, ModelRequest(parts=[ToolReturnPart(call.name, answer, call.id) for call, answer in answers])]
 
 
 def _http_trouble(status: int, retry_after_s: float | None, message: str) -> ModelFailure:

@@ -72,7 +72,7 @@ class Exchange:
             subject=request.subject,
             model=request.model,
             prompt=request.prompt,
-            request=json.dumps(request.messages, ensure_ascii=False) if self.keep else None,
+            request=json.dumps(request.news, ensure_ascii=False) if self.keep else None,
             reply=reply.text if self.keep else None,
             finish=reply.finish,
             tokens_in=reply.tokens_in,

@@ -9,10 +9,14 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from contramem.counting import count_tokens
+from contramem.llm.tool_use import ToolOffer, ToolTurn
 
-Stage: TypeAlias = Literal["builder", "reflector", "curator"]
-STAGES: tuple[Stage, ...] = ("builder", "reflector", "curator")
-Role: TypeAlias = Literal["system", "user", "assistant"]
+PaperStage: TypeAlias = Literal["builder", "reflector", "curator"]
+Stage: TypeAlias = PaperStage | Literal["author"]
+PAPER_STAGES: tuple[PaperStage, ...] = ("builder", "reflector", "curator")
+STAGES: tuple[Stage, ...] = (*PAPER_STAGES, "author")
+"""`author`: a model with tools that looks at all runs."""
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal"]
 """How a reply ended: by itself, cut off at the token limit, withheld by the provider, or refused by the model."""
 
@@ -60,17 +64,31 @@ class Request:
     """What it is about, for people: a function, a task."""
     prompt: str = ""
     """Digest of the template."""
+    tools: tuple[ToolOffer, ...] = field(default=(), hash=False)
+    """What the model may call. The text of the reply is then a `ToolReply`, and `schema` is empty."""
+    turns: tuple[ToolTurn, ...] = ()
+    """What was said since `messages`."""
 
     @cached_property
     def digest(self) -> str:
-        asked = [self.model, asdict(self.settings), self.messages, self.schema]
+        asked: list[Any] = [self.model, asdict(self.settings), self.messages, self.schema]
+        if self.tools:
+            asked += [self.tools, self.turns]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
 
     @cached_property
     def tokens(self) -> int:
         """Of the messages and the schema, as counted offline."""
-        schema = json.dumps(self.schema, separators=(",", ":"))  # as clients send it
-        return sum(count_tokens(message.text) for message in self.messages) + count_tokens(schema)
+        schema = json.dumps(self.tools or self.schema, separators=(",", ":"))  # as clients send it
+        said = [text for turn in self.turns for text in (turn.reply, *turn.answers)]
+        return sum(map(count_tokens, [schema, *said, *(message.text for message in self.messages)]))
+
+    @property
+    def news(self) -> tuple[PromptMessage, ...]:
+        """What the model has not been told in an earlier request of the same conversation."""
+        if not self.turns:
+            return self.messages
+        return tuple(PromptMessage("tool", answer) for answer in self.turns[-1].answers)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ atoms.py        facts of a run that a condition can ask for; sharpen.py: the con
 candidates.py   the guards that a kind of task gives reason to try; explain.py: those that hold up, ranked
 tables.py       the runs as tables for SQL
 proposal.py     a card as somebody writes it; proposal_checks.py and neighbours.py: what is held against it
-propose.py      what becomes of each proposal, in the ledger
+propose.py      what becomes of each proposal, in the ledger; proposal_support.py: what it rests on
 ask.py          the questions that commands and MCP tools ask
-report_json.py  reports as plain values; mcp_author.py: the instruments as MCP tools
+report_json.py  reports as plain values
+instruments.py  the instruments as tools that a model calls; mcp_author.py: offered over MCP
 install.py      the Agent Skill for Claude Code, Codex and Cursor; its text is skill/SKILL.md
 """

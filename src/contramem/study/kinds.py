@@ -56,9 +56,13 @@ def group_tasks(profiles: Iterable[TaskProfile]) -> tuple[TaskKind, ...]:
 
 def wording_of(text: str) -> frozenset[str]:
     """The words of a request, and neighbouring pairs of them, without its values and names."""
-    plain = _NAME.sub(" ", _VALUES.sub(" ", text))
-    words = tokenize(plain)[:MAX_WORDS]
+    words = tokenize(strip_values(text))[:MAX_WORDS]
     return frozenset(words) | {f"{first} {second}" for first, second in pairwise(words)}
+
+
+def strip_values(text: str) -> str:
+    """A request without what is told by its form to be a value or a name."""
+    return _NAME.sub(" ", _VALUES.sub(" ", text))
 
 
 def weigh_words(wordings: Collection[frozenset[str]]) -> dict[str, int]:

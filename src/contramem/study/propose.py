@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillDelta
-from contramem.bank.ledger import Attribution, Decision, RunRef
+from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.store import Store
-from contramem.bank.support import CardSupport, GuardSupport
 from contramem.errors import PatchError, UsageError
 from contramem.study.neighbours import find_neighbours
 from contramem.study.proposal import Proposal
 from contramem.study.proposal_checks import check_card, check_guard
-from contramem.study.run_set import RunSet, StudyRun
+from contramem.study.proposal_support import add_support, cite_runs, find_ability, gather_support
+from contramem.study.run_set import RunSet
 from contramem.study.trial import Trial
 from contramem.study.trial_log import TrialLog
 
 Fate: TypeAlias = Literal["accepted", "refused", "waiting"]
-MAX_RUNS_CITED = 12
 
 
 @dataclass(frozen=True)
@@ -46,10 +44,17 @@ class Proposer:
     name: str
     run_set: RunSet
     log: TrialLog
+    kind: Literal["person", "model"] = "person"
+    version: str = ""
+    """Of a model: the digest of its prompt."""
+    usage: DecisionCost = field(default_factory=DecisionCost)
+    """What was spent on the proposal."""
+    charged: tuple[str, ...] = ()
+    """Digests of the calls that it was spent on."""
 
     @property
     def attribution(self) -> Attribution:
-        return Attribution(kind="person", name=self.name)
+        return Attribution(kind=self.kind, name=self.name, version=self.version)
 
 
 def propose(
@@ -57,15 +62,18 @@ def propose(
 ) -> list[Reply]:
     """Decide on each proposal in turn. `confirm` is asked before a card that is there is changed."""
     with store.writing("bank propose"):
-        return [_decide(proposal, store, author, confirm) for proposal in proposals]
+        return [decide_proposal(proposal, store, author, confirm) for proposal in proposals]
 
 
-def _decide(proposal: Proposal | UsageError, store: Store, author: Proposer, confirm: Callable[[str], bool]) -> Reply:
+def decide_proposal(
+    proposal: Proposal | UsageError, store: Store, author: Proposer, confirm: Callable[[str], bool]
+) -> Reply:
+    """Decide on one proposal, inside `store.writing(...)`."""
     if isinstance(proposal, UsageError):
         return Reply("", "refused", None, (str(proposal),))
     bank, delta = store.bank(), proposal.as_delta()
-    ability = proposal.ability or _usual_ability(author.run_set)
     trials, reasons = _check(proposal, delta, bank, author)
+    ability = proposal.ability or find_ability(trials, author.run_set)
     if reasons:
         return _refuse(proposal, delta, ability, reasons, store, author)
     try:
@@ -147,12 +155,12 @@ def _describe_trials(delta: SkillDelta, log: TrialLog) -> str:
 def _carry_out(
     patch: Patch, delta: SkillDelta, ability: str, trials: Sequence[Trial], store: Store, author: Proposer
 ) -> Reply:
-    bank, footing = store.bank(), _support(trials, author.run_set)
+    bank, support = store.bank(), gather_support(trials, author.run_set, author.log)
     try:
-        changes = bank.plan(patch, ability, bank.footing(patch.target_card_ids) + footing)
+        changes = bank.plan(patch, ability, add_support(bank.footing(patch.target_card_ids), support))
     except PatchError as error:
         decision = _decision(patch.operation, delta, ability, str(error), author, accepted=False)
-        (entry,) = store.record(decision)
+        (entry,) = store.record(decision, charged=author.charged)
         return Reply(delta.title, "refused", patch.operation, (str(error),), patch.target_card_ids, entry.number)
     decision = Decision(
         operation=patch.operation,
@@ -162,9 +170,10 @@ def _carry_out(
         candidate=delta,
         patch=patch,
         changes=changes,
-        runs=_cite(trials, author.run_set),
+        runs=cite_runs(trials, author.run_set),
+        usage=author.usage,
     )
-    (entry,) = store.record(decision)
+    (entry,) = store.record(decision, charged=author.charged)
     return Reply(delta.title, "accepted", patch.operation, (patch.reason,), decision.card_ids, entry.number)
 
 
@@ -172,7 +181,7 @@ def _refuse(
     proposal: Proposal, delta: SkillDelta, ability: str, reasons: tuple[str, ...], store: Store, author: Proposer
 ) -> Reply:
     decision = _decision(None, delta, ability, " ".join(reasons), author, accepted=False)
-    (entry,) = store.record(decision)
+    (entry,) = store.record(decision, charged=author.charged)
     return Reply(proposal.title, "refused", None, reasons, (), entry.number)
 
 
@@ -188,42 +197,6 @@ def _decision(
             "by": by,
             "ability": ability,
             "candidate": delta,
+            "usage": author.usage,
         }
     )
-
-
-def _support(trials: Sequence[Trial], run_set: RunSet) -> CardSupport:
-    runs = [run for trial in trials for run in _telling(trial, run_set)]
-    tasks = {run.task: run.recorded.run.task_identity for run in runs}
-    contradicting = {run.task for trial in trials for run in trial.contradicting}
-    support = {
-        str(trial.guard): GuardSupport(
-            held=trial.counts.kept_passed, broken=trial.counts.broke_failed, contradicted=trial.counts.broke_passed
-        )
-        for trial in trials
-    }
-    return CardSupport(
-        tasks=tuple(tasks),
-        sources=tuple({run.source for run in runs}),
-        contradicted_by=tuple(contradicting),
-        taught_by=tuple(digest for identity in tasks.values() for digest in identity),
-        support=support,
-    )
-
-
-def _telling(trial: Trial, run_set: RunSet) -> list[StudyRun]:
-    """Runs that passed and kept the guard, or failed and broke it."""
-    verdicts = ((run, run.recorded.replay(trial.guard)) for run in run_set.evidence)
-    return [run for run, verdict in verdicts if verdict == ("holds" if run.passed else "broken")]
-
-
-def _cite(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
-    runs = dict.fromkeys(run for trial in trials for run in _telling(trial, run_set))
-    return tuple(
-        RunRef(task=run.task, source=run.source, run=run.trial, passed=run.passed, origin=str(run.recorded.run.origin))
-        for run in list(runs)[:MAX_RUNS_CITED]
-    )
-
-
-def _usual_ability(run_set: RunSet) -> str:
-    return Counter(run.recorded.run.ability or "general" for run in run_set.runs).most_common(1)[0][0]

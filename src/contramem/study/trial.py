@@ -38,6 +38,8 @@ class Trial:
     """Runs that passed and broke it."""
     kept_in_vain: tuple[StudyRun, ...]
     """Runs that failed and kept it."""
+    telling: tuple[StudyRun, ...]
+    """Runs that passed and kept it, or failed and broke it."""
 
     @property
     def judgement(self) -> Judgement:
@@ -68,7 +70,7 @@ def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: R
     by_kind = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
     by_source = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
     total, vacuous, tasks = [0, 0, 0, 0], 0, set()
-    contradicting, in_vain = [], []
+    contradicting, in_vain, telling = [], [], []
     for run, verdict in verdicts:
         if verdict == "vacuous":
             vacuous += 1
@@ -84,6 +86,8 @@ def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: R
             contradicting.append(run)
         elif cell == 1:
             in_vain.append(run)
+        else:
+            telling.append(run)
     return Trial(
         guard,
         OutcomeTable(*total),
@@ -94,4 +98,5 @@ def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: R
         {source: OutcomeTable(*counts) for source, counts in sorted(by_source.items())},
         tuple(contradicting),
         tuple(in_vain),
+        tuple(telling),
     )

@@ -30,7 +30,7 @@ from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
 from contramem.errors import PatchError
 from contramem.llm.exchange import Exchange, NotYet
-from contramem.llm.request import ModelSettings, PromptMessage, Request, Stage
+from contramem.llm.request import ModelSettings, PaperStage, PromptMessage, Request
 from contramem.traces.trajectory import Tool, digest
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
@@ -194,7 +194,7 @@ class ModelAuthor:
             card_fields=replies.card_shape(),
         )
 
-    def _request(self, stage: Stage, subject: str, kind: type[BaseModel], **values: object) -> Request:
+    def _request(self, stage: PaperStage, subject: str, kind: type[BaseModel], **values: object) -> Request:
         template: Template = stage
         messages, wording = self._prompts.messages(template, **values)
         return Request(

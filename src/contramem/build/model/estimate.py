@@ -23,7 +23,7 @@ from contramem.contrast.packet import Packet
 from contramem.counting import count_tokens
 from contramem.llm.exchange import Exchange
 from contramem.llm.price import Price
-from contramem.llm.request import STAGES, Request, Stage
+from contramem.llm.request import PAPER_STAGES, Request, Stage
 from contramem.validate.validator import Validator
 
 # The most that the checks let through: 600 words, at two tokens a word, and the names of fields, functions and guards.
@@ -79,7 +79,7 @@ def estimate(
 ) -> list[StageEstimate]:
     """Stage by stage. The store is read and not changed."""
     tariff = _Tariff(price, choice.settings.max_tokens)
-    with _replica(where) as store, store.writing("build --dry-run"):
+    with replicate(where) as store, store.writing("build --dry-run"):
         author = ModelAuthor(choice, Exchange(store), checks, plan.packets)
         rounds = Rounds(plan, store, author, checks)
         stages = list(_estimate_ready(rounds.ready(), open_batches(store, choice.name), tariff))
@@ -105,7 +105,7 @@ def _estimate_ready(
     """Requests that stand already: those that are still to be put, and those that a provider has."""
     sent = {request.digest for batch in batches for request in batch.requests}
     parts: tuple[tuple[Part, bool], ...] = (("ready", False), ("held", True))
-    for stage, (part, is_held) in product(STAGES, parts):
+    for stage, (part, is_held) in product(PAPER_STAGES, parts):
         of_part = [r.tokens for r in requests if r.stage == stage and (r.digest in sent) == is_held]
         yield tariff.of(stage, part, Range(len(of_part), len(of_part)), Range(sum(of_part), sum(of_part)))
 
@@ -150,7 +150,7 @@ _SMALLEST = Candidate(
 
 
 @contextmanager
-def _replica(where: Store | None) -> Iterator[Store]:
+def replicate(where: Store | None) -> Iterator[Store]:
     """A store of its own that holds what `where` holds."""
     with TemporaryDirectory(prefix="contramem-dry-run-") as folder, open_store(
         Path(folder) / "bank.db", create=True

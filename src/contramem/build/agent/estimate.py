@@ -1,0 +1,34 @@
+"""What a build by a model with tools will cost: how it begins is known, how long it goes on is the model's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contramem.build.agent.conversation import MAX_TOKENS, MAX_TURNS, Conversation
+from contramem.build.model.estimate import Range, StageEstimate
+from contramem.llm.price import Price
+
+FEWEST_TURNS = 2
+"""A look, and a word that it is done."""
+SHORTEST_REPLY, LONGEST_REPLY = 20, 2_000
+"""Tokens of one turn: a single call, or several with thoughts about them."""
+
+
+def estimate_conversations(conversations: Iterable[Conversation], price: Price | None) -> list[StageEstimate]:
+    """Of the conversations that have not ended. Each turn pays again for all that was said before it."""
+    waiting = [conversation for conversation in conversations if not conversation.ended]
+    if not waiting:
+        return []
+    calls = Range(
+        sum(max(1, FEWEST_TURNS - conversation.turns) for conversation in waiting),
+        sum(MAX_TURNS - conversation.turns for conversation in waiting),
+    )
+    tokens_in = Range(
+        sum(conversation.request.tokens * max(1, FEWEST_TURNS - conversation.turns) for conversation in waiting),
+        calls.most * MAX_TOKENS,
+    )
+    tokens_out = Range(calls.least * SHORTEST_REPLY, calls.most * LONGEST_REPLY)
+    cost = None
+    if price is not None:
+        cost = Range(*(price.of(*tokens) for tokens in zip(tokens_in, tokens_out, strict=True)))
+    return [StageEstimate("author", "later", calls, tokens_in, tokens_out, cost)]

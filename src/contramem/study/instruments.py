@@ -1,0 +1,199 @@
+"""The instruments as tools that a model calls: over MCP, or in a build. Answers are text, short enough to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import msgspec
+from pydantic import Field
+
+from contramem.bank.bank import Bank
+from contramem.errors import ContramemError, UsageError
+from contramem.study.ask import KindReport, TrialRequest, explain_kind, list_kinds, try_on
+from contramem.study.proposal import Proposal, parse_proposal
+from contramem.study.propose import Reply
+from contramem.study.report_json import explanation_json, trial_json
+from contramem.study.run_set import RunSet
+from contramem.study.tables import SCHEMA, RunTables
+
+MAX_ROWS = 200
+"""Rows of a query that one answer shows."""
+MAX_LISTED = 12
+"""Runs, tasks or kinds of one list; the rest is counted."""
+MAX_ANSWER_CHARS = 24_000
+TABLES = "; ".join(f"{table}({', '.join(columns)})" for table, columns in SCHEMA.items())
+
+
+class ProposalDesk(Protocol):
+    """Where cards are proposed to: a store that is opened for each, or one that a build holds."""
+
+    def bank(self) -> Bank:
+        """The cards that are there."""
+
+    def propose(self, proposal: Proposal | UsageError, carry_out_edits: bool) -> Reply:
+        """Decide on one card."""
+
+
+@dataclass(frozen=True)
+class Instruments:
+    """Look, try, propose. Each public method is a tool; its docstring is what a model is told about it."""
+
+    run_set: RunSet
+    tables: RunTables
+    desk: ProposalDesk
+    name: str
+    """Of whoever uses them: written to the trials."""
+    log: Path
+    """Of trials."""
+
+    @property
+    def tools(self) -> tuple[Callable[..., str], ...]:
+        return (
+            self.show_kinds, self.explain_runs, self.query_runs, self.try_guard, self.show_cards, self.propose_card,
+        )  # fmt: skip
+
+    def show_kinds(self) -> str:
+        """The kinds of tasks in the runs, with pass rates by source. Start here. Tasks of a kind: the table `kinds`."""
+        return _answer(lambda: [_kind_json(report) for report in list_kinds(self.run_set)])
+
+    def explain_runs(
+        self,
+        kind: Annotated[str, Field(description="name of a kind; empty for all kinds")] = "",
+        function: Annotated[str, Field(description="instead of a kind: all tasks in which some run calls it")] = "",
+        limit: Annotated[int, Field(description="differences per kind")] = 8,
+    ) -> str:
+        """What separates passing from failing runs of a kind of task, or of all tasks that use a function: ranked, each
+        as a guard to try. Counted on the open half of the tasks."""
+        return _answer(
+            lambda: [
+                explanation_json(report)
+                for report in explain_kind(self.run_set, kind=kind or None, function=function or None, limit=limit)
+            ]
+        )
+
+    def query_runs(self, sql: Annotated[str, Field(description="one SELECT for DuckDB")]) -> str:
+        """Run one SELECT over all runs, as tab-separated rows. Read-only. At most 200 rows come back, so count and
+        group."""
+        return _answer(lambda: _table_text(self.tables, sql))
+
+    def try_guard(
+        self,
+        guard: Annotated[str, Field(description="such as response(App.a, App.b) when App.a[amount > 500]")],
+        kind: Annotated[str, Field(description="only tasks of this kind; empty for all")] = "",
+        confirm: Annotated[bool, Field(description="hold it against the tasks kept back as well")] = False,
+    ) -> str:
+        """Test a guard on the open half of the tasks: who kept and broke it, by outcome, and which condition would
+        sharpen it. With confirm, hold it against the half kept back, once: each such look makes the next proof
+        harder."""
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        request = TrialRequest(guard, kind or None, confirm, log=self.log, by=self.name, at=at)
+        return _answer(lambda: _shorten(trial_json(try_on(self.run_set, request))))
+
+    def show_cards(self) -> str:
+        """The Skill Cards that the bank holds already: id, title, rule and guards."""
+        return _answer(lambda: _cards_json(self.desk.bank()) or "The bank holds no Skill Cards yet.")
+
+    def propose_card(
+        self,
+        title: Annotated[str, Field(description="short and imperative")],
+        when: Annotated[str, Field(description="the situation in which it applies")],
+        rule: Annotated[str, Field(description="what to do there, with the values that are conventions of the house")],
+        guards: Annotated[list[str], Field(description="the rule as guards that were tried; at least one")],
+        reason: Annotated[str, Field(description="what in the runs speaks for it, in counts")] = "",
+        solves: Annotated[str, Field(description="what goes wrong without it")] = "",
+        completion: Annotated[list[str], Field(description="what must hold at the end; default: the guards")] = [],  # noqa: B006
+        recovery: Annotated[str, Field(description="what to do when it was missed")] = "",
+        functions: Annotated[list[str], Field(description="App.function; default: those of the guards")] = [],  # noqa: B006
+        tags: list[str] = [],  # noqa: B006
+        ability: str = "",
+        replaces: Annotated[list[str], Field(description="ids of cards that this one takes the place of")] = [],  # noqa: B006
+        carry_out_edits: Annotated[bool, Field(description="carry out the edit of a card that was suggested")] = False,
+    ) -> str:
+        """Propose one card. It is checked on all runs and set beside the cards of the bank. Refusals give reasons to
+        act on; an edit of a card that is there waits until it is proposed again with carry_out_edits."""
+        card = {
+            "title": title, "when": when, "rule": rule, "guards": guards, "reason": reason, "solves": solves,
+            "completion": completion, "recovery": recovery, "functions": functions, "tags": tags,
+            "ability": ability or None, "replaces": replaces,
+        }  # fmt: skip
+        return _answer(lambda: vars(self.desk.propose(parse_proposal(card, "card"), carry_out_edits)))
+
+
+def read_skill() -> str:
+    """The Agent Skill that says how to work with the instruments."""
+    return (files("contramem") / "study" / "skill" / "SKILL.md").read_text(encoding="utf-8")
+
+
+def read_instructions() -> str:
+    """The skill without its header, for whoever has no skills."""
+    return read_skill().partition("---\n\n")[2]
+
+
+def _kind_json(report: KindReport) -> dict[str, Any]:
+    rates = {source: f"{passed} of {runs} passed" for source, (passed, runs) in report.by_source.items()}
+    return {
+        "kind": report.kind,
+        "tasks": len(report.tasks),
+        "runs": report.runs,
+        "passed": report.passed,
+        "by_source": rates,
+        "functions": report.functions,
+        "example": report.example[:400],
+    }
+
+
+def _table_text(tables: RunTables, sql: str) -> str:
+    answer = tables.query(sql)
+    rows = ["\t".join(answer.columns), *("\t".join(map(_cell, row)) for row in answer.rows[:MAX_ROWS])]
+    if (more := len(answer.rows) - MAX_ROWS) > 0:
+        rows.append(f"({more:,}{' or more' if answer.is_cut else ''} further rows are not shown: count or group.)")
+    return "\n".join(rows)
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else " ".join(str(value).split("\t")).replace("\n", "\\n")
+
+
+def _shorten(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Long lists are cut, and the rest of them is counted."""
+    return {name: _shorten_list(value) for name, value in report.items()}
+
+
+def _shorten_list(value: Any) -> Any:
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > MAX_LISTED:
+        return [*value[:MAX_LISTED], f"and {len(value) - MAX_LISTED:,} more"]
+    if isinstance(value, Mapping) and len(value) > MAX_LISTED:
+        first = dict(list(value.items())[:MAX_LISTED])
+        return first | {"more": f"{len(value) - MAX_LISTED:,} more"}
+    return value
+
+
+def _cards_json(bank: Bank) -> list[dict[str, Any]]:
+    return [
+        {"card_id": card.card_id, "title": card.title, "rule": card.skill.core_rule, "guards": card.guards}
+        for card in bank.skills
+    ]
+
+
+def _answer(ask: Callable[[], Any]) -> str:
+    """What can be mended is told as an answer; a bug stays an error."""
+    try:
+        value = ask()
+    except ContramemError as error:
+        return f"Not done: {error}"
+    text = value if isinstance(value, str) else _write_json(value)
+    if len(text) > MAX_ANSWER_CHARS:
+        return f"{text[:MAX_ANSWER_CHARS]}\n(cut here: {len(text):,} characters in all. Ask for less at a time.)"
+    return text
+
+
+def _write_json(value: Any) -> str:
+    """A line for each item of a list, or for each field: readable, and without the cost of indents."""
+    if isinstance(value, list):
+        return "\n".join(msgspec.json.encode(item).decode() for item in value)
+    return "\n".join(f"{name}: {msgspec.json.encode(field).decode()}" for name, field in value.items())

@@ -1,0 +1,79 @@
+"""What a proposed card rests on: its trials on all runs, the runs that tell, and the words of their requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from contramem.bank.ledger import RunRef
+from contramem.bank.support import CardSupport, Grade, GuardSupport
+from contramem.retrieve.requests import request_words
+from contramem.study.ask import is_observed
+from contramem.study.kinds import strip_values
+from contramem.study.run_set import RunSet, StudyRun
+from contramem.study.trial import Trial
+from contramem.study.trial_log import TrialLog
+
+MAX_RUNS_CITED = 12
+MAX_VALUE_CHARS = 60
+
+
+def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog) -> CardSupport:
+    """The evidence of a card whose guards were tried on all runs."""
+    runs = _telling_runs(trials)
+    tasks = {run.task: run.recorded.run.task_identity for run in runs}
+    support = {
+        str(trial.guard): GuardSupport(
+            held=trial.counts.kept_passed, broken=trial.counts.broke_failed, contradicted=trial.counts.broke_passed
+        )
+        for trial in trials
+    }
+    return CardSupport(
+        tasks=tuple(tasks),
+        sources=tuple({run.source for run in runs}),
+        contradicted_by=tuple({run.task for trial in trials for run in trial.contradicting}),
+        taught_by=tuple(digest for identity in tasks.values() for digest in identity),
+        request_words=tuple(_words_of(run_set.by_task[task]) for task in tasks),
+        grade=_grade(trials, log),
+        support=support,
+    )
+
+
+def add_support(before: CardSupport, more: CardSupport) -> CardSupport:
+    """Both together. A guard that was tried again on all runs counts as it was tried last."""
+    support = {guard: counts for guard, counts in before.support.items() if guard not in more.support}
+    return before.model_copy(update={"support": support}) + more
+
+
+def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
+    """Some of the runs that tell, for the ledger."""
+    return tuple(
+        RunRef(task=run.task, source=run.source, run=run.trial, passed=run.passed, origin=str(run.recorded.run.origin))
+        for run in _telling_runs(trials)[:MAX_RUNS_CITED]
+    )
+
+
+def find_ability(trials: Sequence[Trial], run_set: RunSet) -> str:
+    """The ability of most runs that tell; without any, of most runs."""
+    runs = _telling_runs(trials) or run_set.runs
+    return Counter(run.recorded.run.ability or "general" for run in runs).most_common(1)[0][0]
+
+
+def _telling_runs(trials: Sequence[Trial]) -> list[StudyRun]:
+    return list(dict.fromkeys(run for trial in trials for run in trial.telling))
+
+
+def _grade(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
+    """`proven` if each guard was confirmed on tasks kept back; `observed` if nothing speaks against them."""
+    decided = [log.confirmation(str(trial.guard)) for trial in trials]
+    if decided and all(confirmation is not None and confirmation.is_proven for confirmation in decided):
+        return "proven"
+    return "observed" if all(is_observed(trial) for trial in trials) else None
+
+
+def _words_of(runs: Sequence[StudyRun]) -> str:
+    """The words of the request that the runs were at, without values that they used."""
+    text = runs[0].recorded.run.task
+    given = [value for run in runs for call in run.recorded.calls for value in call.arguments.values()]
+    values = {value for value in given if isinstance(value, str) and len(value) <= MAX_VALUE_CHARS and value in text}
+    return request_words(strip_values(text), values)
