@@ -68,6 +68,13 @@ def test_text_from_outside_stays_text_in_every_field(client: TestClient, bank: P
         assert "<script>alert" not in text and "<img src=x" not in text and "{{7*7}}49" not in text
 
 
+def test_search_finds_cards_tasks_functions_and_decisions(client: TestClient) -> None:
+    page = client.get("/default/search?q=close_ticket").text
+    assert all(f"<h2>{name}" in page for name in ("Cards", "Tasks", "Functions", "Decisions"))
+    assert "<code>TicketAPI.close_ticket</code>" in page and "calls in" in page
+    assert "<h2>Functions" not in client.get("/default/search?q=100%25_").text
+
+
 def test_comparing_two_sources_names_the_harmed_tasks_with_a_link(client: TestClient) -> None:
     page = client.get("/default/compare?base=scripted-careful&memory=scripted-hasty")
     assert "tasks harmed" in page.text and links(page.text, "/task?")

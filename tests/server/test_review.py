@@ -10,6 +10,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from contramem.bank.store import open_store
+from contramem.server.app import Server, make_app
+from contramem.server.options import ProjectOptions, ServerOptions
 
 
 def form_of(client: TestClient, path: str = "/default/review") -> dict[str, str]:
@@ -70,3 +72,18 @@ def test_a_form_of_another_site_is_refused(client: TestClient) -> None:
     form = {**form_of(client), "answer": "reject"}
     assert client.post("/default/decide", data=form, headers={"origin": "https://evil.example"}).status_code == 403
     assert client.post("/default/decide", data={**form, "form_token": "guess"}).status_code == 403
+
+
+def test_the_audit_names_who_changed_what_and_the_decision(bank: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    server = Server(ServerOptions({"default": ProjectOptions(str(bank))}, audit=audit))
+    server.open()
+    card_id = min(server.projects["default"].current().bank.entries)
+    with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
+        path = f"/api/v1/default/cards/{card_id}/review"
+        number = client.post(path, json={"answer": "pin", "by": "Ada"}).json()["number"]
+        assert client.post(path, json={"answer": "pin", "by": "Ada", "reason": 5}).status_code == 422
+    server.close()
+    (line,) = map(json.loads, audit.read_text().splitlines())
+    del line["time"]
+    assert line == {"by": "Ada", "project": "default", "what": "review", "decision": number}

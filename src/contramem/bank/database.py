@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -140,6 +141,11 @@ def _is_still(path: Path, inode: int | None) -> bool:
 def _remove(path: Path) -> None:
     with suppress(OSError):  # Windows keeps what another process has open
         path.unlink()
+
+
+def escape_like(text: str) -> str:
+    """`text` for a LIKE ... ESCAPE '!' pattern that matches nothing but itself."""
+    return re.sub(r"[!%_]", r"!\g<0>", text)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from contramem.bank import calls, migrations
 from contramem.bank.bank import Bank, BankEntry, Change
 from contramem.bank.calls import StoredExchange
 from contramem.bank.card import SkillCard
-from contramem.bank.database import connect, explain_errors, sole_writer
+from contramem.bank.database import connect, escape_like, explain_errors, sole_writer
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
 from contramem.errors import StoreError, UsageError
@@ -108,26 +108,28 @@ class Store:
 
     def ledger(self, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
         """Every decision in order, or those that changed or named one card."""
-        which = _ABOUT_CARD if card_id is not None else ""
-        about = {"card_id": card_id} if card_id is not None else {}
-        with self._reading() as connection:
-            rows = connection.execute(sql.text(_DECISIONS.format(which)), about).all()
-            changed = defaultdict[int, list[Change]](list)
-            for number, change in connection.execute(sql.text(_CHANGES.format(which)), about):
-                changed[number].append(Change.model_validate_json(change))
-        return tuple(LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
+        return self._entries(_ABOUT_CARD, card_id=card_id) if card_id is not None else self._entries("")
 
     def ledger_page(self, before: int, limit: int) -> tuple[LedgerEntry, ...]:
         """At most `limit` decisions with numbers below `before`, the newest first."""
-        which = "WHERE number >= :first AND number < :before"
         span = {"first": max(1, before - limit), "before": before}
+        return self._entries("WHERE number >= :first AND number < :before", **span)[::-1]
+
+    def search_ledger(self, words: Sequence[str], limit: int) -> tuple[LedgerEntry, ...]:
+        """At most `limit` decisions whose reason, author, candidate or patch holds every word, the newest first."""
+        like = {f"word{place}": f"%{escape_like(word.lower())}%" for place, word in enumerate(words)}
+        holds = " AND ".join(f"lower(decision) LIKE :{name} ESCAPE '!'" for name in like)
+        newest = f"SELECT number FROM contramem_decisions WHERE {holds} ORDER BY number DESC LIMIT {limit:d}"
+        return self._entries(f"WHERE number IN ({newest})", **like)[::-1] if like else ()
+
+    def _entries(self, which: str, **values: object) -> tuple[LedgerEntry, ...]:
+        """Decisions, in order, that a WHERE clause chooses."""
         with self._reading() as connection:
-            rows = connection.execute(sql.text(_DECISIONS.format(which)), span).all()
+            rows = connection.execute(sql.text(_DECISIONS.format(which)), values).all()
             changed = defaultdict[int, list[Change]](list)
-            for number, change in connection.execute(sql.text(_CHANGES.format(which)), span):
+            for number, change in connection.execute(sql.text(_CHANGES.format(which)), values):
                 changed[number].append(Change.model_validate_json(change))
-        entries = (LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
-        return tuple(sorted(entries, key=lambda entry: -entry.number))
+        return tuple(LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
 
     def progress(self) -> dict[str, str]:
         """What builds have recorded as done or begun: state by step."""

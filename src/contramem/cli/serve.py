@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import signal
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ SCOPES = ("read", "guide", "record", "review", "admin")
 
 
 @click.group(invoke_without_command=True)
-@click.option("--bank", metavar="STORE", help="SQLite path or PostgreSQL URL of the bank to serve.")
+@click.option("--bank", metavar="BANK", help="The bank to serve: SQLite path, PostgreSQL URL or a frozen file.")
 @click.option("--runs", multiple=True, type=click.Path(path_type=Path, exists=True), metavar="PATH",
               help="Recorded runs to browse. May be repeated.")  # fmt: skip
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
@@ -58,7 +59,7 @@ def serve(
         return
     _check_installed()
     if bank is None:
-        raise UsageError("name the bank with --bank STORE. `contramem build TRACES --bank STORE` makes one.")
+        raise UsageError("name the bank with --bank BANK. `contramem build TRACES --bank STORE` makes one.")
     from contramem.server.options import DEFAULT_PROJECT, ProjectOptions, ServerOptions
 
     chosen = {DEFAULT_PROJECT: ProjectOptions(bank, runs, log)}
@@ -81,6 +82,8 @@ def _run(options: object) -> None:
 
     assert isinstance(options, ServerOptions)
     server = Server(options)
+    # uvicorn ends by sending itself the signal again. Without a handler of ours that would be the end before `close`.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server.open()
     try:
         with progress() as tell:

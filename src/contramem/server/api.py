@@ -62,7 +62,6 @@ class ApiRoute(NamedTuple):
     summary: str
     status: int = 200
     query: tuple[str, ...] = ()
-    changes: bool = False
     slow: bool = False
     """Runs beside the others: it reads or writes the store."""
 
@@ -169,7 +168,7 @@ def review_card(call: Call, body: schemas.ReviewCard) -> dict[str, Any]:
     by = acts.person(call.token.name if call.token.sha256 else body.by)
     verdicts: dict[str, acts.Verdict] = {"accept": "ACCEPT", "mute": "MUTE", "pin": "PIN", "reject": "REJECT"}
     entry = call.project.record(
-        lambda bank: acts.judge(bank, card_id, verdicts[body.answer], by, body.reason), f"review by {by}"
+        lambda bank: acts.judge(bank, card_id, verdicts[body.answer], by, body.reason), str(by), "review"
     )
     return _decision_json(entry)
 
@@ -259,7 +258,7 @@ ROUTES = (
              query=("offset", "limit"), slow=True),
     ApiRoute("get_card", "GET", f"{_BASE}/cards/{{card_id}}", "read", card, None, S.CardBody, "One card", slow=True),
     ApiRoute("review_card", "POST", f"{_BASE}/cards/{{card_id}}/review", "review", review_card, S.ReviewCard,
-             S.DecisionBody, "Decide about a card", changes=True, slow=True),
+             S.DecisionBody, "Decide about a card", slow=True),
     ApiRoute("search", "GET", f"{_BASE}/search", "read", search, None, S.Found, "Cards for a task", query=("q",)),
     ApiRoute("freeze", "POST", f"{_BASE}/freeze", "admin", freeze_bank, None, S.FrozenBody,
              "The bank as one file, as it is now", slow=True),

@@ -23,7 +23,7 @@ from contramem.server import api, bank_map, comparison, contrast_page, explorer,
 from contramem.server.access import COOKIE, Access, Denied
 from contramem.server.guard_rails import GuardRails
 from contramem.server.mcp_app import McpApp
-from contramem.server.observe import Metrics, audit
+from contramem.server.observe import Metrics
 from contramem.server.openapi import openapi_document
 from contramem.server.options import ServerOptions
 from contramem.server.pages import Visit, render_alone
@@ -77,7 +77,7 @@ class Server:
 
     def open(self) -> None:
         for name, options in self.options.projects.items():
-            self.projects[name] = Project(name, options, self.options.state)
+            self.projects[name] = Project(name, options, self.options.state, self.options.audit)
 
     def close(self) -> None:
         for project in self.projects.values():
@@ -127,10 +127,7 @@ def _page(server: Server, page: PageRoute) -> Callable[[Request], Any]:
         form = await _read_form(request, server.access) if page.method == "POST" else {}
         form_token = server.access.form_token(request)
         visit = Visit(request, server.project(request), token, form_token, server.options.show_values, form)
-        response = await run_in_threadpool(page.answer, visit)
-        if page.method == "POST":
-            audit(server.options.audit, token.name, visit.project.name, page.path.rpartition("/")[2])
-        return response
+        return await run_in_threadpool(page.answer, visit)
 
     endpoint.__name__ = page.path.rpartition("/")[2] or "home"
     return endpoint
@@ -142,8 +139,6 @@ def _api(server: Server, route: api.ApiRoute) -> Callable[[Request], Any]:
         body = api.parse_body(route, await request.body(), request.headers.get("content-type", ""))
         call = api.Call(server.project(request), token, request.path_params, request.query_params)
         answer = await run_in_threadpool(route.answer, call, body) if route.slow else route.answer(call, body)
-        if route.changes:
-            audit(server.options.audit, token.name, call.project.name, route.name)
         return Response(api.encode(answer), route.status, media_type="application/json")
 
     endpoint.__name__ = route.name

@@ -265,9 +265,9 @@ def ledger(visit: Visit) -> Response:
 
 
 def search(visit: Visit) -> Response:
-    """Cards, tasks and sources that hold every word."""
+    """Cards, tasks, sources, functions and decisions that hold every word."""
     words = visit.query("q").strip()
-    wanted = words.lower().split()
+    wanted = words.lower().split()[:8]
     snapshot = visit.project.current()
     ids = [card_id for card_id, text in sorted(snapshot.texts.items()) if all(word in text for word in wanted)]
     sources = [row for row in visit.project.runs.sources() if all(word in row.source.lower() for word in wanted)]
@@ -281,6 +281,8 @@ def search(visit: Visit) -> Response:
         tasks=visit.project.runs.tasks(words, limit=25) if words else [],
         task_count=visit.project.runs.task_count(words) if words else 0,
         sources=sources[:10] if words else [],
+        functions=visit.project.runs.functions(words, limit=25) if words else [],
+        decisions=[decision_row(entry) for entry in visit.project.store.search_ledger(wanted, limit=25)],
     )
 
 

@@ -60,7 +60,7 @@ def log_request(method: str, route: str, status: int, seconds: float, who: str, 
         _log.info("%s", json.dumps(line, ensure_ascii=False))
 
 
-def audit(path: Path | None, who: str, project: str, what: str, decision: int | None = None) -> None:
+def audit(path: Path | None, who: str, project: str, what: str, decision: int) -> None:
     """Append who changed what. The ledger holds the change itself."""
     if path is None:
         return

@@ -49,7 +49,7 @@ class Visit:
 
     def page(self, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
         """The page that `template` makes of `values`."""
-        may_review = self.token.allows("review", self.project.name)
+        may_review = self.token.allows("review", self.project.name) and not self.project.is_frozen
         text = _JINJA.get_template(template).render(
             visit=self, url=self.url, project=self.project.name, may_review=may_review, here=template.partition(".")[0],
             form_token=self.form_token, **values,

@@ -10,15 +10,18 @@ from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
 
-from contramem.bank.bank import Bank
-from contramem.bank.frozen import freeze, parse_frozen
-from contramem.bank.ledger import Decision, LedgerEntry
-from contramem.bank.locate import is_url
+from contramem.bank.bank import Bank, Change
+from contramem.bank.frozen import FrozenBank, freeze, parse_frozen
+from contramem.bank.ledger import Attribution, Decision, LedgerEntry
+from contramem.bank.locate import is_url, kind_of
 from contramem.bank.store import Store, open_store
+from contramem.errors import UsageError
+from contramem.inject.loaded_bank import BankFile
 from contramem.inject.run import Memory
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.server.live_runs import LiveRuns
+from contramem.server.observe import audit
 from contramem.server.options import ProjectOptions
 from contramem.server.run_index import RunIndex
 from contramem.traces.read import read_traces
@@ -43,18 +46,26 @@ class Snapshot:
 class Project:
     """Opened when the server starts, closed when it stops. Threads may share it."""
 
-    def __init__(self, name: str, options: ProjectOptions, state: Path | None) -> None:
-        self.name, self.options = name, options
-        self.store: Store = open_store(options.bank)
+    def __init__(
+        self, name: str, options: ProjectOptions, state: Path | None = None, audit_file: Path | None = None
+    ) -> None:
+        self.name, self.options, self._audit_file = name, options, audit_file
+        self._scratch = tempfile.TemporaryDirectory(prefix="contramem-serve-")
+        self._writing, self._refreshing = Lock(), Lock()
+        self._file = BankFile(Path(options.bank)) if kind_of(options.bank) == "frozen" else None
+        self.store: Store = self._copy_to_store(self._file) if self._file else open_store(options.bank)
         folder = state or (Path(options.bank).absolute().parent if not is_url(options.bank) else Path())
         stem = name if is_url(options.bank) or state else Path(options.bank).name
-        self._scratch = tempfile.TemporaryDirectory(prefix="contramem-serve-")
         self.runs = RunIndex(Path(self._scratch.name) / "runs.db")
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
-        self._writing, self._refreshing = Lock(), Lock()
         self._looked = monotonic()
         self.snapshot = self._read()
         self._memory = (self.snapshot.decision, self._make_memory(self.snapshot.bank))
+
+    @property
+    def is_frozen(self) -> bool:
+        """A frozen file is served: it can be browsed and guides agents, but takes no decision."""
+        return self._file is not None
 
     def index_runs(self, on_progress: Callable[[int], object] = lambda done: None) -> int:
         if not self.options.runs:
@@ -74,16 +85,24 @@ class Project:
         then runs start with the one before."""
         if monotonic() - self._looked > LOOK_EVERY_S:
             self._looked = monotonic()
+            if self._file and (changed := self._file.read_change()):
+                self._take_over(self.store, changed)
             if self.store.last_decision() != self._memory[0]:
                 Thread(target=self._refresh_memory, daemon=True).start()
         return self._memory
 
-    def record(self, decide: Callable[[Bank], Decision], purpose: str) -> LedgerEntry:
-        """Record what `decide` makes of the bank as it is now. One at a time, so that nobody decides on an old bank."""
-        with self._writing, self.store.writing(f"serve ({purpose})"):
+    def record(self, decide: Callable[[Bank], Decision], who: str, what: str) -> LedgerEntry:
+        """Record what `decide` makes of the bank as it is now, and who did what. One at a time, so that nobody decides
+        on an old bank."""
+        if self.is_frozen:
+            raise UsageError(
+                f"{self.options.bank} is a frozen bank and takes no decisions. Serve the store it came from."
+            )
+        with self._writing, self.store.writing(f"serve ({what} by {who})"):
             before = self.current()
             (entry,) = self.store.record(decide(before.bank))
             self.snapshot = Snapshot(entry.number, before.bank.changed(entry.decision.changes))
+        audit(self._audit_file, who, self.name, what, entry.number)
         self._looked = 0.0  # the next start takes the decision over
         return entry
 
@@ -92,6 +111,19 @@ class Project:
         self.runs.close()
         self._scratch.cleanup()
         self.store.close()
+
+    def _copy_to_store(self, file: BankFile) -> Store:
+        """A frozen bank as a store of our own, so that all else need not know the difference. It ends with us."""
+        store = open_store(Path(self._scratch.name) / "bank.db", create=True)
+        self._take_over(store, file.read())
+        return store
+
+    def _take_over(self, store: Store, file: FrozenBank) -> None:
+        """Make the store say what the file says, in one decision."""
+        with self._writing, store.writing("serve"):
+            if changes := _changes(store.bank(), file.to_bank()):
+                by, reason = Attribution(kind="person", name="serve"), f"as in {Path(self.options.bank).name}"
+                store.record(Decision(operation="IMPORT", reason=reason, by=by, changes=changes))
 
     def _read(self) -> Snapshot:
         return Snapshot(self.store.last_decision(), self.store.bank())
@@ -112,4 +144,14 @@ class Project:
 
     def _memory_at(self, decision: int) -> Memory:
         number, memory = self._memory
-        return memory if number == decision else self._make_memory(self.store.bank_at(decision))
+        # A frozen file has no past: after a restart a run goes on with the cards that the file has now.
+        return memory if number == decision or self.is_frozen else self._make_memory(self.store.bank_at(decision))
+
+
+def _changes(old: Bank, new: Bank) -> tuple[Change, ...]:
+    """What turns one bank into another; a card that the other does not have is retired."""
+    changes = [Change(before=old.entries.get(card_id), after=entry) for card_id, entry in new.entries.items()]
+    for card_id in sorted({*old.entries} - {*new.entries}):
+        entry = old.entries[card_id]
+        changes.append(Change(before=entry, after=entry.model_copy(update={"status": "retired"})))
+    return tuple(change for change in changes if change.before != change.after)

@@ -64,7 +64,7 @@ def decide(visit: Visit) -> Response:
     form = visit.form
     card_id, answer = form.get("card", ""), form.get("answer", "")
     try:
-        entry = visit.project.record(lambda bank: _decision(visit, bank), f"review by {visit.token.name}")
+        entry = visit.project.record(lambda bank: _decision(visit, bank), reviewer(visit), "review")
     except ChangedMeanwhile:
         problem = "Somebody else decided about this card while you were reading. Nothing of yours was recorded; below "
         problem += "is the card as it is now" + (", and your own text is in the editor." if answer == "edit" else ".")
@@ -87,7 +87,8 @@ def undo(visit: Visit) -> Response:
         ledger = visit.project.store.ledger()
         entry = visit.project.record(
             lambda bank: acts.revert(ledger, bank, int(number) if number.isdigit() else 0, by, visit.form["reason"]),
-            f"undo by {visit.token.name}",
+            reviewer(visit),
+            "undo",
         )
         note = f"Decision {entry.number} undoes decision {number}."
     except ContramemError as error:

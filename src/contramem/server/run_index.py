@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from contramem.bank.database import escape_like
 from contramem.contrast.packet import Packet, packet_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import content_digest
@@ -29,6 +31,7 @@ CREATE INDEX IF NOT EXISTS runs_of_source ON runs (source, task, passed);
 CREATE TABLE IF NOT EXISTS tasks (task TEXT PRIMARY KEY, ability TEXT, text TEXT, runs INTEGER, passed INTEGER,
   failed INTEGER) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tasks_by_contrast ON tasks (min(passed, failed) DESC, task);
+CREATE TABLE IF NOT EXISTS calls (function TEXT, task TEXT, calls INTEGER, PRIMARY KEY (function, task)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sources (source TEXT PRIMARY KEY, runs INTEGER, passed INTEGER, failed INTEGER)
   WITHOUT ROWID;
 """
@@ -37,6 +40,7 @@ DELETE FROM tasks; DELETE FROM sources;
 INSERT INTO tasks SELECT task, max(ability), '', count(*), total(passed = 1), total(passed = 0) FROM runs GROUP BY task;
 INSERT INTO sources SELECT source, count(*), total(passed = 1), total(passed = 0) FROM runs GROUP BY source;
 """
+_ADD_CALLS = "INSERT INTO calls VALUES (?,?,?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls"
 _decode = msgspec.msgpack.Decoder(Trajectory).decode
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -67,6 +71,17 @@ class SourceRow:
     failed: int
 
 
+@dataclass(frozen=True)
+class FunctionRow:
+    """One function that recorded runs called."""
+
+    function: str
+    calls: int
+    tasks: int
+    example: str
+    """A task in which it was called."""
+
+
 class RunIndex:
     """Runs by task. Threads may share it."""
 
@@ -84,7 +99,8 @@ class RunIndex:
         while part := list(islice(source, 500)):
             with self._lock:
                 self._connection.execute("BEGIN")
-                self._connection.executemany("INSERT OR IGNORE INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)", map(_row, part))
+                for run in part:
+                    self._add(run)
                 self._connection.execute("COMMIT")
             done += len(part)
             on_progress(done)
@@ -93,6 +109,12 @@ class RunIndex:
             self._fill_texts()
         self._vocabulary = None
         return self.count
+
+    def _add(self, run: Trajectory) -> None:
+        added = self._connection.execute("INSERT OR IGNORE INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)", _row(run))
+        if added.rowcount:
+            counts = Counter(call.function for call in run.calls)
+            self._connection.executemany(_ADD_CALLS, ((name, run.task_key, count) for name, count in counts.items()))
 
     def _fill_texts(self) -> None:
         """The words of each task, for lists and search, from its first run."""
@@ -130,6 +152,16 @@ class RunIndex:
 
     def abilities(self) -> list[str]:
         return [row[0] for row in self._query("SELECT DISTINCT ability FROM tasks ORDER BY ability LIMIT 200")]
+
+    def functions(self, words: str, limit: int) -> list[FunctionRow]:
+        """Functions whose name holds every word, the most called first."""
+        where, values = _all_words(words, ("function",))
+        rows = self._query(
+            f"SELECT function, sum(calls), count(*), min(task) FROM calls WHERE {where}"
+            " GROUP BY function ORDER BY sum(calls) DESC, function LIMIT ?",
+            (*values, limit),
+        )
+        return [FunctionRow(*row) for row in rows]
 
     def rates(self, tasks: Iterable[str]) -> dict[tuple[str, str], tuple[int, int]]:
         """By task and source: runs that passed, and runs whose outcome is known."""
@@ -193,12 +225,15 @@ def _trajectory(data: object) -> Trajectory:
 
 def _matching(words: str, ability: str) -> tuple[str, tuple[object, ...]]:
     """The condition for tasks whose key or text holds every word."""
-    parts, values = [], []
-    for word in words.split()[:8]:
-        like = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        parts.append("(task LIKE ? ESCAPE '\\' OR text LIKE ? ESCAPE '\\')")
-        values += [like, like]
+    holds, values = _all_words(words, ("task", "text"))
     if ability:
-        parts.append("ability = ?")
-        values.append(ability)
-    return (f"WHERE {' AND '.join(parts)}" if parts else ""), tuple(values)
+        return f"WHERE {holds} AND ability = ?", (*values, ability)
+    return f"WHERE {holds}", values
+
+
+def _all_words(words: str, columns: tuple[str, ...]) -> tuple[str, tuple[object, ...]]:
+    """The condition that each word stands in one of the columns."""
+    likes = [f"%{escape_like(word)}%" for word in words.split()[:8]]
+    anywhere = " OR ".join(f"{column} LIKE ? ESCAPE '!'" for column in columns)
+    holds = " AND ".join(f"({anywhere})" for _ in likes)
+    return holds or "1", tuple(like for like in likes for _ in columns)
