@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from typing import Any, get_origin
 
 import pytest
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from rich.console import Console
 
 from contramem.bank.card import Evidence, Skill, SkillCard, SkillDelta
@@ -15,37 +17,30 @@ from contramem.build.model.replies import card_shape
 from contramem.inject.budget import text_of
 from contramem.validate.case import Case
 
-FULL = SkillCard(
-    card_id="skill::0123456789ab",
-    ability="general",
-    title="A title of its own",
-    applies_when="Words of applies_when",
-    solves="Words of solves",
-    tags=("words-of-tags",),
-    skill=Skill(
-        core_rule="Words of core_rule",
-        completion=("Words of completion",),
-        success_failure_contrast="Words of contrast",
-        recovery="Words of recovery",
-        efficiency="Words of efficiency",
-    ),
-    evidence=Evidence(
-        feedback="Words of feedback",
-        transition="Words of transition",
-        good_example="Words of good_example",
-        bad_example="Words of bad_example",
-    ),
-    functions_used=("App.words_of_functions",),
-    guards=("existence(App.words_of_guards)",),
-)
+GROUPS: dict[str, type[BaseModel]] = {"skill": Skill, "evidence": Evidence}
+PATTERNS = {"functions_used": "App.{}", "guards": "existence(App.{})"}
+
+
+def fill(model: type[BaseModel]) -> dict[str, Any]:
+    """Words of its own for every field of the schema."""
+    return {
+        name: fill(GROUPS[name]) if name in GROUPS else _say(name, info) for name, info in model.model_fields.items()
+    }
+
+
+def _say(name: str, info: FieldInfo) -> str | list[str]:
+    words = PATTERNS.get(name, "words-of-{}").format(name)
+    return [words] if get_origin(info.annotation) is tuple else words
+
+
+FULL = SkillCard.model_validate({**fill(SkillDelta), "card_id": "skill::0123456789ab", "ability": "general"})
 
 
 def paths(model: type[BaseModel], prefix: str = "") -> list[str]:
-    groups = {"skill": Skill, "evidence": Evidence}
     return [
         path
         for name in model.model_fields
-        for path in (paths(groups[name], f"{name}.") if name in groups else [prefix + name])
+        for path in (paths(GROUPS[name], f"{name}.") if name in GROUPS else [prefix + name])
     ]
 
 
