@@ -188,7 +188,7 @@ def _line(owed: Obligation, monitored: MonitoredRun) -> Table:
 def _broken_value(owed: Obligation, since: MonitoredEvent | None) -> str:
     """The value that a guard about values is broken by: its call is often too long for the picture."""
     argument = owed.guard.argument
-    if since is None or owed.guard.template != "known_value" or argument not in since.event.arguments:
+    if since is None or owed.guard.form.parameters != "F.argument" or argument not in since.event.arguments:
         return ""
     return f" It was {str(since.event.arguments[argument])[:60]!r}."
 

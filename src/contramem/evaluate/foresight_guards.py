@@ -140,7 +140,7 @@ def _expectation(guard: Guard, weight: float, known: AbilityRuns) -> float:
     """Of a guard that the run itself suggested: an `existence` it has kept, a `known_value` it has broken."""
     if guard in known.weighed or guard in known.weights:
         return 0.0
-    return weight if guard.template == "existence" else -weight
+    return weight if guard.demand == "a call" else -weight
 
 
 class CardGuards:

@@ -1,6 +1,7 @@
 """Guards: what a card says must hold, in a form that can be checked on a run.
 
 guard.py               Guard: a DECLARE template over functions, with a deadline and a condition
+template.py            the templates, a value each: how one is written, what it demands, how it is put into words
 pattern.py             which actions it speaks about; argument_condition.py and choice.py: what their arguments must be
 scope.py               which runs it speaks about: what follows `when`
 comparison.py          how one value is compared with a number, a word or a written form

@@ -31,35 +31,14 @@ from contramem.monitor.comparison import write_number
 from contramem.monitor.names import suggest_name
 from contramem.monitor.pattern import Pattern, parse_pattern
 from contramem.monitor.scope import CallOccurs, Condition, parse_when
+from contramem.monitor.template import FORMS, Demand, Template, TemplateForm
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Step
     from contramem.traces.trajectory import Trajectory
 
-Template: TypeAlias = Literal[
-    "existence",
-    "absence",
-    "at_most_once",
-    "precedence",
-    "response",
-    "not_succession",
-    "last",
-    "known_value",
-    "covers",
-]
 Verdict: TypeAlias = Literal["holds", "broken", "vacuous"]
 """Vacuous: nothing the guard speaks about happened, so that it holds without having been tried."""
-
-Demand: TypeAlias = Literal["a call", "no call"]
-_DEMANDS: dict[Template, Demand] = {
-    "existence": "a call",
-    "response": "a call",
-    "last": "a call",
-    "absence": "no call",
-    "not_succession": "no call",
-}
-_TWO = ("precedence", "response", "not_succession", "covers")
-_TIMED = ("existence", "precedence", "response", "not_succession")
 
 
 class Guard(NamedTuple):
@@ -80,16 +59,27 @@ class Guard(NamedTuple):
     """The deadline in seconds."""
 
     def __str__(self) -> str:
-        first, second = self.function, self.then
-        if self.template == "covers":
-            first, second = f"{first}.{self.field}", f"{second}.{self.argument}"
-        elif self.template == "known_value":
-            first = f"{first}.{self.argument}"
-        elif self.argument:
-            first = f"{first} by {self.argument}"
-        inside = f"{first}, {second}" if second else first
+        inside = self._inside()
         within = "" if self.within is None else f" within {write_number(self.within)} s"
         return f"{self.template}({inside}){within}" + (f" when {self.when}" if self.when else "")
+
+    def _inside(self) -> str:
+        match self.form.parameters:
+            case "A.field, B.argument":
+                return f"{self.function}.{self.field}, {self.then}.{self.argument}"
+            case "F.argument":
+                return f"{self.function}.{self.argument}"
+            case "F by argument" if self.argument:
+                return f"{self.function} by {self.argument}"
+            case "A, B":
+                return f"{self.function}, {self.then}"
+            case _:
+                return self.function
+
+    @property
+    def form(self) -> TemplateForm:
+        """What its template is like."""
+        return FORMS[self.template]
 
     @property
     def target(self) -> str:
@@ -100,17 +90,17 @@ class Guard(NamedTuple):
     @property
     def trigger(self) -> str:
         """The pattern of the call that brings the guard into play: without one, no run can break it."""
-        return self.then if self.template == "precedence" else self.function
+        return self.then if self.form.guards_second else self.function
 
     @property
     def demand(self) -> Demand | None:
         """Does it ask for a call, or for doing without one? None: it only says how a call is made."""
-        return _DEMANDS.get(self.template)
+        return self.form.demand
 
     @property
     def follows_a_call(self) -> bool:
         """Does it ask for something after every call of its first function?"""
-        return self.template == "response"
+        return self.form.follows_first
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -124,7 +114,7 @@ class Guard(NamedTuple):
         asked = [
             (pattern.function, condition.argument) for pattern in self.patterns for condition in pattern.conditions
         ]
-        asked.append((self.patterns[1 if self.template == "covers" else 0].function, self.argument))
+        asked.append((self.patterns[1 if self.form.takes_two else 0].function, self.argument))
         return tuple((function, argument) for function, argument in asked if function and argument)
 
     @property
@@ -141,17 +131,23 @@ class Guard(NamedTuple):
     @property
     def sentence(self) -> str:
         """For the completion ledger: what must hold, in plain words."""
-        first = parse_pattern(self.function).in_words()
-        then = parse_pattern(self.then).in_words() if self.then else ""
-        words = _SENTENCES[self.template].format(
-            first=first, then=then, argument=f"`{self.argument}`", field=f"`{self.field}`"
-        )
-        if self.template == "at_most_once" and self.argument:
-            words = f"no two {first} that work have the same `{self.argument}`"
+        words = self.fill(self.form.sentence)
         if self.within is not None:
             words = f"{words}, within {describe_duration(self.within)}"
         words = ", ".join([words, *(condition.in_words() for condition in self.conditions)])
         return f"{words[0].upper()}{words[1:]}."
+
+    def fill(self, wording: str, when: str = "") -> str:
+        """A wording of its template, filled with what the guard names."""
+        return wording.format(
+            first=parse_pattern(self.function).in_words(),
+            then=parse_pattern(self.then).in_words() if self.then else "",
+            argument=f"`{self.argument}`",
+            field=f"`{self.field}`",
+            same=f"the same `{self.argument}`" if self.argument else "the same arguments",
+            late="" if self.within is None else f" within {describe_duration(self.within)}",
+            when=when,
+        )
 
     def check(self, steps: Sequence[Step], recorded: Trajectory | None = None) -> Verdict:
         """How a finished run of a packet fared: `steps` are all its steps, or its actions. Conditions on amounts, words
@@ -168,18 +164,6 @@ class Guard(NamedTuple):
         return watcher.verdict
 
 
-_SENTENCES: dict[Template, str] = {
-    "existence": "{first} happens, and works",
-    "absence": "{first} does not happen",
-    "at_most_once": "no two {first} that work have the same arguments",
-    "precedence": "{then} happens only after {first} has worked",
-    "response": "{first} is followed by {then} that works",
-    "not_succession": "after {first} has worked, {then} does not happen any more",
-    "last": "{first} comes last, and works",
-    "known_value": "every {argument} given to {first} had been seen before",
-    "covers": "every {field} that {first} returns is given as {argument} to {then} that works",
-}
-
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _ENDING = re.compile(r"(?:within\s+(\d+(?:\.\d+)?)\s*(s|min|h|d)\b)?\s*(?:when\s+(\S.*))?", re.DOTALL)
 _CLASS_ARGUMENT = re.compile(r"((?:reads|writes)(?:\([^\s().\[\]]+\))?)\.(\S+)")
@@ -190,28 +174,40 @@ _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 def parse_guard(text: str) -> Guard:
     """The guard that `text` writes. Raises GuardError with what is wrong."""
     template, inside, rest = _take_apart(text)
+    form = _form_of(text, template)
+    parts = _split(inside)
+    if len(parts) != (2 if form.takes_two else 1) or not all(parts):
+        raise GuardError(f"{text!r}: {template} takes {'two functions' if form.takes_two else 'one function'}.")
+    within, when = _read_ending(text, rest)
+    fields = _read_parameters(text, parts, form)
+    for name in ("function", "then"):
+        fields[name] = _normal(text, fields[name])
+    if form.distinct and fields["function"] == fields["then"]:
+        raise GuardError(f"{text!r}: {template} needs two different functions; no run could keep this.")
+    if within is not None and not form.timed:
+        timed = ", ".join(name for name, form in FORMS.items() if form.timed)
+        raise GuardError(f"{text!r}: a deadline can stand after {timed}; not after {template}.")
+    return Guard(**fields, template=template, when=_normal_when(text, when), within=within)  # type: ignore[arg-type]
+
+
+def _form_of(text: str, template: str) -> TemplateForm:
     if template not in get_args(Template):
         near = suggest_name(template.lower(), get_args(Template)) or f" Templates are {', '.join(get_args(Template))}."
         raise GuardError(f"{text!r}: there is no template {template!r}.{near}")
-    parts = _split(inside)
-    if len(parts) != (2 if template in _TWO else 1) or not all(parts):
-        raise GuardError(f"{text!r}: {template} takes {'two functions' if template in _TWO else 'one function'}.")
-    within, when = _read_ending(text, rest)
-    fields = {"template": template, "function": parts[0], "then": "".join(parts[1:])}
-    if template == "covers":
+    return FORMS[template]  # type: ignore[index]
+
+
+def _read_parameters(text: str, parts: Sequence[str], form: TemplateForm) -> dict[str, str]:
+    """What stands in the parentheses, by the fields of a guard."""
+    fields = {"function": parts[0], "then": "".join(parts[1:])}
+    if form.parameters == "A.field, B.argument":
         fields["function"], fields["field"] = _with_argument(text, parts[0])
         fields["then"], fields["argument"] = _with_argument(text, parts[1])
-    elif template == "known_value":
+    elif form.parameters == "F.argument":
         fields["function"], fields["argument"] = _with_argument(text, parts[0])
-    elif template == "at_most_once" and (by := _BY.fullmatch(parts[0])):
+    elif form.parameters == "F by argument" and (by := _BY.fullmatch(parts[0])):
         fields["function"], fields["argument"] = by.groups()
-    for name in ("function", "then"):
-        fields[name] = _normal(text, fields[name])
-    if template in ("precedence", "response") and fields["function"] == fields["then"]:
-        raise GuardError(f"{text!r}: {template} needs two different functions; no run could keep this.")
-    if within is not None and template not in _TIMED:
-        raise GuardError(f"{text!r}: a deadline can stand after {', '.join(_TIMED)}; not after {template}.")
-    return Guard(**fields, when=_normal_when(text, when), within=within)  # type: ignore[arg-type]
+    return fields
 
 
 def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:

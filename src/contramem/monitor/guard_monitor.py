@@ -18,7 +18,6 @@ from typing import Protocol, TypeAlias
 from contramem.monitor.action import Action, ActionStream, EventAction
 from contramem.monitor.automaton import Automaton, State, automaton
 from contramem.monitor.guard import Guard, describe_duration, guards_of
-from contramem.monitor.pattern import parse_pattern
 from contramem.traces.trajectory import Event
 
 WatchedGuard: TypeAlias = tuple[Guard, str, str]
@@ -53,8 +52,12 @@ class Obligation:
         """For the agent: what is owed, what went wrong, or else what must hold, in one sentence."""
         if self.state == "pending":
             deadline = "" if self.guard.within is None else f", within {describe_duration(self.guard.within)}"
-            return f"{_describe_owed(self.guard)}{deadline}."
-        return f"{_describe_broken(self.guard)}." if self.state == "broken" else self.guard.sentence
+            return f"{self._fill(self.guard.form.owed)}{deadline}."
+        return f"{self._fill(self.guard.form.broken)}." if self.state == "broken" else self.guard.sentence
+
+    def _fill(self, wording: str) -> str:
+        words = self.guard.fill(wording)
+        return words if words.startswith("`") else f"{words[0].upper()}{words[1:]}"
 
 
 class GuardMonitor:
@@ -118,42 +121,3 @@ class GuardMonitor:
 def guards_of_card(card: GuardedCard) -> list[WatchedGuard]:
     """Every guard of a card that can be read."""
     return [(guard, card.card_id, card.title) for guard in guards_of(card.guards)]
-
-
-def _describe_broken(guard: Guard) -> str:
-    """What was done that cannot be made good any more. The templates that are not here can always still be met."""
-    first, then = _in_words(guard)
-    same = f"the same `{guard.argument}`" if guard.argument else "the same arguments"
-    late = "" if guard.within is None else f" within {describe_duration(guard.within)}"
-    words = {
-        "existence": f"{first} did not come{late}",
-        "response": f"{first} worked, and {then} did not follow{late}",
-        "absence": f"{first} happened",
-        "at_most_once": f"{first} worked twice with {same}",
-        "precedence": f"{then} came before {first} had worked{late}",
-        "not_succession": f"{then} came after {first} had worked",
-        "known_value": f"{first} got a value for `{guard.argument}` that had been seen nowhere before",
-    }[guard.template]
-    return _capital(words)
-
-
-def _in_words(guard: Guard) -> tuple[str, str]:
-    return parse_pattern(guard.function).in_words(), parse_pattern(guard.then).in_words() if guard.then else ""
-
-
-def _capital(words: str) -> str:
-    return words if words.startswith("`") else f"{words[0].upper()}{words[1:]}"
-
-
-def _describe_owed(guard: Guard) -> str:
-    """What to do about a pending guard."""
-    first, then = _in_words(guard)
-    words = {
-        "existence": f"{first} is still to come",
-        "response": f"{first} has worked; {then} is still to come",
-        "precedence": f"{then} was refused; first {first}, then {then} again",
-        "last": f"{first} has to come last",
-        "known_value": f"{first} was refused; give it a `{guard.argument}` that the task or a result has shown",
-        "covers": f"not every `{guard.field}` of {first} has been given to {then} yet",
-    }[guard.template]
-    return _capital(words)

@@ -136,7 +136,8 @@ _CLEAREST = ("precedence", "response", "covers", "existence", "at_most_once", "n
 def _simplicity(candidate: _Candidate) -> tuple[int, int, str]:
     """Fewest conditions first, then the template that says most about why."""
     guard = candidate.guard
-    return len(guard.conditions), _CLEAREST.index(guard.template), str(guard)
+    clearness = _CLEAREST.index(guard.template) if guard.template in _CLEAREST else len(_CLEAREST)
+    return len(guard.conditions), clearness, str(guard)
 
 
 def _difference(group: Sequence[_Candidate], runs: Sequence[StudyRun], explains: int) -> Difference:

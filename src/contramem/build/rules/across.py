@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from contramem.build.rules.kinds.convention import Convention
-from contramem.build.rules.kinds.response import Response
 from contramem.build.rules.phrases import names_deed
 from contramem.build.rules.rule import Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
@@ -64,7 +63,7 @@ def _says_too_little(guard: Guard) -> bool:
 
 def _only_goes_on(guard: Guard, packets: Sequence[Packet]) -> bool:
     """Does it ask for a call after one that only looked? That runs which went on to do the task passed is no lesson."""
-    if guard.template != Response.TEMPLATE:
+    if not guard.follows_a_call:
         return False
     first = parse_pattern(guard.function).function
     steps = (step for packet in packets for run in packet.runs for step in calls_of(run, first))

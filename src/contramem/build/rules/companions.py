@@ -7,43 +7,69 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from contramem.build.rules.phrases import names_deed
 from contramem.build.rules.steps import working_calls
 from contramem.contrast.packet import PacketRun, Step
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.vocabulary import scalars
-from contramem.monitor.guard import Guard, Template
 
 _THING = re.compile(rf"<(?!{any_of(names_where(lambda type_: type_.is_shared_by_chance))})[A-Z]+_\d+>")
 """Values that two calls do not share by chance."""
 
 
-def companions(runs: Sequence[PacketRun], task: str, template: Template) -> Iterator[Guard]:
-    """`precedence` guards about what is done before a change, or `response` guards about what is done after it. What
-    the request asks for in so many words is no lesson."""
-    pairs = [_before(run) if template == "precedence" else _after(run) for run in runs]
-    changed = [{step.function for step in working_calls(run) if _changes(step)} for run in runs]
-    for first, then in sorted(set().union(*pairs)):
-        change, other = (then, first) if template == "precedence" else (first, then)
-        without = any(change in done and (first, then) not in seen for done, seen in zip(changed, pairs, strict=True))
-        if without and not names_deed(task, other):
-            yield Guard(template, first, then)
+class CallPair(NamedTuple):
+    """A call and a later one."""
+
+    first: str
+    then: str
 
 
-def _before(run: PacketRun) -> set[tuple[str, str]]:
+def companions_before(runs: Sequence[PacketRun], task: str) -> list[CallPair]:
+    """What some runs do before a change, each with the change. What the request asks for in so many words is no
+    lesson."""
+    pairs = [_before(run) for run in runs]
+    return [
+        pair
+        for pair in _union(pairs)
+        if _is_left_out(pair, pair.then, runs, pairs) and not names_deed(task, pair.first)
+    ]
+
+
+def companions_after(runs: Sequence[PacketRun], task: str) -> list[CallPair]:
+    """The changes that some runs follow up, each with what they do after it."""
+    pairs = [_after(run) for run in runs]
+    return [
+        pair
+        for pair in _union(pairs)
+        if _is_left_out(pair, pair.first, runs, pairs) and not names_deed(task, pair.then)
+    ]
+
+
+def _union(pairs: Sequence[set[CallPair]]) -> list[CallPair]:
+    return sorted(set().union(*pairs))
+
+
+def _is_left_out(pair: CallPair, change: str, runs: Sequence[PacketRun], pairs: Sequence[set[CallPair]]) -> bool:
+    """Does a run make the change without its companion?"""
+    without = [run for run, seen in zip(runs, pairs, strict=True) if pair not in seen]
+    return any(step.function == change and _changes(step) for run in without for step in working_calls(run))
+
+
+def _before(run: PacketRun) -> set[CallPair]:
     """(A, B): the change B was made to something that A had been called for, and A did not give it."""
     return {
-        (earlier.function, step.function)
+        CallPair(earlier.function, step.function)
         for earlier, step in _neighbours(run)
         if not _gives(earlier, step) and _share_a_thing(earlier, step)
     }
 
 
-def _after(run: PacketRun) -> set[tuple[str, str]]:
+def _after(run: PacketRun) -> set[CallPair]:
     """(A, B): after the change A, B was called for the same thing or for what A gave, and changed something too."""
     return {
-        (earlier.function, step.function)
+        CallPair(earlier.function, step.function)
         for earlier, step in _neighbours(run)
         if _changes(earlier) and (_gives(earlier, step) or _share_a_thing(earlier, step))
     }

@@ -22,8 +22,9 @@ from contramem.build.rules.support import FollowRecord
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
-from contramem.monitor.guard import Guard, Template
+from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay
+from contramem.monitor.template import Template
 
 MAX_TITLE_CHARS = 120
 MAX_TRIGGER_CHARS = 500

@@ -13,18 +13,6 @@ from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import CallOccurs
 
-_RULES = {
-    "existence": "Call {first}{when}.",
-    "absence": "Do not call {first}{when}.",
-    "at_most_once": "Call {first} only once with the same {argument}{when}.",
-    "precedence": "Call {first} and confirm that it succeeded before calling {then}{when}.",
-    "response": "After {first}, call {then}{when}.",
-    "not_succession": "Once {first} has succeeded, do not call {then} any more{when}.",
-    "last": "Call {first} last{when}.",
-    "known_value": "Give {first} only an {argument} that you have seen before{when}.",
-    "covers": "Call {then} for every {field} that {first} returns{when}.",
-}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Convention(Rule):
@@ -41,13 +29,7 @@ class Convention(Rule):
 
     def words(self) -> Words:
         guard = parse_guard(self.guard)
-        rule = _RULES[guard.template].format(
-            first=parse_pattern(guard.function).in_words(),
-            then=parse_pattern(guard.then).in_words() if guard.then else "",
-            argument=f"`{guard.argument}`" if guard.argument else "arguments",
-            field=f"`{guard.field}`",
-            when=_say_conditions(guard),
-        )
+        rule = guard.fill(guard.form.instruction, when=_say_conditions(guard))
         call = parse_pattern(guard.trigger)
         about = code_name(call.function) if call.function else call.in_words()
         return Words(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
-from contramem.build.rules.companions import companions
+from contramem.build.rules.companions import companions_before
 from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import code_name, join_words, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Contrast, GuardRule, Lesson, Rule, Words, restate
@@ -64,7 +64,7 @@ class Precedence(GuardRule):
                 for argument, origin in step.origins.items():
                     if "." in origin and origin != step.function and (step.function, argument) not in guessed:
                         yield Guard("precedence", origin, step.function)
-        yield from companions(runs, packet.task, "precedence")
+        yield from (Guard(cls.TEMPLATE, *pair) for pair in companions_before(runs, packet.task))
 
     @classmethod
     def topic(cls, guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, str]:

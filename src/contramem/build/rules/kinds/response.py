@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contramem.build.rules.companions import companions
+from contramem.build.rules.companions import companions_after
 from contramem.build.rules.kinds.precedence import given_by
 from contramem.build.rules.phrases import code_name, join_words, names_call, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Words
@@ -63,7 +63,7 @@ class Response(GuardRule):
                         yield Guard("response", first, f"reads({step.function.partition('.')[0]})")
                     elif first in step.origins.values() and not names_call(packet.task, step.function):
                         yield Guard("response", first, step.function)
-        yield from companions(runs, packet.task, "response")
+        yield from (Guard(cls.TEMPLATE, *pair) for pair in companions_after(runs, packet.task))
 
     @classmethod
     def counts_as_broken(cls, guard: Guard, run: PacketRun) -> bool:

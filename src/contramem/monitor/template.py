@@ -1,0 +1,130 @@
+"""Templates: the kinds of guards, a value each. How one is written, what it demands, and how it is put into words.
+
+A new template is a row here, an automaton in automaton.py, and, if the rules are to learn it, a file in
+build/rules/kinds/. Nothing else asks which template a guard has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Template: TypeAlias = Literal[
+    "existence",
+    "absence",
+    "at_most_once",
+    "precedence",
+    "response",
+    "not_succession",
+    "last",
+    "known_value",
+    "covers",
+]
+Demand: TypeAlias = Literal["a call", "no call"]
+Parameters: TypeAlias = Literal["F", "F by argument", "F.argument", "A, B", "A.field, B.argument"]
+"""What stands in the parentheses. ` by argument` may be left out."""
+
+
+@dataclass(frozen=True)
+class TemplateForm:
+    """One template. The wordings are filled with {first}, {then}, {argument}, {field}, {same} (the same arguments) and
+    {late} (the deadline, if there is one)."""
+
+    parameters: Parameters
+    sentence: str
+    """What must hold, for people and for the completion ledger."""
+    instruction: str
+    """The same as an order to an agent; {when} is the condition on the run."""
+    demand: Demand | None = None
+    """Does it ask for a call, or for doing without one? None: it only says how a call is made."""
+    broken: str = ""
+    """What was done that cannot be made good any more. Empty: it can always still be met."""
+    owed: str = ""
+    """What is to be done about a guard that is pending. Empty: it never is."""
+    timed: bool = False
+    """Can it have a deadline?"""
+    guards_second: bool = False
+    """Is it the second function that brings it into play? Otherwise it is the first."""
+    follows_first: bool = False
+    """Does it ask for something after every call of its first function?"""
+    distinct: bool = False
+    """Do the two functions have to differ? Otherwise no run could keep it."""
+
+    @property
+    def takes_two(self) -> bool:
+        return "," in self.parameters
+
+
+FORMS: dict[Template, TemplateForm] = {
+    "existence": TemplateForm(
+        "F",
+        "{first} happens, and works",
+        "Call {first}{when}.",
+        demand="a call",
+        broken="{first} did not come{late}",
+        owed="{first} is still to come",
+        timed=True,
+    ),
+    "absence": TemplateForm(
+        "F",
+        "{first} does not happen",
+        "Do not call {first}{when}.",
+        demand="no call",
+        broken="{first} happened",
+    ),
+    "at_most_once": TemplateForm(
+        "F by argument",
+        "no two {first} that work have {same}",
+        "Call {first} only once with {same}{when}.",
+        broken="{first} worked twice with {same}",
+    ),
+    "precedence": TemplateForm(
+        "A, B",
+        "{then} happens only after {first} has worked",
+        "Call {first} and confirm that it succeeded before calling {then}{when}.",
+        broken="{then} came before {first} had worked{late}",
+        owed="{then} was refused; first {first}, then {then} again",
+        timed=True,
+        guards_second=True,
+        distinct=True,
+    ),
+    "response": TemplateForm(
+        "A, B",
+        "{first} is followed by {then} that works",
+        "After {first}, call {then}{when}.",
+        demand="a call",
+        broken="{first} worked, and {then} did not follow{late}",
+        owed="{first} has worked; {then} is still to come",
+        timed=True,
+        follows_first=True,
+        distinct=True,
+    ),
+    "not_succession": TemplateForm(
+        "A, B",
+        "after {first} has worked, {then} does not happen any more",
+        "Once {first} has succeeded, do not call {then} any more{when}.",
+        demand="no call",
+        broken="{then} came after {first} had worked",
+        timed=True,
+    ),
+    "last": TemplateForm(
+        "F",
+        "{first} comes last, and works",
+        "Call {first} last{when}.",
+        demand="a call",
+        owed="{first} has to come last",
+    ),
+    "known_value": TemplateForm(
+        "F.argument",
+        "every {argument} given to {first} had been seen before",
+        "Give {first} only an {argument} that you have seen before{when}.",
+        broken="{first} got a value for {argument} that had been seen nowhere before",
+        owed="{first} was refused; give it a {argument} that the task or a result has shown",
+    ),
+    "covers": TemplateForm(
+        "A.field, B.argument",
+        "every {field} that {first} returns is given as {argument} to {then} that works",
+        "Call {then} for every {field} that {first} returns{when}.",
+        owed="not every {field} of {first} has been given to {then} yet",
+    ),
+}
