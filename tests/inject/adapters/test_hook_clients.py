@@ -1,6 +1,6 @@
 """`contramem hook install`, and then the real Claude Code and the real Codex with a model that replies from a list.
 
-Claude Code comes with claude-agent-sdk. Codex is used where it is installed (`npm install -g @openai/codex`, 440 MB).
+Claude Code comes with claude-agent-sdk. Codex is installed by npm (440 MB) beside the packages of this environment.
 """
 
 import json
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from contramem.inject.hook.wire import end
 from contramem.inject.injections import read_log
 
 DELETE = "mcp__EmailClient__delete_email"
+CODEX = "@openai/codex@0.166.0"
 NOTES = "## Notes from earlier runs"
 SERVER = '''
 from pathlib import Path
@@ -38,6 +40,25 @@ def delete_email(email_id: str) -> str:
 
 server.run()
 '''
+DESK_SERVER = """
+from pathlib import Path
+from mcp.server import MCPServer
+
+server = MCPServer("EmailClient")
+
+def add(name):
+    def tool(text: str) -> str:
+        with Path("done.txt").open("a") as file:
+            file.write(name + " ")
+        return name + ": ok"
+
+    server.tool(name=name, description=name)(tool)
+
+for name in ("lookup_code", "open_ticket", "send_notice"):
+    add(name)
+server.run()
+"""
+SUB_TASK = "Look for the newsletters."
 pytestmark = pytest.mark.slow
 
 
@@ -68,6 +89,7 @@ def run(command, project, **env):
         command, cwd=project, env=env, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def shown(project):
@@ -82,22 +104,42 @@ def claude_code():
     return str(path)
 
 
-def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, anthropic):
-    ids = iter(range(100))
-
-    def delete(*emails):
-        return [
-            {"type": "tool_use", "id": f"toolu_{next(ids)}", "name": DELETE, "input": {"email_id": email}}
-            for email in emails
-        ]
-
-    anthropic.replies = [delete("m1", "m2"), delete("x"), delete("x"), delete("m3")]
-    install("claude-code", bank_path, project)
+@pytest.fixture
+def claude(project, anthropic):
+    """Runs Claude Code in the project, once; `anthropic` replies."""
+    command = [
+        claude_code(),
+        "--mcp-config",
+        "mcp.json",
+        "--strict-mcp-config",
+        "--allowedTools",
+        "mcp__EmailClient",
+        "Bash",
+    ]
     servers = {"mcpServers": {"EmailClient": {"command": sys.executable, "args": ["server.py"]}}}
     (project / "mcp.json").write_text(json.dumps(servers))
-    command = [claude_code(), "-p", task, "--mcp-config", "mcp.json", "--strict-mcp-config", "--allowedTools", DELETE]
     mine = ("ANTHROPIC_", "CLAUDE_", "HOME", "DISABLE_")  # as the fixture set them
-    run(command, project, **{name: value for name, value in os.environ.items() if name.startswith(mine)})
+    environment = {name: value for name, value in os.environ.items() if name.startswith(mine)}
+
+    def ask(prompt, *options):
+        return run([*command, "-p", prompt, *options], project, **environment)
+
+    return ask
+
+
+def use(tool, number, **arguments):
+    return {"type": "tool_use", "id": f"toolu_{number}", "name": tool, "input": arguments}
+
+
+def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, anthropic, claude):
+    emails = iter(enumerate(["m1", "m2", "x", "x", "m3"]))
+
+    def delete(count=1):
+        return [use(DELETE, number, email_id=email) for number, email in islice(emails, count)]
+
+    anthropic.replies = [delete(2), delete(), delete(), delete()]
+    install("claude-code", bank_path, project)
+    claude(task)
     assert NOTES in str(anthropic.requests[0]["messages"])
     *made, failed, again, last = anthropic.told(4)
     assert ["deleted m1" in made[0], "deleted m2" in made[1]] == [True, True], "a call that does no harm is made"
@@ -108,12 +150,73 @@ def test_claude_code_shows_both_texts_to_the_model(bank_path, project, task, ant
     assert shown(project)[0][0] == "start"
 
 
-class FakeResponses:
-    """A server on this machine that answers as the Responses API would: an email to delete in each reply."""
+def test_claude_code_has_its_cards_again_after_compact_and_in_sub_agents(bank_path, project, task, anthropic, claude):
+    install("claude-code", bank_path, project)
+    agent = use("Agent", 1, description="Tidy", prompt=SUB_TASK, subagent_type="general-purpose")
+    anthropic.replies = [[agent]]
+    claude(task)
+    [of_agent] = [request for request in anthropic.requests if asks_first(request, SUB_TASK)]
+    assert NOTES in str(of_agent["messages"])
+    claude("/compact", "--continue")
+    claude("Go on.", "--continue")
+    last = str(anthropic.requests[-1]["messages"])
+    assert "This session is being continued" in last
+    assert last.count(NOTES) == 1
 
-    def __init__(self, *emails):
+
+def asks_first(request, text):
+    return text in str(request["messages"][0]["content"])
+
+
+def test_claude_code_holds_what_would_do_harm_and_is_told_once_what_is_open(
+    desk_bank, project, open_task, anthropic, claude
+):
+    (project / "server.py").write_text(DESK_SERVER)
+    install("claude-code", desk_bank, project)
+    ticket, code, notice = (f"mcp__EmailClient__{name}" for name in ("open_ticket", "lookup_code", "send_notice"))
+    push = use("Bash", 4, command="git push nowhere", description="Push")
+    steps = [use(ticket, 1, text="late"), use(code, 2, text="late"), use(ticket, 3, text="late"), push]
+    done = {"type": "text", "text": "done"}
+    anthropic.replies = [*([step] for step in steps), [done], [use(notice, 5, text="sorry")], [done]]
+    claude(open_task)
+    held, _, made, pushed = anthropic.told(4)
+    assert "lookup_code" in held
+    assert "open_ticket: ok" in made
+    assert "A push is rejected while the branch is behind" in str(anthropic.requests[4]["messages"]), pushed
+    assert "send_notice" in str(anthropic.requests[5]["messages"][-1])
+    assert (project / "done.txt").read_text().split() == ["lookup_code", "open_ticket", "send_notice"]
+
+
+def test_claude_code_tells_the_user_and_not_the_model_of_a_broken_bank(bank_path, project, task, anthropic, claude):
+    install("claude-code", bank_path, project)
+    settings = project / ".claude" / "settings.local.json"
+    (project / "broken.jsonl").write_text("no bank")
+    settings.write_text(settings.read_text().replace(str(bank_path), str(project / "broken.jsonl")))
+    told = claude(task, "--output-format", "stream-json", "--verbose", "--include-hook-events")
+    assert "contramem gives no guidance in this session" in told
+    assert "contramem" not in str(anthropic.requests)
+
+
+def codex():
+    if path := shutil.which("codex"):
+        return path
+    folder = Path(sys.prefix) / "npm-clients"
+    path = folder / "node_modules" / ".bin" / "codex"
+    if not path.exists():
+        command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder), CODEX]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=240)
+        except (OSError, subprocess.SubprocessError) as error:
+            pytest.skip(f"npm cannot install Codex here: {getattr(error, 'stderr', '') or error}")
+    return str(path)
+
+
+class FakeResponses:
+    """A server on this machine that answers as the Responses API would: a call in each reply, or (None, {}), the end."""
+
+    def __init__(self):
         self.requests = []
-        self._emails = list(emails)
+        self.calls = []
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -150,24 +253,25 @@ class FakeResponses:
         return b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
 
     def _item(self, asked, number):
-        mailbox = next((tool for tool in asked.get("tools", ()) if "EmailClient" in str(tool.get("name"))), None)
+        server = next((tool for tool in asked.get("tools", ()) if "EmailClient" in str(tool.get("name"))), None)
         call = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}"}
-        if mailbox is None and number < 30:  # servers start while the first replies are written
+        if server is None and number < 30:  # servers start while the first replies are written
             return call | {"name": "exec_command", "arguments": json.dumps({"cmd": "sleep 1"})}
-        if mailbox and self._emails:
-            name = {"namespace": mailbox["name"], "name": mailbox["tools"][0]["name"]}
-            return call | name | {"arguments": json.dumps({"email_id": self._emails.pop(0)})}
-        text = {"type": "output_text", "text": "done", "annotations": []}
-        return {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [text]}
+        tool, arguments = self.calls.pop(0) if self.calls else (None, {})
+        if tool is None:
+            text = {"type": "output_text", "text": "done", "annotations": []}
+            return {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": [text]}
+        where = {} if tool == "exec_command" else {"namespace": server["name"]}
+        return call | where | {"name": tool, "arguments": json.dumps(arguments)}
 
     def told(self):
-        """What came of the calls of the mailbox, as text."""
+        """What came of the calls, as text."""
         items = self.requests[-1]["input"]
-        deletions = {item["call_id"] for item in items if "email_id" in str(item.get("arguments", ""))}
+        waits = {item["call_id"] for item in items if "sleep 1" in str(item.get("arguments", ""))}
         return [
             str(item["output"])
             for item in items
-            if item.get("type") == "function_call_output" and item["call_id"] in deletions
+            if item.get("type") == "function_call_output" and item["call_id"] not in waits
         ]
 
     def close(self):
@@ -178,16 +282,20 @@ class FakeResponses:
 
 @pytest.fixture
 def responses():
-    server = FakeResponses("m1", "m1", "m2")
+    server = FakeResponses()
     yield server
     server.close()
 
 
-def test_codex_shows_both_texts_to_the_model(bank_path, project, task, responses, tmp_path):
-    codex = shutil.which("codex")
-    if codex is None:
-        pytest.skip("Codex is not installed")
-    install("codex", bank_path, project)
+def test_codex_holds_what_would_do_harm_and_is_told_once_what_is_open(
+    desk_bank, project, open_task, responses, tmp_path
+):
+    (project / "server.py").write_text(DESK_SERVER)
+    late = {"text": "late"}
+    steps = [("open_ticket", late), ("lookup_code", late), ("open_ticket", late)]
+    push = ("exec_command", {"cmd": "git push nowhere"})
+    responses.calls = [*steps, push, (None, {}), ("send_notice", late)]
+    install("codex", desk_bank, project)
     home = tmp_path / "codex"
     home.mkdir()
     (home / "config.toml").write_text(
@@ -210,8 +318,12 @@ def test_codex_shows_both_texts_to_the_model(bank_path, project, task, responses
         """
     )
     unasked = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
-    run([codex, "exec", "--skip-git-repo-check", *unasked, task], project, HOME=str(home), CODEX_HOME=str(home))
+    run([codex(), "exec", "--skip-git-repo-check", *unasked, open_task], project, HOME=str(home), CODEX_HOME=str(home))
     assert NOTES in json.dumps(responses.requests[0]["input"])
-    made = responses.told()
-    assert ["deleted m1" in made[0], "deleted m2" in made[-1]] == [True, True]
-    assert shown(project)[0][0] == "start"
+    held, _, made, pushed, _ = responses.told()
+    assert "lookup_code" in held
+    assert "open_ticket: ok" in made
+    assert (project / "done.txt").read_text().split() == ["lookup_code", "open_ticket", "send_notice"]
+    last = json.dumps(responses.requests[-1]["input"])
+    assert "A push is rejected while the branch is behind" in last, pushed
+    assert last.count("Before you finish") == 1

@@ -14,6 +14,12 @@ def test_a_session_sees_a_card_once(sessions):
     assert "Cab.order_ride" in later
 
 
+def test_what_a_client_says_by_itself_is_no_request(sessions):
+    notice = f"<task-notification>\n<task-id>a9</task-id>\n<result>{TASK}</result>\n</task-notification>"
+    assert sessions.answer(prompt(notice)) == {}
+    assert context(sessions.answer(prompt(f"<b>Please</b>: {TASK}")))
+
+
 def test_after_compaction_all_cards_are_given_again(sessions):
     first = context(sessions.answer(prompt()))
     later = context(sessions.answer(prompt("Now order a ride to the airport with a cab.")))

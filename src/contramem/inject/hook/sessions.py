@@ -6,6 +6,7 @@ a call is held only if it would do harm; notes stand beside results; what is ope
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from threading import Lock
 from typing import Any, TypeAlias
@@ -16,6 +17,9 @@ from contramem.inject.adapters.starter import Conversation, Runs, Starter
 HookEvent: TypeAlias = Mapping[str, Any]
 HookAnswer: TypeAlias = dict[str, Any]
 """As the clients want it, in JSON. Empty: nothing to say, and a call is left to the client's own permissions."""
+
+_NOTICE = re.compile(r"\s*<([a-z]+(?:-[a-z]+)+)>.*</\1>\s*$", re.DOTALL)
+"""What a client says to its model in the place of a prompt: a sub-agent is done, a command was run."""
 
 
 class HookSession:
@@ -83,7 +87,8 @@ class HookSessions:
         return _context(event, session.show_again()) if event.get("source") == "compact" and session.prompts else {}
 
     def _at_prompt(self, event: HookEvent, session: HookSession) -> HookAnswer:
-        return _context(event, session.ask(str(event.get("prompt", ""))))
+        prompt = str(event.get("prompt", ""))
+        return {} if _NOTICE.match(prompt) else _context(event, session.ask(prompt))
 
     def _at_subagent(self, event: HookEvent, session: HookSession) -> HookAnswer:
         """Nobody says what a sub-agent was asked; what the main agent was asked is the best guess."""
