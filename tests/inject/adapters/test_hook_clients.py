@@ -212,7 +212,7 @@ def codex():
 
 
 class FakeResponses:
-    """A server on this machine that answers as the Responses API would: a call in each reply, or (None, {}), the end."""
+    """A server on this machine that answers as the Responses API would: a call in each reply, or the end (None)."""
 
     def __init__(self):
         self.requests = []
