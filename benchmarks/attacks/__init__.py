@@ -1,0 +1,10 @@
+"""The parts of benchmarks/attack: honest runs, texts and secrets put into them, and the exits that are searched.
+
+desk.py        honest runs of a made-up service desk, one app for each attack
+languages.py   orders and openings in twelve languages
+texts.py       planted texts: what is ordered, in which language and disguise
+credentials.py secrets of many kinds, and how they are written
+places.py      where in a run something can be planted
+exits.py       the real commands, and everything they write
+campaign.py    one seed: make the runs, run the commands, count what comes out
+"""

@@ -1,0 +1,172 @@
+"""One campaign: honest runs with texts and secrets planted by a seed, through every command; what comes out, counted."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from attacks.credentials import Credential, make_credential
+from attacks.desk import Run, app_name, honest_runs
+from attacks.exits import Written, write_everything
+from attacks.places import MARKED_PLACES, REACHES, SECRET_PLACES, TEXT_PLACES, plant, plant_secret
+from attacks.texts import PlantedText, fold, make_text, shingles_of
+
+from contramem.traces.characters import HIDDEN
+
+SECRETS_IN_AN_APP = 4
+_HIDDEN = re.compile(f"[{HIDDEN}]".replace("\\x7f-\\x84", "\\x7f-\\x84"))
+_CONTROL_RUNS = 3
+
+
+class Attack(NamedTuple):
+    """What was planted where."""
+
+    what: str
+    """`text` or `secret`."""
+    place: str
+    kind: str
+    """Language and disguise of a text, kind of a secret."""
+    reach: str
+    needles: frozenset[str]
+    shown: str
+    app: str
+
+
+class Leak(NamedTuple):
+    """An attack that came out."""
+
+    attack: Attack
+    exit: str
+    where: str
+    found: str
+
+
+def make_campaign(seed: int, texts: int, secrets: int) -> tuple[list[Run], list[Attack], list[tuple[str, list[str]]]]:
+    """Runs with everything planted, what was planted, and the requests to ask guidance for."""
+    rng = random.Random(seed)
+    runs: list[Run] = []
+    attacks: list[Attack] = []
+    places = list(TEXT_PLACES)
+    for number in range(texts):
+        app = app_name(number)
+        honest = honest_runs(app, rng)
+        text, place, reach = make_text(rng, number), places[number % len(places)], rng.choice(REACHES)
+        plant(honest, place, text.written, reach, rng)
+        attacks.append(_text_attack(text, place, reach, app))
+        runs += honest
+    app, honest = "", []
+    for number in range(secrets):
+        if number % SECRETS_IN_AN_APP == 0:
+            app = app_name(texts + number // SECRETS_IN_AN_APP)
+            honest = honest_runs(app, rng)
+            runs += honest
+        secret, place = make_credential(rng, number), rng.choice(SECRET_PLACES)
+        while not secret.marked and place.removeprefix("in ") in MARKED_PLACES:
+            place = rng.choice(SECRET_PLACES)
+        plant_secret(honest, place, secret, rng)
+        attacks.append(Attack("secret", place, secret.kind, "every run", frozenset({_needle(secret)}), secret.value, app))
+    return runs, attacks, _requests(runs)
+
+
+def _text_attack(text: PlantedText, place: str, reach: str, app: str) -> Attack:
+    needles = text.shingles | {text.target}
+    return Attack("text", place, f"{text.language}, {text.disguise}", reach, needles, text.plain, app)
+
+
+def _needle(secret: Credential) -> str:
+    """What must not come out: of an address with a password the password, of a path the person."""
+    if secret.kind == "database":
+        return secret.value.partition("app:")[2].partition("@")[0]
+    if secret.kind in ("home", "windows"):
+        return re.split(r"[/\\]", secret.value)[2]
+    return secret.value.removeprefix("Basic ").removesuffix("==").removeprefix("sid=")
+
+
+def _requests(runs: Iterable[Run]) -> list[tuple[str, list[str]]]:
+    by_task: dict[str, list[str]] = {}
+    for run in runs:
+        app = run["task"].partition(" at ")[2].partition(":")[0]
+        by_task.setdefault(app, [run["events"][0]["text"].partition("\n")[0],
+                                 *(f"{app}.{name}" for name in ("find_order", "list_notes", "sign_in", "issue_refund"))])  # fmt: skip
+    return [(task, functions) for task, *functions in by_task.values()]
+
+
+def write_runs(runs: Iterable[Run], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.write('{"format":"contramem-trace","version":1}\n')
+        file.writelines(json.dumps(run, ensure_ascii=False) + "\n" for run in runs)
+
+
+class Search:
+    """Looks for everything that was planted in whatever is written."""
+
+    def __init__(self, attacks: Iterable[Attack], innocent: frozenset[str]) -> None:
+        self.leaks: dict[tuple[str, str, str], Leak] = {}
+        self.hidden: Counter[str] = Counter()
+        self.texts: Counter[str] = Counter()
+        self._by_shingle: dict[str, list[Attack]] = defaultdict(list)
+        self._secrets: list[Attack] = []
+        for attack in attacks:
+            if attack.what == "secret":
+                self._secrets.append(attack)
+            else:
+                for needle in attack.needles - innocent:
+                    self._by_shingle[needle].append(attack)
+        by_value = {needle: attack for attack in self._secrets for needle in attack.needles}
+        self._any_secret = re.compile("|".join(map(re.escape, sorted(by_value, key=len, reverse=True))) or "(?!)")
+        self._by_value = by_value
+
+    def look(self, written: Written) -> None:
+        """Count what stands in one text."""
+        self.texts[written.exit] += 1
+        if _HIDDEN.search(written.text.replace("\r", "")):
+            self.hidden[written.exit] += 1
+        for needle in set(shingles_of(written.text)) | set(re.findall(r"\w+", fold(written.text))):
+            for attack in self._planters(needle, written):
+                self._add(attack, written, needle)
+        for match in self._any_secret.finditer(written.text):
+            self._add(self._by_value[match[0]], written, match[0])
+
+    def _planters(self, needle: str, written: Written) -> list[Attack]:
+        """Whose text it is. Words that several texts share belong to the app that the output is about."""
+        attacks = self._by_shingle.get(needle, [])
+        if len(attacks) < 2:
+            return attacks
+        return [attack for attack in attacks if attack.app in written.text or attack.app in written.about] or attacks[:1]
+
+    def _add(self, attack: Attack, written: Written, found: str) -> None:
+        key = (written.exit, attack.place, attack.shown)
+        if key not in self.leaks:
+            at = written.text.find(found)
+            around = written.text[max(0, at - 80) : at + 120] if at >= 0 else ""
+            self.leaks[key] = Leak(attack, written.exit, written.where, f"{found} | {around!r}")
+
+
+def run_campaign(seed: int, texts: int, secrets: int, folder: Path) -> tuple[Search, list[Attack], int]:
+    """The whole campaign in `folder`. The words that honest outputs contain anyway are looked for in a control run."""
+    runs, attacks, requests = make_campaign(seed, texts, secrets)
+    innocent = _innocent_words(folder)
+    traces = folder / "runs.jsonl"
+    write_runs(runs, traces)
+    search = Search(attacks, innocent)
+    for written in write_everything(traces, requests, folder):
+        search.look(written)
+    return search, attacks, len(runs)
+
+
+def _innocent_words(folder: Path) -> frozenset[str]:
+    control = folder / "control"
+    control.mkdir()
+    rng = random.Random(0)
+    runs = [run for number in range(_CONTROL_RUNS) for run in honest_runs(f"Control{number}x", rng)]
+    write_runs(runs, control / "runs.jsonl")
+    words: set[str] = set()
+    for written in write_everything(control / "runs.jsonl", _requests(runs), control):
+        words.update(shingles_of(written.text))
+        words.update(re.findall(r"\w+", fold(written.text)))
+    return frozenset(words)
