@@ -19,7 +19,8 @@ from attacks.texts import PlantedText, fold, make_text, shingles_of
 from contramem.traces.characters import HIDDEN
 
 SECRETS_IN_AN_APP = 4
-_HIDDEN = re.compile(f"[{HIDDEN}]".replace("\\x7f-\\x84", "\\x7f-\\x84"))
+MAX_CHARS_ABOUT_ONE_APP = 20_000
+_HIDDEN = re.compile(f"[{HIDDEN}]")
 _CONTROL_RUNS = 3
 
 
@@ -135,8 +136,8 @@ class Search:
     def _planters(self, needle: str, written: Written) -> list[Attack]:
         """Whose text it is. Words that several texts share belong to the app that the output is about."""
         attacks = self._by_shingle.get(needle, [])
-        if len(attacks) < 2:
-            return attacks
+        if len(attacks) < 2 or len(written.text) > MAX_CHARS_ABOUT_ONE_APP:
+            return attacks[:1]
         return [attack for attack in attacks if attack.app in written.text or attack.app in written.about] or attacks[:1]
 
     def _add(self, attack: Attack, written: Written, found: str) -> None:

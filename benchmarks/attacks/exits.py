@@ -166,8 +166,10 @@ def _pages(traces: Path, folder: Path) -> Iterator[Written]:
     from contramem.server.app import Server, make_app
     from contramem.server.options import ProjectOptions, ServerOptions
 
+    (folder / "state").mkdir()
     options = ServerOptions({"default": ProjectOptions(str(folder / "bank.db"), (traces,))}, state=folder / "state")
     server = Server(options)
+    server.open()
     try:
         for project in server.projects.values():
             project.index_runs()

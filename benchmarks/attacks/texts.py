@@ -14,6 +14,7 @@ SHINGLE_WORDS = 4
 SHINGLE_CHARS = 7
 """Of languages that are written without spaces."""
 _SYLLABLES = "vor zan mel ku tri bosh quen lar fip dro wex hul yad nim gast ploo".split()
+_OF_TARGETS = frozenset("at harbour dot com example in account trading to".split())
 _CYRILLIC = str.maketrans("aeopcyxiABEKMHOPCTX", "аеорсухіАВЕКМНОРСТХ")
 _FULLWIDTH = {char: char + 0xFEE0 for char in range(0x21, 0x7F)}
 
@@ -33,7 +34,7 @@ class PlantedText(NamedTuple):
     @property
     def shingles(self) -> frozenset[str]:
         """Runs of words (or characters) of the order, one of which in an output is a leak."""
-        return frozenset(shingles_of(self.plain))
+        return frozenset(shingle for shingle in shingles_of(self.plain) if not _OF_TARGETS.issuperset(shingle.split()))
 
 
 def make_text(rng: random.Random, number: int) -> PlantedText:

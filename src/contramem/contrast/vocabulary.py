@@ -19,6 +19,7 @@ from contramem.contrast.permitted import find_allowed_values, role_of
 from contramem.contrast.placeholder_types import ROLES
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
 from contramem.traces.effects import words
+from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Tool, Trajectory
 
 MIN_TASKS = 4
@@ -127,7 +128,9 @@ class Vocabulary:
         for name, schema in properties.items() if isinstance(properties, dict) else ():
             values = schema.get("enum") if isinstance(schema, dict) else None
             if isinstance(values, list):
-                self._enums[tool.function, name].update(value for value in values if isinstance(value, (str, int)))
+                self._enums[tool.function, name].update(
+                    value for value in values if isinstance(value, int) or (isinstance(value, str) and plain_label(value) == value)
+                )
 
     def _learn_refusal(self, function: str, error: str, slots: list[tuple[str, Any]], task: str) -> None:
         permitted = find_allowed_values(error)

@@ -18,15 +18,29 @@ from contramem.traces.effects import words
 from contramem.traces.secrets import mask_name
 from contramem.traces.trajectory import Trajectory, digest
 
-MAX_LABEL_CHARS = 40
-MAX_LABEL_WORDS = 4
+MAX_LABEL_CHARS = 60
+MAX_LABEL_PARTS = 3
+"""Between spaces. `gpt-4 (all tools)` is a label, a sentence is none."""
+MAX_LABEL_WORDS = 6
+"""Words of letters inside the parts."""
+MAX_KEY_CHARS = 120
+MAX_KEY_PARTS = 4
 MAX_NAME_CHARS = 80
 MAX_NAME_WORDS = 8
+MAX_FIELD_CHARS = 60
+MAX_FIELD_PARTS = 3
+MAX_FILE_PARTS = 8
 MAX_INTEGER = 2**63
 
-_LABEL = re.compile(r"[^\W_][\w .:/+#&-]*")
+_LABEL = re.compile(r"[^\W_][\w .:/+#&()@,=~-]*")
+_KEY = re.compile(r"[\w .:/+#&()@,=~%*?|'-]+")
 _NAME = re.compile(r"[\w.:/@$-]+")
-_LABELS = ("ability", "scenario_id")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}")
+_MACHINE = re.compile(r"/home/|/Users/|[A-Za-z]:\\|\b\d{1,3}(?:\.\d{1,3}){3}\b|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@")
+"""What tells on a person or a machine: home folders, addresses, passwords in links."""
+_LABELS = ("ability", "scenario_id", "source", "run")
+_KEYS = ("task_id", "environment")
 _COUNTS = ("model_calls", "tokens_in", "tokens_out")
 
 
@@ -38,11 +52,19 @@ def sanitize(run: Trajectory) -> Trajectory:
     cleaned = _clean(fields)
     for event in cleaned["events"]:
         event["function"] = plain_name(event.get("function", ""))
+        if event.get("arguments"):
+            event["arguments"] = _plain_fields(event["arguments"])
+        if event.get("result"):
+            event["result"]["content"] = _plain_fields(event["result"].get("content"))
     for tool in cleaned.get("tools", ()):
         tool["function"] = plain_name(tool["function"])
     for key in _LABELS:
         if cleaned.get(key):
             cleaned[key] = plain_label(cleaned[key])
+    for key in _KEYS:
+        if cleaned.get(key):
+            cleaned[key] = plain_key(cleaned[key])
+    cleaned["origin"]["file"] = _plain_file(cleaned["origin"]["file"])
     if cleaned == fields:
         return run
     try:
@@ -55,6 +77,8 @@ def sanitize(run: Trajectory) -> Trajectory:
 _SUSPECT = re.compile(
     rb"\\[bfur]|[\x7f-\xff]|[:,\[]-?\d{19}|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ|[^a-z][spr]k[-_]|ya29|npm_|pypi-"
     rb"|SG\.|PRIVATE KEY"
+    # the name of a field that is no name: long, a sentence, a path or an address
+    rb"|\"[^\"\\]{61,}\":|\"[^\"\\ ]+ [^\"\\ ]+ [^\"\\ ]+ [^\"\\]+\":|\"[^\"\\]*(?:[@<>{}\[\]=]|://|/home/|/Users/|\d\.\d+\.\d)[^\"\\]*\":"
 )
 
 
@@ -63,22 +87,66 @@ def _is_clean(run: Trajectory) -> bool:
         written = msgspec.json.encode(run)
     except (UnicodeEncodeError, OverflowError, ValueError):
         return False
-    labels = [label for label in (run.ability, run.scenario_id) if label]
+    labels = [label for label in (run.ability, run.scenario_id, run.source, run.run) if label]
     names = {event.function for event in run.events}
     return (
         not _SUSPECT.search(written)
         and all(plain_label(label) == label for label in labels)
+        and all(plain_key(key) == key for key in (run.task_id, run.environment))
         and all(plain_name(name) == name for name in names)
+        and _plain_file(run.origin.file) == run.origin.file
     )
 
 
 def plain_label(text: str) -> str:
     """A label as it may stand beside our own words: a few plain words. Any other text is named by a digest, so that
     runs of one label stay together though nobody reads it."""
-    label = " ".join(remove_hidden(text).split())
-    if len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_WORDS and _LABEL.fullmatch(label):
+    label = " ".join(mask_name(remove_hidden(text)).split())
+    is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
+    if is_short and _is_plain(label, _LABEL, MAX_LABEL_WORDS):
         return label
     return f"label-{digest(text)[:6]}"
+
+
+def plain_key(text: str) -> str:
+    """The id of a task or the name of an environment: longer than a label, and no sentence either."""
+    key = " ".join(mask_name(remove_hidden(text)).split())
+    is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS
+    if is_short and _is_plain(key, _KEY, 2 * MAX_LABEL_WORDS):
+        return key
+    return f"key-{digest(text)[:12]}"
+
+
+def plain_field(name: str) -> str:
+    """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
+    field = mask_name(name)
+    is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
+    if not field or (is_short and _is_plain(field, _KEY, MAX_NAME_WORDS)):
+        return field
+    return f"field_{digest(name)[:6]}"
+
+
+def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
+    return (
+        form.fullmatch(text) is not None
+        and len(_LETTERS.findall(text)) <= max_words
+        and not _UNSPACED.search(text)
+        and not _MACHINE.search(text)
+    )
+
+
+def _plain_fields(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {plain_field(key): _plain_fields(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_plain_fields(child) for child in value]
+    return value
+
+
+def _plain_file(path: str) -> str:
+    """Where a run was read. A trace may name its own origin, so a sentence is no path."""
+    is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n]", path)
+    return path if is_path and not _UNSPACED.search(path) else f"file-{digest(path)[:6]}"
 
 
 def plain_name(name: str) -> str:

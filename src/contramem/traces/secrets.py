@@ -61,6 +61,8 @@ _WHAT_FOLLOWS = re.compile(
     rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_BARE}))",
     re.IGNORECASE,
 )
+_AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|{_BARE})")
+"""`--password VALUE`, as shells take it."""
 _MARK = re.compile(r"<SECRET_\d+>")
 # Words that follow `password is` without being one: required, missing, ...
 _NOT_A_VALUE = re.compile(
@@ -149,9 +151,10 @@ def _secrets_in_prose(text: str) -> Iterator[str]:
     """What a text itself calls a password, or what an issuer has marked."""
     lowered = text.lower() if len(text.lower()) == len(text) else text
     for _, start, end in _WORDS_IN_PROSE.find_matches_as_indexes(lowered):
-        if start and text[start - 1].isalpha():
+        if start and text[start - 1].isalpha() and not text[start].isupper():
             continue
-        if match := _WHAT_FOLLOWS.match(text, end):
+        flag = _AFTER_FLAG.match(text, end) if text.rfind("-", max(0, start - 24), start) >= 0 else None
+        if match := _WHAT_FOLLOWS.match(text, end) or flag:
             value = next(group for group in match.groups() if group).strip("\"'`“”«»").rstrip(".!?)")
             if not _NOT_A_VALUE.fullmatch(value):
                 yield value

@@ -57,6 +57,15 @@ class Calls:
         return tuple(sorted({name for call in self.all for name in call.arguments}))
 
     @cached_property
+    def interface(self) -> frozenset[str]:
+        """Names that the runs around these calls show: of functions, arguments and fields of results."""
+        names = {self.app, self.name, *self.argument_names}
+        for call in self.all:
+            names.update(call.earlier, call.looked, call.between, call.instead, call.fields.values())
+            names.update(call.form.fields if call.form is not None else ())
+        return frozenset(names)
+
+    @cached_property
     def effect(self) -> str:
         """The effect that most calls have."""
         effects = Counter(call.effect for call in self.all)

@@ -17,9 +17,12 @@ from contramem.build.functions.recovery import describe_mistake, recoveries
 from contramem.build.functions.returns import gives_back, returns
 from contramem.build.functions.rules import given_to, guessed_values, habits, needless_repeats, usage_rules
 from contramem.build.functions.words import act, code, join_list
-from contramem.contrast.instructions import instructs, is_plain_message
+from contramem.contrast.documentation import clean_documentation
+from contramem.contrast.english import stem
 from contramem.contrast.observation import Observation
+from contramem.contrast.program_message import is_program_message
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.effects import words
 from contramem.traces.trajectory import Tool
 
 MAX_LINES = 6
@@ -40,6 +43,7 @@ def build_function_card(
     calls = Calls(function, observations)
     if not calls.all:
         return None
+    tool = clean_documentation(tool)
     seen = build_arguments(calls, tool, vocabulary)
     arguments = tuple(argument for argument, _ in seen)
     rules, mistakes, effects = usage_rules(calls, arguments), _mistakes(calls), side_effects(calls)
@@ -71,7 +75,7 @@ def _line(text: str) -> str:
 
 def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None) -> str:
     documented = _first_sentence(tool.description) if tool is not None else ""
-    if documented:
+    if documented and _speaks_of_its_function(documented, calls, tool):
         return documented
     seen = calls.worked or calls.all
     always = [a.name for a in arguments if all(a.name in call.arguments for call in seen)]
@@ -90,7 +94,15 @@ def _first_sentence(description: str) -> str:
     text = " ".join(description.split())
     match = _SENTENCE.match(text)
     first = match[1] if match else text
-    return "" if is_addressed(first) or instructs(first) or not is_plain_message(first) else first
+    return "" if is_addressed(first) else first
+
+
+def _speaks_of_its_function(sentence: str, calls: Calls, tool: Tool | None) -> bool:
+    """Does it share a word with the name or the arguments of the function? A manual does, a note to its reader may not."""
+    properties = tool.parameters.get("properties") if tool is not None else None
+    names = (calls.name, *calls.argument_names, *(properties if isinstance(properties, dict) else ()))
+    own = {stem(word.lower()) for name in names for word in words(name)}
+    return not own.isdisjoint(stem(word.lower()) for word in words(sentence)) or is_program_message(sentence, names)
 
 
 # Mistakes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from contramem.build.functions.calls import Calls, tasks
@@ -16,6 +16,7 @@ from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.observation import Observation
 from contramem.contrast.permitted import find_allowed_values
 from contramem.contrast.placeholder_types import BY_NAME, names_where
+from contramem.contrast.program_message import is_program_message
 from contramem.contrast.values import TIME_PATTERN
 from contramem.contrast.vocabulary import scalars
 from contramem.traces.effects import LEXICON
@@ -31,7 +32,7 @@ _TELLING = frozenset({"<DATE>", *(f"<{name}>" for name in names_where(lambda typ
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _QUOTE = re.compile(r"(['\"])([^'\"]{1,40})\1")
 _NUMBER = re.compile(r"(?<![\w<%.])-?\d(?:[\d,.]*\d)?(?![\w>])(?! (?:validation|required|positional|missing)\b)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z<])|\s*[;\n]")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|(?<=[。！？])|\s*[;\n]")
 _PROGRAM = re.compile(
     r"(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|(?:HTTP |status )?[45]\d\d\b.{0,30}): ?\S"
 )
@@ -77,7 +78,7 @@ def complaints(calls: Calls) -> list[Complaint]:
     quotable: list[Complaint] = []
     unquoted: list[Observation] = []
     for text, members in groups.items():
-        if is_quotable(text, tasks(members)) or _asks_for_arguments(text, calls.argument_names):
+        if is_quotable(text, tasks(members), calls.interface) or _asks_for_arguments(text, calls.argument_names):
             quotable.append(Complaint(text, members))
         else:
             unquoted += members
@@ -86,13 +87,15 @@ def complaints(calls: Calls) -> list[Complaint]:
     return sorted(quotable, key=lambda complaint: (-len(complaint.calls), complaint.text))
 
 
-def is_quotable(template: str, seen_in_tasks: int) -> bool:
+def is_quotable(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> bool:
     """May a card repeat this? Only what describes, is short, and is a program's message or a recurring one."""
     own_words = _literals(template)
     message = _PREFIX.sub("", template)
     if len(template) > MAX_QUOTED_CHARS or own_words < MIN_LITERAL_WORDS or "`" in _unquote(template):
         return False
     if not is_plain_message(template) or orders(template) or instructs(template):
+        return False
+    if not is_program_message(template, interface):
         return False
     if is_addressed(template) or _IMPERATIVE.match(message) or _IMPERATIVE.match(template):
         return False

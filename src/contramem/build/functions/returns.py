@@ -88,7 +88,7 @@ def _wording(calls: Calls) -> str:
     text = min(wordings, key=lambda text: (-wordings[text], text))
     alike = [call for call in answered if generalize(call.returned.splitlines()[0]) == text]
     usual = len(alike) >= len(calls.worked) * USUAL_WORDING and tasks(alike) >= MIN_TASKS_FOR_WORDING
-    return f', such as "{text}"' if usual and is_quotable(text, tasks(alike)) else ""
+    return f', such as "{text}"' if usual and is_quotable(text, tasks(alike), calls.interface) else ""
 
 
 def _bracket(names: Sequence[str]) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.observation import Observation
+from contramem.contrast.quotation import quote_if_long, quote_words
 from contramem.counting import count_tokens
 from contramem.traces.trajectory import Tool
 
@@ -31,12 +33,13 @@ def function_text(observations: Sequence[Observation], budget_tokens: int = FUNC
 
 
 def tool_text(tool: Tool | None) -> str:
-    """The function's documentation, as the runs brought it. Empty: there is none."""
+    """The function's documentation, as far as a manual could hold it. Empty: there is none."""
+    tool = clean_documentation(tool)
     if tool is None:
         return ""
-    described = " ".join(tool.description.split())
+    described = quote_words(tool.description[:MAX_DOC_CHARS]) if tool.description else ""
     parameters = msgspec.json.encode(tool.parameters, order="deterministic").decode() if tool.parameters else ""
-    return f"{described}\nparameters: {parameters}"[:MAX_DOC_CHARS] if parameters else described[:MAX_DOC_CHARS]
+    return f"{described}\nparameters: {quote_words(parameters[:MAX_DOC_CHARS])}" if parameters else described
 
 
 def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:
@@ -77,12 +80,12 @@ def _errors(observations: Sequence[Observation]) -> Iterator[str]:
         between = Counter(", ".join(call.between) for call in calls if call.between)
         fixed = f"; worked after changing {_tally(fixes)}" if fixes else ""
         after = f"; called in between {_tally(between)}" if between else ""
-        yield f"error ×{len(calls)}: {' '.join(error.split())}{fixed}{after}"
+        yield f"error ×{len(calls)}: {quote_words(error)}{fixed}{after}"
 
 
 def _example(call: Observation) -> str:
     given = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
-    return _renumber(f"({given}) -> {f'error: {call.error}' if call.error else call.form or 'not shown'}")
+    return _renumber(f"({given}) -> {f'error: {quote_words(call.error)}' if call.error else call.form or 'not shown'}")
 
 
 _PLACEHOLDER = re.compile(r"<([A-Z]+)_\d+>")
@@ -105,7 +108,7 @@ def _renumber(text: str) -> str:
 
 def _value(value: object) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= 80 else text[:79] + "…"
+    return quote_if_long(text if len(text) <= 80 else text[:79] + "…")
 
 
 def _tally(counts: Counter[str]) -> str:

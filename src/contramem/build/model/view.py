@@ -21,6 +21,7 @@ from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.conventions import SharedValue
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
+from contramem.contrast.quotation import quote_if_long, quote_words
 from contramem.contrast.signal import Signal
 from contramem.counting import count_tokens
 from contramem.monitor.packet_replay import GuardReplay
@@ -77,14 +78,14 @@ def _at_level(packet: Packet, level: int) -> PacketText:
 def _lines(packet: Packet, level: int) -> Iterator[str]:
     runs = [run for run in packet.runs if run.counts] or list(packet.runs)
     shortened = partial(_cut, limit=SHORT_TEXT_CHARS if level > 3 else MAX_TEXT_CHARS)
-    yield f"task: {_flat(packet.task)}"
+    yield f"task: {quote_words(packet.task)}"
     lucky = passes_without_a_write(packet)
     yield f"runs: {', '.join(_outcome(run) + (LUCKY if run.letter in lucky else '') for run in packet.runs)}"
     feedback = defaultdict[str, list[str]](list)
     for run in runs:
         if run.feedback and run.feedback.lower() not in OUTCOMES:
             feedback[shortened(run.feedback)].append(run.letter)
-    yield from (f"feedback on {' '.join(letters)}: {text}" for text, letters in feedback.items())
+    yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in feedback.items())
     yield "steps (RUN#EVENT; what is marked `all` every run did alike):"
     passed = {run.letter: run.passed for run in runs}
     yield from _rows(align(reference_first(runs)), passed, _Results(packet), level)
@@ -197,7 +198,7 @@ def _places(row: AlignedStep, letters: Sequence[str]) -> str:
 def call_text(step: Step, *, origins: bool = True) -> str:
     """What the agent did, in one line, with where each value had been seen before."""
     if not step.function:
-        return f"{step.label}: {_flat(step.text)}"
+        return f"{step.label}: {quote_words(step.text)}"
     given = ", ".join(
         f"{name}={_value(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
     )
@@ -206,7 +207,7 @@ def call_text(step: Step, *, origins: bool = True) -> str:
 
 
 def _value(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return quote_if_long(value if isinstance(value, str) else msgspec.json.encode(value).decode())
 
 
 def _from(step: Step, name: str) -> str:
@@ -219,7 +220,9 @@ def _from(step: Step, name: str) -> str:
 def result_text(step: Step) -> str:
     """What came back, to follow the call; empty when the trace does not show it."""
     if step.error:
-        return f" -> error: {_flat(step.error)}"
+        return f" -> error: {quote_words(step.error)}"
+    if step.form is not None and step.form.kind == "text" and step.returned != str(step.form):
+        return f" -> {quote_words(step.returned)}"
     return f" -> {_flat(step.returned)}" if step.returned else ""
 
 
@@ -264,7 +267,7 @@ class _Results:
 
     def _row(self, step: Step, item: Mapping[str, str], columns: Sequence[str]) -> str:
         values = (item.get(name, "") for name in columns)
-        return ", ".join(_cut(value, 40) if self._tells(step, value) else "-" for value in values)
+        return ", ".join(quote_if_long(_cut(value, 40)) if self._tells(step, value) else "-" for value in values)
 
     def _is_told(self, function: str, what: object) -> bool:
         """Was it told before? From now on it was."""
@@ -329,7 +332,7 @@ def _meanwhile(packet: Packet, runs: Sequence[PacketRun], shortened: partial[str
             if step.kind == "wait" and not step.function:
                 places_of["waits"].append(f"{run.letter}#{step.position}")
             elif _reaches_the_agent(step) and not _flat(packet.task).startswith(_flat(step.text)):
-                places_of[f"{step.actor}: {shortened(step.text)}"].append(f"{run.letter}#{step.position}")
+                places_of[f"{step.actor}: {quote_words(shortened(step.text))}"].append(f"{run.letter}#{step.position}")
     yield from (f"  {' '.join(places)} {text}" for text, places in places_of.items())
     if tainted := [f"{run.letter}#{step.position}" for run in runs for step in run.steps if step.tainted]:
         yield f"  {' '.join(tainted)} calls that followed an instruction planted in a result: they teach nothing"

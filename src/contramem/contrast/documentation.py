@@ -1,0 +1,83 @@
+"""A tool's documentation as it may be shown: it came with a trace, so whoever wrote the trace wrote it.
+
+Of a description those sentences stay that a manual could hold: no link, markup, address or secret, and nothing that
+instructs an agent. Of a schema the parts stay that say how to call; defaults and examples are values of somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from contramem.contrast.instructions import instructs, is_plain_message
+from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
+from contramem.traces.sanitize import plain_field, plain_label
+from contramem.traces.secrets import SecretMask
+from contramem.traces.trajectory import Tool
+
+MAX_SENTENCE_CHARS = 400
+MAX_SCHEMA_DEPTH = 6
+
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_PRIVATE = re.compile(f"{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN}")
+_SECRET = re.compile(r"<SECRET_\d+>")
+_PLAIN_KEYS = frozenset({"type", "format", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
+                         "uniqueItems", "additionalProperties", "nullable"})  # fmt: skip
+_SCHEMAS = ("items", "anyOf", "oneOf", "allOf")
+
+
+def clean_documentation(tool: Tool | None) -> Tool | None:
+    """The tool without what no manual needs. None stays None."""
+    return _clean_once(msgspec.json.encode(tool)) if tool is not None else None
+
+
+@lru_cache(maxsize=2048)
+def _clean_once(written: bytes) -> Tool:
+    tool = msgspec.json.decode(written, type=Tool)
+    parameters = _clean_schema(tool.parameters, 0)
+    return Tool(tool.function, clean_description(tool.description), parameters if isinstance(parameters, dict) else {})
+
+
+def clean_description(text: str) -> str:
+    """The sentences of `text` that a manual could hold. None of them where the whole of it instructs an agent."""
+    if instructs(text):
+        return ""
+    return " ".join(sentence for sentence in _SENTENCE_END.split(text) if _is_of_a_manual(sentence))
+
+
+def _is_of_a_manual(sentence: str) -> bool:
+    if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARS or _PRIVATE.search(sentence):
+        return False
+    mask = SecretMask()
+    mask.collect(sentence)
+    return not _SECRET.search(mask.in_text(sentence)) and is_plain_message(sentence) and not instructs(sentence)
+
+
+def _clean_schema(schema: Any, depth: int) -> Any:
+    if depth > MAX_SCHEMA_DEPTH or not isinstance(schema, (dict, list)):
+        return schema if isinstance(schema, bool) else {}
+    if isinstance(schema, list):
+        return [_clean_schema(child, depth + 1) for child in schema]
+    cleaned: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, dict):
+            cleaned[key] = {plain_field(str(name)): _clean_schema(child, depth + 1) for name, child in value.items()}
+        elif key == "required" and isinstance(value, list):
+            cleaned[key] = [plain_field(str(name)) for name in value]
+        elif key == "enum" and isinstance(value, list):
+            cleaned[key] = [word for word in value if not isinstance(word, (str, dict, list)) or _is_word(word)]
+        elif key == "description" and isinstance(value, str):
+            cleaned[key] = clean_description(value)
+        elif key in _SCHEMAS:
+            cleaned[key] = _clean_schema(value, depth + 1)
+        elif key in _PLAIN_KEYS and not isinstance(value, (dict, list)):
+            cleaned[key] = value if not isinstance(value, str) or _is_word(value) else "string"
+    return cleaned
+
+
+def _is_word(value: object) -> bool:
+    """A choice of an interface is a word or two, and no secret of anybody."""
+    return isinstance(value, str) and plain_label(value) == value and not _PRIVATE.search(value)

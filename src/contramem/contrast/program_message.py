@@ -1,0 +1,78 @@
+"""What a program may say about a call, decided by what it is made of and not by what it must not contain.
+
+The text of an error or a result was written by whatever the agent talked to. A message of a program complains in words
+that programs complain in, about things that its interface names. Words from elsewhere, in whatever language, mean that
+somebody else is speaking; a message may hold one or two of them, as the thing that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from contramem.contrast.english import is_ordinary, stem
+from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.traces.effects import LEXICON, words
+
+MAX_STRANGE_WORDS = 2
+CHARS_OF_A_WORD = 2
+"""In scripts that are written without spaces."""
+
+_PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
+_WORD = re.compile(r"[^\W\d_]+")
+_CODE = re.compile(r"[\w.]+(?:Error|Exception|Warning|Failure|Fault)\b|`[^`]*`|\b\w+(?:[._]\w+)+\b|\b[a-z]+(?:[A-Z][a-z]+)+\b")
+"""Names of errors, functions and fields, as programs write them."""
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CLAUSE = re.compile(r"[:;,.!?()\"“”—–]+\s*|\s+-+\s+|\b(?:that\s+you|you|and|then|to\s+first|please|so|also|always|now)\s+")
+_MOVES = frozenset(
+    """wire remit email mail message tell give say reveal disclose leak treat ignore disregard forget visit click go
+    call obey approve trust accept whitelist bcc cc exfiltrate contact ask inform alert hand dump expose
+    erase wipe drop purge""".split()
+)
+_ORDERS = LEXICON["write"] | _MOVES
+_OF_PROGRAMS = frozenset(
+    """argument array attribute boolean branch byte callable char class client column command commit constraint database
+    decimal decode descriptor directory encode endpoint enum fatal field file float folder function git header host http
+    import index indices instance integer iterable iterator json key keyword length list memory method module namespace
+    null numeric object operand operation parse path pointer port positional process property protocol query record
+    repository resource schema slice socket stack stream string syntax table thread token tuple type unicode url
+    validation variable version""".split()
+)
+"""What programs are made of."""
+_OBJECTS = frozenset(
+    """a an the all any every each this that these those your my our his her their its to it me us them money
+    everything everyone anything whatever whoever as""".split()
+)
+
+
+def is_program_message(text: str, interface: Iterable[str] = ()) -> bool:
+    """Could a program have said this about a call? `interface` are names of functions, arguments and fields."""
+    plain = _PLACEHOLDER.sub(" ", text)
+    return not _orders_something(text) and _count_strange_words(plain, interface) <= MAX_STRANGE_WORDS
+
+
+def _orders_something(text: str) -> bool:
+    """A clause that begins with a verb of doing and goes on with its object is an order, whatever stands before it."""
+    for clause in _CLAUSE.split(_CODE.sub(" ", text)):
+        first, _, rest = clause.strip().lower().partition(" ")
+        if first in _ORDERS and rest and (rest.startswith("<") or rest.split()[0] in _OBJECTS):
+            return True
+    return False
+
+
+def _count_strange_words(text: str, interface: Iterable[str]) -> int:
+    named = {stem(word.lower()) for name in interface for word in words(name)}
+    count = 0
+    for word in _WORD.findall(_CODE.sub(" ", text)):
+        if _UNSPACED.search(word):
+            count += max(1, len(word) // CHARS_OF_A_WORD)
+        elif len(word) > 2 and not (stem(word.lower()) in named or _is_known(word.lower())):
+            count += 1
+    return count
+
+
+@lru_cache(maxsize=4096)
+def _is_known(word: str) -> bool:
+    """A word that programs complain in, that fields are called, or of everyday English."""
+    return word.isascii() and (word in ORDINARY_WORDS or word in _OF_PROGRAMS or is_ordinary(word))

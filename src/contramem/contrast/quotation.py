@@ -1,0 +1,19 @@
+"""Somebody's words in a text of ours: between marks that they cannot contain, so that a model sees where they end."""
+
+from __future__ import annotations
+
+OPENING, CLOSING = "⟪", "⟫"
+MIN_QUOTED_WORDS = 3
+"""A value of one or two words is a value; more may be a sentence."""
+_WITHOUT_MARKS = str.maketrans("", "", OPENING + CLOSING)
+
+
+def quote_words(text: str) -> str:
+    """`text` on one line, between the marks."""
+    return f"{OPENING}{' '.join(text.split()).translate(_WITHOUT_MARKS)}{CLOSING}"
+
+
+def quote_if_long(text: str) -> str:
+    """A text of several words, or in a script without spaces, between the marks; a shorter one as it is."""
+    is_short = len(text.split()) < MIN_QUOTED_WORDS and text.isascii()
+    return text.translate(_WITHOUT_MARKS) if is_short else quote_words(text)
