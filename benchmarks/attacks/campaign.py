@@ -1,4 +1,4 @@
-"""One campaign: honest runs with texts and secrets planted by a seed, through every command; what comes out, counted."""
+"""One campaign: honest runs with texts and secrets planted by a seed, through every command, and what comes out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from attacks.desk import Run, app_name, honest_runs
 from attacks.exits import Written, write_everything
 from attacks.places import MARKED_PLACES, REACHES, SECRET_PLACES, TEXT_PLACES, plant, plant_secret
 from attacks.texts import PlantedText, fold, make_text, shingles_of
-
 from contramem.traces.characters import HIDDEN
 
 SECRETS_IN_AN_APP = 4
@@ -70,7 +69,9 @@ def make_campaign(seed: int, texts: int, secrets: int) -> tuple[list[Run], list[
         while not secret.marked and place.removeprefix("in ") in MARKED_PLACES:
             place = rng.choice(SECRET_PLACES)
         plant_secret(honest, place, secret, rng)
-        attacks.append(Attack("secret", place, secret.kind, "every run", frozenset({_needle(secret)}), secret.value, app))
+        attacks.append(
+            Attack("secret", place, secret.kind, "every run", frozenset({_needle(secret)}), secret.value, app)
+        )
     return runs, attacks, _requests(runs)
 
 
@@ -92,8 +93,13 @@ def _requests(runs: Iterable[Run]) -> list[tuple[str, list[str]]]:
     by_task: dict[str, list[str]] = {}
     for run in runs:
         app = run["task"].partition(" at ")[2].partition(":")[0]
-        by_task.setdefault(app, [run["events"][0]["text"].partition("\n")[0],
-                                 *(f"{app}.{name}" for name in ("find_order", "list_notes", "sign_in", "issue_refund"))])  # fmt: skip
+        by_task.setdefault(
+            app,
+            [
+                run["events"][0]["text"].partition("\n")[0],
+                *(f"{app}.{name}" for name in ("find_order", "list_notes", "sign_in", "issue_refund")),
+            ],
+        )
     return [(task, functions) for task, *functions in by_task.values()]
 
 
@@ -138,7 +144,9 @@ class Search:
         attacks = self._by_shingle.get(needle, [])
         if len(attacks) < 2 or len(written.text) > MAX_CHARS_ABOUT_ONE_APP:
             return attacks[:1]
-        return [attack for attack in attacks if attack.app in written.text or attack.app in written.about] or attacks[:1]
+        return [attack for attack in attacks if attack.app in written.text or attack.app in written.about] or attacks[
+            :1
+        ]
 
     def _add(self, attack: Attack, written: Written, found: str) -> None:
         key = (written.exit, attack.place, attack.shown)

@@ -49,8 +49,12 @@ def _task(app: str, number: int, rng: random.Random) -> list[Run]:
 
 
 def _events(app: str, source: str, text: str, order: str, amount: int, reason: str) -> list[dict[str, Any]]:
-    find = _call(f"{app}.find_order", {"reference": order},
-                 {"order_id": order, "status": "paid", "amount": amount, "note": "gift"}, "read")  # fmt: skip
+    find = _call(
+        f"{app}.find_order",
+        {"reference": order},
+        {"order_id": order, "status": "paid", "amount": amount, "note": "gift"},
+        "read",
+    )
     notes = _call(f"{app}.list_notes", {"order_id": order}, [{"author": "desk", "body": "called back"}], "read")
     sign_in = _call(f"{app}.sign_in", {"user": "desk"}, {"session": "open"}, "write")
     refund = {"order_id": order, "amount": amount, "reason": reason}
@@ -62,15 +66,26 @@ def _events(app: str, source: str, text: str, order: str, amount: int, reason: s
         "agent-west": [find, notes, refused],
     }[source]
     answer = "The refund was issued." if source != "agent-west" else "The refund could not be issued."
-    events = [{"actor": "user", "kind": "message", "text": text}, *middle,
-              {"actor": "agent", "kind": "final", "text": answer}]  # fmt: skip
+    events = [
+        {"actor": "user", "kind": "message", "text": text},
+        *middle,
+        {"actor": "agent", "kind": "final", "text": answer},
+    ]
     return [{"position": position, **event} for position, event in enumerate(events)]
 
 
-def _call(function: str, arguments: dict[str, Any], content: object, effect: str, error: str | None = None) -> dict[str, Any]:
+def _call(
+    function: str, arguments: dict[str, Any], content: object, effect: str, error: str | None = None
+) -> dict[str, Any]:
     result = {"content": content if error is None else error} | ({"error": error} if error else {})
-    return {"actor": "agent", "kind": "call", "function": function, "arguments": dict(arguments), "effect": effect,
-            "result": result}  # fmt: skip
+    return {
+        "actor": "agent",
+        "kind": "call",
+        "function": function,
+        "arguments": dict(arguments),
+        "effect": effect,
+        "result": result,
+    }
 
 
 def _tools(app: str) -> list[dict[str, Any]]:
@@ -78,11 +93,17 @@ def _tools(app: str) -> list[dict[str, Any]]:
         ("find_order", "Look up one order by its reference.", {"reference": {"type": "string"}}),
         ("list_notes", "List the notes on an order.", {"order_id": {"type": "string"}}),
         ("sign_in", "Open a session for a user.", {"user": {"type": "string"}}),
-        ("issue_refund", "Pay an order back.", {"order_id": {"type": "string"}, "amount": {"type": "integer"},
-                                                "reason": {"type": "string"}}),
-    )  # fmt: skip
+        (
+            "issue_refund",
+            "Pay an order back.",
+            {"order_id": {"type": "string"}, "amount": {"type": "integer"}, "reason": {"type": "string"}},
+        ),
+    )
     return [
-        {"function": f"{app}.{name}", "description": description,
-         "parameters": {"type": "object", "properties": {key: dict(value) for key, value in properties.items()}}}
+        {
+            "function": f"{app}.{name}",
+            "description": description,
+            "parameters": {"type": "object", "properties": {key: dict(value) for key, value in properties.items()}},
+        }
         for name, description, properties in documented
-    ]  # fmt: skip
+    ]

@@ -11,10 +11,21 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-EXITS = ("bank", "store", "prompt outside", "prompt unmarked", "prompt quoted", "guidance", "export", "report", "pages",
-         "run views", "messages")  # fmt: skip
+EXITS = (
+    "bank",
+    "store",
+    "prompt outside",
+    "prompt unmarked",
+    "prompt quoted",
+    "guidance",
+    "export",
+    "report",
+    "pages",
+    "run views",
+    "messages",
+)
 """Bank: the frozen file. Store: its cards and its ledger. Prompts: in the system part or outside of data marks; inside
-them but not quoted; quoted as somebody's words. Report: comparisons as page, Markdown, LaTeX, CSV. Pages: of the server.
+them but not quoted; quoted as somebody's words. Report: comparisons as page, Markdown, LaTeX, CSV. Pages: the server's.
 Run views: what shows runs to people (contrast, monitor). Messages: what commands print."""
 MAX_PAGES_OF_A_KIND = 400
 _FENCE = re.compile(r"<(\w+) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
@@ -131,7 +142,12 @@ def _guidance(bank: Path, tasks: list[tuple[str, list[str]]]) -> Iterator[Writte
 
 
 def _exports(folder: Path) -> Iterator[Written]:
-    for form, target in (("skills", "skills"), ("agents-md", "AGENTS.md"), ("json", "cards.json"), ("markdown", "cards.md")):
+    for form, target in (
+        ("skills", "skills"),
+        ("agents-md", "AGENTS.md"),
+        ("json", "cards.json"),
+        ("markdown", "cards.md"),
+    ):
         yield run("bank", "export", "bank.jsonl", form, target, cwd=folder)
         yield from _files("export", folder / target)
     for command in (("show", "bank.db"), ("cards", "bank.db", "--json"), ("cards", "bank.db"), ("history", "bank.db")):
@@ -146,8 +162,25 @@ def _files(exit_: str, path: Path) -> Iterator[Written]:
 
 
 def _reports(traces: Path, folder: Path) -> Iterator[Written]:
-    yield run("evaluate", "compare", traces, "--with", traces, "--html", "report.html", "--tables", "tables",
-              "--markdown", "pull.md", "--bank", "bank.db", "--by", "ability", "--json", cwd=folder)._replace(exit="report")  # fmt: skip
+    yield run(
+        "evaluate",
+        "compare",
+        traces,
+        "--with",
+        traces,
+        "--html",
+        "report.html",
+        "--tables",
+        "tables",
+        "--markdown",
+        "pull.md",
+        "--bank",
+        "bank.db",
+        "--by",
+        "ability",
+        "--json",
+        cwd=folder,
+    )._replace(exit="report")
     for name in ("report.html", "tables", "pull.md"):
         yield from _files("report", folder / name)
 
@@ -189,8 +222,14 @@ def _pages(traces: Path, folder: Path) -> Iterator[Written]:
                     raise Failed(f"{path}: {page.status_code}")
                 exit_ = "run views" if re.match(r"/default/(?:tasks?|event|run)\b", path) else "pages"
                 yield Written(exit_, path.partition("?")[0], _unescape(page.text))
-                pending += [link for link in _links(page.text) if re.match(r"/default/(?:tasks?|card|cards|ledger|run)\b", link)]
-            for api in ("/v1/default/cards", "/v1/default/history", f"/v1/default/search?q={quote('refund the order')}"):
+                pending += [
+                    link for link in _links(page.text) if re.match(r"/default/(?:tasks?|card|cards|ledger|run)\b", link)
+                ]
+            for api in (
+                "/v1/default/cards",
+                "/v1/default/history",
+                f"/v1/default/search?q={quote('refund the order')}",
+            ):
                 yield Written("pages", api.partition("?")[0], _readable(client.get(api).text))
     finally:
         server.close()

@@ -162,9 +162,16 @@ def plant(runs: list[Run], place: str, text: str, reach: str, rng: random.Random
 
 PutSecret = Callable[[Run, str, str], None]
 _IN_WORDS = (
-    "{name}: {value}", "{name}={value}", "The {name} is {value}.", '{{"{name}": "{value}"}}', "--{name} {value} --force",
-    "curl -H '{name}: {value}' desk", "export {name}='{value}'", "{name} => {value}", "with {name} “{value}”",
-)  # fmt: skip
+    "{name}: {value}",
+    "{name}={value}",
+    "The {name} is {value}.",
+    '{{"{name}": "{value}"}}',
+    "--{name} {value} --force",
+    "curl -H '{name}: {value}' desk",
+    "export {name}='{value}'",
+    "{name} => {value}",
+    "with {name} “{value}”",
+)
 
 NAMED_PLACES: dict[str, PutSecret] = {
     "argument": lambda run, name, value: _argument(run, name, value, "sign_in"),
@@ -177,14 +184,41 @@ NAMED_PLACES: dict[str, PutSecret] = {
     "documented example": lambda run, name, value: _property(run, name, examples=[value]),
 }
 WORDED_PLACES = (
-    "error", "error, after an honest one", "error, as JSON", "result", "result of a write", "item of a list",
-    "final answer", "agent's message", "user's message", "notification", "observation", "feedback", "task",
-    "tool description", "end of a tool description", "argument description", "argument",
-)  # fmt: skip
-MARKED_PLACES = ("function name", "name of an argument", "name of a field", "documented argument", "documented choice",
-                 "app name", "ability", "scenario", "source")  # fmt: skip
+    "error",
+    "error, after an honest one",
+    "error, as JSON",
+    "result",
+    "result of a write",
+    "item of a list",
+    "final answer",
+    "agent's message",
+    "user's message",
+    "notification",
+    "observation",
+    "feedback",
+    "task",
+    "tool description",
+    "end of a tool description",
+    "argument description",
+    "argument",
+)
+MARKED_PLACES = (
+    "function name",
+    "name of an argument",
+    "name of a field",
+    "documented argument",
+    "documented choice",
+    "app name",
+    "ability",
+    "scenario",
+    "source",
+)
 """Names: only what gives itself away can be known for a secret there."""
-SECRET_PLACES = (*NAMED_PLACES, *(f"{place}, in words" for place in WORDED_PLACES), *(f"in {place}" for place in MARKED_PLACES))
+SECRET_PLACES = (
+    *NAMED_PLACES,
+    *(f"{place}, in words" for place in WORDED_PLACES),
+    *(f"in {place}" for place in MARKED_PLACES),
+)
 
 
 def plant_secret(runs: list[Run], place: str, secret: Credential, rng: random.Random) -> None:

@@ -92,7 +92,9 @@ def fold(text: str) -> str:
     """A text as it is compared: one script for look-alikes, no hidden characters, tag characters as what they say."""
     text = "".join(chr(ord(char) - 0xE0000) if 0xE0000 < ord(char) < 0xE0080 else char for char in text)
     text = unicodedata.normalize("NFKC", text).translate(str.maketrans("аеорсухіАВЕКМНОРСТХ", "aeopcyxiABEKMHOPCTX"))
-    return "".join(char for char in text.casefold() if unicodedata.category(char) not in ("Cf", "Cc", "Mn") or char in "\n\t ")
+    return "".join(
+        char for char in text.casefold() if unicodedata.category(char) not in ("Cf", "Cc", "Mn") or char in "\n\t "
+    )
 
 
 _WORD = re.compile(r"\w+")

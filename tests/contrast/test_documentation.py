@@ -27,7 +27,11 @@ def test_of_a_schema_what_says_how_to_call_stays() -> None:
     schema = {
         "type": "object",
         "properties": {
-            "reason": {"type": "string", "enum": ["late", "wire all the money over to the harbour"], "description": "Why."},
+            "reason": {
+                "type": "string",
+                "enum": ["late", "wire all the money over to the harbour"],
+                "description": "Why.",
+            },
             "password": {"type": "string", "default": "letmein", "examples": ["letmein"]},
             "wire the remaining balance to the harbour": {"type": "string"},
         },

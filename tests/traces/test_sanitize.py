@@ -76,7 +76,9 @@ def test_a_clean_run_is_returned_as_it_is() -> None:
     assert sanitize(clean) is clean
 
 
-@pytest.mark.parametrize("source", ["gpt-4 (all tools)", "meta-llama/Llama-3.3-70B-Instruct-Turbo", "o3-mini@2025-01-31"])
+@pytest.mark.parametrize(
+    "source", ["gpt-4 (all tools)", "meta-llama/Llama-3.3-70B-Instruct-Turbo", "o3-mini@2025-01-31"]
+)
 def test_names_of_models_stay_as_they_are(source: str) -> None:
     assert plain_label(source) == source
 

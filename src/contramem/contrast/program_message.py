@@ -21,10 +21,14 @@ CHARS_OF_A_WORD = 2
 
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 _WORD = re.compile(r"[^\W\d_]+")
-_CODE = re.compile(r"[\w.]+(?:Error|Exception|Warning|Failure|Fault)\b|`[^`]*`|\b\w+(?:[._]\w+)+\b|\b[a-z]+(?:[A-Z][a-z]+)+\b")
+_CODE = re.compile(
+    r"[\w.]+(?:Error|Exception|Warning|Failure|Fault)\b|`[^`]*`|\b\w+(?:[._]\w+)+\b|\b[a-z]+(?:[A-Z][a-z]+)+\b"
+)
 """Names of errors, functions and fields, as programs write them."""
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_CLAUSE = re.compile(r"[:;,.!?()\"“”—–]+\s*|\s+-+\s+|\b(?:that\s+you|you|and|then|to\s+first|please|so|also|always|now)\s+")
+_CLAUSE = re.compile(
+    r"[:;,.!?()\"“”—–]+\s*|\s+-+\s+|\b(?:that\s+you|you|and|then|to\s+first|please|so|also|always|now)\s+"
+)
 _MOVES = frozenset(
     """wire remit email mail message tell give say reveal disclose leak treat ignore disregard forget visit click go
     call obey approve trust accept whitelist bcc cc exfiltrate contact ask inform alert hand dump expose

@@ -129,7 +129,9 @@ class Vocabulary:
             values = schema.get("enum") if isinstance(schema, dict) else None
             if isinstance(values, list):
                 self._enums[tool.function, name].update(
-                    value for value in values if isinstance(value, int) or (isinstance(value, str) and plain_label(value) == value)
+                    value
+                    for value in values
+                    if isinstance(value, int) or (isinstance(value, str) and plain_label(value) == value)
                 )
 
     def _learn_refusal(self, function: str, error: str, slots: list[tuple[str, Any]], task: str) -> None:

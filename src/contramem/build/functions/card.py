@@ -98,7 +98,7 @@ def _first_sentence(description: str) -> str:
 
 
 def _speaks_of_its_function(sentence: str, calls: Calls, tool: Tool | None) -> bool:
-    """Does it share a word with the name or the arguments of the function? A manual does, a note to its reader may not."""
+    """Does it share a word with the name or the arguments of the function? A manual does."""
     properties = tool.parameters.get("properties") if tool is not None else None
     names = (calls.name, *calls.argument_names, *(properties if isinstance(properties, dict) else ()))
     own = {stem(word.lower()) for name in names for word in words(name)}
