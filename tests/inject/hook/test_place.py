@@ -46,4 +46,4 @@ def test_the_files_of_a_user_are_in_a_folder_that_nobody_else_can_write(tmp_path
 
 def test_options_are_read_as_they_are_written(tmp_path):
     options = HookOptions("bank.jsonl", tmp_path, "small", tmp_path / "log", tmp_path / "record")
-    assert HookOptions.parse(options.arguments) == options
+    assert vars(HookOptions.parse(options.arguments)) == vars(options)

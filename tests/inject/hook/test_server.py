@@ -7,7 +7,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.frozen import write_frozen
 from contramem.inject.hook.place import HookOptions, HookPlace
 from contramem.inject.hook.server import HookServer, sessions_of
-from contramem.inject.hook.wire import ask, end
+from contramem.inject.hook.wire import HookAddress, ask, end
 from contramem.traces.read import read_traces
 
 
@@ -51,7 +51,7 @@ def test_a_path_that_is_too_long_for_a_socket_is_served_by_a_port(bank_path, tmp
 def test_whoever_does_not_know_the_key_of_the_port_gets_no_answer(serve, options):
     server, _ = serve(unix=False)
     place = HookPlace.of(options)
-    place.address.write_text(server.address._replace(key="0" * 32).text)
+    place.address.write_text(HookAddress(port=server.address.port, key="0" * 32).text)
     assert ask(place.address, to_bytes(prompt())) is None
     place.address.write_text(server.address.text)
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from time import time
-from typing import NamedTuple
 
 from contramem.errors import UsageError
 
@@ -25,17 +24,21 @@ START_S = 60
 _FILES = ("--state", "--log", "--record")
 
 
-class HookOptions(NamedTuple):
-    """The options of the command. A NamedTuple, for dataclasses load much more."""
+class HookOptions:
+    """The options of the command. A plain class: `typing` and `dataclasses` would double what an event costs."""
 
-    bank: str
-    state: Path | None = None
-    """Where the hook keeps its files. None: a private folder of this user."""
-    profile: str | None = None
-    log: Path | None = None
-    """Inject log. A session is a run."""
-    record: Path | None = None
-    """File that sessions are recorded in, as traces that `contramem build` reads."""
+    def __init__(
+        self,
+        bank: str,
+        state: Path | None = None,
+        profile: str | None = None,
+        log: Path | None = None,
+        record: Path | None = None,
+    ) -> None:
+        """`state` is where the hook keeps its files; None is a private folder of this user. `log` is an inject log, in
+        which a session is a run. `record` is a file that sessions are recorded in, as traces that `contramem build`
+        reads."""
+        self.bank, self.state, self.profile, self.log, self.record = bank, state, profile, log, record
 
     @classmethod
     def parse(cls, arguments: Sequence[str]) -> HookOptions:
@@ -61,11 +64,11 @@ class HookOptions(NamedTuple):
         return [str(word) for name, value in given.items() if value for word in (name, value)]
 
 
-class HookPlace(NamedTuple):
+class HookPlace:
     """The files of one setup: bank, as it is now, profile and log. Another bank is another setup."""
 
-    folder: Path
-    name: str
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name = folder, name
 
     @classmethod
     def of(cls, options: HookOptions) -> HookPlace:

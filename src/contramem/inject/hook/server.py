@@ -109,7 +109,8 @@ class HookServer:
             Path(self.address.path).unlink(missing_ok=True)
 
     def _is_reachable(self) -> bool:
-        return HookAddress.read(self._place.address) == self.address
+        address = HookAddress.read(self._place.address)
+        return address is not None and address.text == self.address.text
 
 
 def main(arguments: list[str] | None = None) -> None:

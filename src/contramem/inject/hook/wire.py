@@ -10,7 +10,6 @@ import os
 import socket
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
 CONNECT_S = 2
@@ -27,13 +26,11 @@ REFUSED = b"!"
 """Begins the answer to what cannot be answered; the reason follows."""
 
 
-class HookAddress(NamedTuple):
-    """Where a resident process listens."""
+class HookAddress:
+    """Where a resident process listens: a Unix socket at `path`, or a port for whoever knows its key."""
 
-    path: str = ""
-    """Of a Unix socket; empty for a port."""
-    port: int = 0
-    key: str = ""
+    def __init__(self, path: str = "", port: int = 0, key: str = "") -> None:
+        self.path, self.port, self.key = path, port, key
 
     @classmethod
     def read(cls, file: Path) -> HookAddress | None:
