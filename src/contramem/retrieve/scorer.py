@@ -1,4 +1,5 @@
-"""Scorer: how well the words of a task fit each card. BM25 is one; another is a file beside bm25.py and a line here."""
+"""Scorer: how well the words of a task fit each card. BM25 is one; another is a file beside
+this one, given to `Retriever(make_scorer=...)`, or named there as the default."""
 
 from __future__ import annotations
 
@@ -99,10 +100,6 @@ def plain_bm25(cards: Sequence[Card], requests: RequestWords) -> Bm25:
     searched = ("title", "applies_when", "tags", "core_rule", "name", "does")
     texts = (" ".join(text for field, text in fields_of(card).items() if field in searched) for card in cards)
     return Bm25([tokenize(text) for text in texts], BACKGROUND)
-
-
-SCORERS: Mapping[str, ScorerMaker] = {"bm25": bm25, "plain-bm25": plain_bm25}
-"""By name."""
 
 
 def _stems(fields: Mapping[str, str]) -> Fields:
