@@ -7,7 +7,7 @@ sources and files stays in `provenance`, for the ledger and for people, and the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
@@ -15,13 +15,16 @@ from typing import Any
 
 import msgspec
 
+from contramem.contrast.clock import has_clock, seconds_since_start
 from contramem.contrast.conventions import SharedValue
+from contramem.contrast.feedback import normalize_feedback
 from contramem.contrast.flow import Flow
 from contramem.contrast.form import ParsedResult, ResultForm, parse
 from contramem.contrast.instructions import read, without_instructions
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
+from contramem.contrast.speech import asks, speech_of
 from contramem.contrast.taint import find_tainted_calls, texts_shown
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
@@ -44,6 +47,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     actor: Actor
     kind: Kind
     text: str = ""
+    """What was said. Of a call that talks to the user: what it says."""
     function: str = ""
     arguments: dict[str, Any] = {}
     effect: Effect = "unknown"
@@ -66,16 +70,23 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     tainted: bool = False
     """The call follows from an instruction planted in what a tool returned: it is shown, and teaches nothing."""
     asks: bool = False
-    """A message of the agent that the user then answers."""
+    """A message of the agent that the user then answers, or that ends the run with a question."""
+    at_s: float | None = None
+    """Seconds since the run began, in tasks where some run waits."""
 
     @property
     def label(self) -> str:
         """What the agent did here, in a word: the function, `ask the user` or `final answer`. Empty: nothing."""
-        if self.function:
-            return self.function if self.actor == "agent" else ""
-        if self.actor == "agent" and self.kind == "final":
+        if self.actor == "agent" and self.kind == "final" and (self.text or not self.function):
             return FINAL
-        return ASK if self.asks else ""
+        if self.asks:
+            return ASK
+        return self.function if self.actor == "agent" else ""
+
+    @property
+    def speaks(self) -> bool:
+        """Is it a call that talks to the user?"""
+        return bool(self.function and self.text)
 
 
 ASK, FINAL = "ask the user", "final answer"
@@ -164,7 +175,8 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
     ordered = sorted(runs, key=lambda run: ({True: 0, False: 1, None: 2}[run.outcome.passed], run.source, run.run))
     placeholders = Placeholders(ordered, vocabulary)
     lettered = dict(zip(letters(), ordered, strict=False))
-    packet_runs = tuple(_packet_run(letter, run, placeholders) for letter, run in lettered.items())
+    clocked = has_clock(ordered)
+    packet_runs = tuple(_packet_run(letter, run, placeholders, clocked) for letter, run in lettered.items())
     first = ordered[0]
     return Packet(
         task_key=first.task_key,
@@ -190,41 +202,45 @@ def letters() -> Iterator[str]:
         yield from (prefix + letter for letter in alphabet)
 
 
-def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders) -> PacketRun:
-    steps = tuple(_steps(run, placeholders))
+def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders, clocked: bool) -> PacketRun:
+    steps = tuple(_steps(run, placeholders, seconds_since_start(run) if clocked else {}))
     return PacketRun(
         letter=letter,
         passed=run.outcome.passed,
         steps=steps,
         reward=run.outcome.reward,
         ended=run.outcome.ended,
-        feedback=_redact_text(run.outcome.feedback, placeholders),
+        feedback=_redact_text(normalize_feedback(run.outcome.feedback), placeholders),
         planted=tuple(placeholders.text(passage) for passage in dict.fromkeys(_find_planted_texts(run))),
         actions=tuple(step for step in steps if step.label and not step.tainted),
     )
 
 
-def _steps(run: Trajectory, placeholders: Placeholders) -> Iterator[Step]:
+def _steps(run: Trajectory, placeholders: Placeholders, times: Mapping[int, float]) -> Iterator[Step]:
     flow = Flow(run.task)
     tainted = find_tainted_calls(run)
     for event, following in zip_longest(run.events, run.events[1:]):
+        answered = following is not None and following.actor == "user"
         if event.function:
-            yield _call_step(event, placeholders, flow, event.position in tainted)
+            step = _call_step(event, placeholders, flow, event.position in tainted, answered)
         else:
-            asks = event.kind == "message" and event.actor == "agent"
-            asks = asks and following is not None and following.actor == "user"
-            yield Step(event.position, event.actor, event.kind, _redact_text(event.text, placeholders), asks=asks)
+            is_question = event.kind == "message" and event.actor == "agent" and answered
+            text = _redact_text(event.text, placeholders)
+            step = Step(event.position, event.actor, event.kind, text, asks=is_question)
+        at_s = times.get(event.position)
+        yield step if at_s is None else msgspec.structs.replace(step, at_s=at_s)
         flow.observe(event)
 
 
-def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bool) -> Step:
-    result, origins = event.result, flow.origins(event)
+def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bool, answered: bool) -> Step:
+    result, origins, speech = event.result, flow.origins(event), speech_of(event)
     parsed = None if result is None else parse(result.content)
     form = None if parsed is None else parsed.form
     return Step(
         position=event.position,
         actor=event.actor,
         kind=event.kind,
+        text=placeholders.prose(without_instructions(speech)) if speech else "",
         function=event.function,
         arguments=placeholders.arguments(event),
         effect=event.effect,
@@ -239,6 +255,7 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         origins=origins,
         fields=flow.fields(event, origins),
         tainted=tainted,
+        asks=bool(speech) and (answered or (event.kind == "final" and asks(speech))),
     )
 
 

@@ -36,6 +36,8 @@ MIN_TEXT_CHARS = 3
 """Shorter values are replaced where they stand alone (an argument), not inside prose: `a` is also a word. Only codes in
 capitals (`TX`) are."""
 
+MIN_PROSE_WORDS = 4
+"""A text of fewer words may be nothing but a value."""
 _PLAIN_WORD = re.compile(r"[a-z]+")
 _MARKS = frozenset("'\"`‘’“”*#«»")
 _IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
@@ -79,6 +81,11 @@ class Placeholders:
             redacted = self._redacted[text] = self._redact(compose_accents(text))
         return redacted
 
+    def prose(self, text: str) -> str:
+        """A text that a call was given, with the values in it replaced: its own words stay, where they are several."""
+        composed = compose_accents(text)
+        return self.text(text) if len(composed.split()) < MIN_PROSE_WORDS else self._redact(composed, whole=False)
+
     def originals(self) -> dict[str, str]:
         """Placeholder -> value. For validators that must prove a value absent; never for anything that is kept."""
         return {name: self._seen.originals[key] for key, name in self._seen.names.items()}
@@ -99,9 +106,15 @@ class Placeholders:
         )
         return matcher, entries
 
-    def _redact(self, text: str) -> str:
-        """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself."""
+    def _redact(self, text: str, *, whole: bool = True) -> str:
+        """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself.
+
+        Without `whole`, the text itself is not taken for a value.
+        """
         replacements = dict(self._find_known_values(text))
+        if not whole:
+            bare = text.strip().rstrip(".!?")
+            replacements = {span: name for span, name in replacements.items() if span[1] - span[0] < len(bare)}
         for span in self._seen.find_spans(text):
             if (replaced := self._replacement(text, span)) is not None:
                 replacements[replaced[:2]] = replaced[2]

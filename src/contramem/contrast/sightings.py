@@ -14,6 +14,7 @@ from contramem.contrast.form import parse
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import TYPES, ValueKind, names_where
 from contramem.contrast.spans import spans
+from contramem.contrast.speech import speech_of
 from contramem.contrast.value_keys import Key, classify_value, compose_accents, keys_of_number, short_key, span_key
 from contramem.contrast.vocabulary import Vocabulary, scalars
 from contramem.traces.effects import words
@@ -81,13 +82,19 @@ class Sightings:
         if function:
             self.interface.add(function)
             self.interface.update(event.arguments)
-            for name, argument in event.arguments.items():
-                for role, value in scalars(argument, name):
-                    self._see_value(function, role, value)
+            self._see_arguments(event)
         if event.text:
             self._see_text(event.text)
         if event.result is not None:
             self._see_result(event)
+
+    def _see_arguments(self, event: Event) -> None:
+        if speech := speech_of(event):  # what an agent says is no value, however it says it
+            self._see_text(speech)
+            return
+        for name, argument in event.arguments.items():
+            for role, value in scalars(argument, name):
+                self._see_value(event.function, role, value)
 
     def _see_result(self, event: Event) -> None:
         assert event.result is not None

@@ -93,7 +93,7 @@ def is_prose(value: str) -> bool:
 
 def differing_arguments(left: Step, right: Step) -> bool:
     """Do two calls of one function differ in more than the wording of a text?"""
-    if left.arguments == right.arguments:
+    if left.arguments == right.arguments or (left.speaks and right.speaks):
         return False
     return any(
         left.arguments.get(name) != right.arguments.get(name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import msgspec
 
 from contramem.contrast.form import parse
+from contramem.contrast.speech import asks, speech_of
 from contramem.monitor.history import RunHistory
 from contramem.traces.trajectory import Effect, Event, Result, Trajectory
 
@@ -26,7 +27,7 @@ _NO_HISTORY = RunHistory("")
 class Action:
     """A call, a question to the user, or the final answer. What costs time to find out is found out when asked."""
 
-    __slots__ = ("arguments", "effect", "function", "history", "kind", "order", "time", "worked")
+    __slots__ = ("arguments", "asks", "effect", "function", "history", "kind", "order", "time", "worked")
 
     def __init__(
         self,
@@ -41,6 +42,8 @@ class Action:
         self.kind, self.function, self.arguments = kind, function, arguments or {}
         self.effect, self.worked, self.time = effect, worked, time
         self.history, self.order = history, len(history)
+        self.asks = kind == "ask"
+        """A question to the user; also a call that ends the run with one."""
 
     def origin(self, argument: str) -> str | None:
         """Where the argument's value had been seen before; None where that cannot be told."""
@@ -91,6 +94,7 @@ class EventAction(Action):
         worked = _is_success(event.result)
         super().__init__("call", event.function, event.arguments, event.effect, worked, event.time, seen.history)
         self._event, self._seen = event, seen
+        self.asks = event.kind == "final" and asks(speech_of(event))
         self._origins: dict[str, str | None] = {}
 
     def origin(self, argument: str) -> str | None:
@@ -116,6 +120,7 @@ class StepAction(Action):
         time = None if event is None else event.time
         super().__init__(kind, step.function, arguments, step.effect, not step.error, time, history)
         self._step, self._event = step, event
+        self.asks = step.asks and (kind == "ask" or step.kind == "final")
 
     def origin(self, argument: str) -> str | None:
         return self._step.origins.get(argument)
@@ -163,7 +168,7 @@ class ActionStream:
 
     def take(self, event: Event) -> Action | None:
         """What the event is, or shows to have been: an agent's message is a question when the user answers it."""
-        spoke, self._spoke = self._spoke, event.actor == "agent" and event.kind == "message" and not event.function
+        spoke, self._spoke = self._spoke, _speaks(event)
         if event.actor == "user" and not event.function:
             return Action("ask", time=event.time) if spoke else None
         if event.actor != "agent":
@@ -196,10 +201,17 @@ def actions_of_steps(steps: Iterable[Step], recorded: Trajectory | None = None) 
             yield StepAction("call", step, event, history)
         elif step.actor == "agent" and step.kind == "final":
             yield StepAction("final", step, event, history)
-        elif step.asks:
+        if step.asks and step.kind != "final":
             yield StepAction("ask", step, event, history)
         if event is not None:
             history.add(event)
+
+
+def _speaks(event: Event) -> bool:
+    """Is it a message of the agent, or a call that talks to the user?"""
+    if event.function:
+        return bool(speech_of(event))
+    return event.actor == "agent" and event.kind == "message"
 
 
 def result_of(event: Event) -> Any:

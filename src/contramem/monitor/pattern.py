@@ -57,7 +57,7 @@ class Pattern(NamedTuple):
             return f"{action.effect}s" == self.kind and (not self.name or action.function.startswith(f"{self.name}."))
         if self.kind == "finalize":
             return action.kind == "final" or action.effect == "finalize"
-        return action.kind == "ask"
+        return action.asks
 
     def in_words(self) -> str:
         """As it stands in a sentence."""

@@ -22,6 +22,7 @@ from contramem.bank.patch import Patch
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
+from contramem.build.model.across_hints import SharedHint, find_shared_hints
 from contramem.build.model.neighbours import related_to_delta, related_to_packet
 from contramem.build.model.prompts import Prompts, Template, fence
 from contramem.build.model.replies import UnparsedReply
@@ -74,6 +75,7 @@ class ModelAuthor:
         self._packets = packets
         self._functions = set(by_function(packets))
         self._texts: dict[str, PacketText] = {}
+        self._hints: dict[str, list[SharedHint]] = {}
         self._used: dict[str, StoredExchange] = {}
         self._odd: set[str] = set()
         self._charged: set[str] = set()
@@ -158,7 +160,7 @@ class ModelAuthor:
     def reflector_request(self, packet: Packet, bank: Bank) -> Request:
         key = packet.task_key
         if key not in self._texts:
-            self._texts[key] = packet_text(packet, self._choice.packet_tokens)
+            self._texts[key] = packet_text(packet, self._choice.packet_tokens, self._shared_hints(packet.ability))
         text = self._texts[key]
         cards = "\n".join(_brief(card) for card in related_to_packet(packet, bank))
         return self._request(
@@ -175,6 +177,11 @@ class ModelAuthor:
             cards=fence("cards", cards) if cards else NONE,
             delta_fields=replies.card_shape(hints=True),
         )
+
+    def _shared_hints(self, ability: str) -> list[SharedHint]:
+        if ability not in self._hints:
+            self._hints[ability] = find_shared_hints([packet for packet in self._packets if packet.ability == ability])
+        return self._hints[ability]
 
     def curator_request(self, candidate: Candidate, packet: Packet, bank: Bank) -> Request:
         delta = candidate.delta

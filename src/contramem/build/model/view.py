@@ -6,7 +6,6 @@ Runs are aligned; what every run did alike is told once. Over its token budget t
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +15,14 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from contramem.build.model.across_hints import SharedHint
+from contramem.build.model.remarks import passes_without_a_write, remarks
+from contramem.build.model.step_clock import Clock
+from contramem.build.model.step_text import ResultTexts, call_text, difference_text, flatten, shorten
 from contramem.build.rules.mine import mine
 from contramem.contrast.align import AlignedStep, align, reference_first
-from contramem.contrast.conventions import SharedValue
-from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, PacketRun, Step
-from contramem.contrast.quotation import quote_if_long, quote_words
+from contramem.contrast.quotation import quote_words
 from contramem.contrast.signal import Signal
 from contramem.counting import count_tokens
 from contramem.monitor.packet_replay import GuardReplay
@@ -36,8 +37,6 @@ DEGRADATIONS = (
 """What is left out, first to last, until the text fits."""
 MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 6, 5, 3
 MAX_TEXT_CHARS, SHORT_TEXT_CHARS = 600, 160
-MAX_CONTENT_CHARS = 400
-"""Of the contents of one result."""
 NEARLY_EQUAL = 0.6
 """The share of words that two messages must have in common to be told as one."""
 LUCKY = " (changed nothing, though other passing runs did)"
@@ -45,7 +44,6 @@ OUTCOMES = frozenset({"passed", "failed", "pass", "fail", "true", "false"})
 """Feedback that says no more than the outcome does."""
 Outcomes: TypeAlias = Mapping[str, bool | None]
 """By run letter, in the order of the packet."""
-_PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
 
 
 @dataclass(frozen=True)
@@ -60,24 +58,27 @@ class PacketText:
     """Which of `DEGRADATIONS` it took."""
 
 
-def packet_text(packet: Packet, budget_tokens: int = PACKET_BUDGET_TOKENS) -> PacketText:
-    """The packet within its budget, or as short as it gets without cutting a divergence."""
+def packet_text(
+    packet: Packet, budget_tokens: int = PACKET_BUDGET_TOKENS, shared: Sequence[SharedHint] = ()
+) -> PacketText:
+    """The packet within its budget, or as short as it gets without cutting a divergence. `shared` are hints that other
+    tasks give."""
     for level in range(len(DEGRADATIONS) + 1):
-        text = _at_level(packet, level)
+        text = _at_level(packet, level, shared)
         if text.tokens <= budget_tokens:
             break
     return text
 
 
-def _at_level(packet: Packet, level: int) -> PacketText:
+def _at_level(packet: Packet, level: int, shared: Sequence[SharedHint]) -> PacketText:
     text = "\n".join(_lines(packet, level))
-    hints = "\n".join(_hints(packet, few=level > 2))
+    hints = "\n".join(_hints(packet, shared, few=level > 2))
     return PacketText(text, hints, count_tokens(text) + count_tokens(hints), DEGRADATIONS[:level])
 
 
 def _lines(packet: Packet, level: int) -> Iterator[str]:
     runs = [run for run in packet.runs if run.counts] or list(packet.runs)
-    shortened = partial(_cut, limit=SHORT_TEXT_CHARS if level > 3 else MAX_TEXT_CHARS)
+    shortened = partial(shorten, limit=SHORT_TEXT_CHARS if level > 3 else MAX_TEXT_CHARS)
     yield f"task: {quote_words(packet.task)}"
     lucky = passes_without_a_write(packet)
     yield f"runs: {', '.join(_outcome(run) + (LUCKY if run.letter in lucky else '') for run in packet.runs)}"
@@ -88,10 +89,8 @@ def _lines(packet: Packet, level: int) -> Iterator[str]:
     yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in feedback.items())
     yield "steps (RUN#EVENT; what is marked `all` every run did alike):"
     passed = {run.letter: run.passed for run in runs}
-    yield from _rows(align(reference_first(runs)), passed, _Results(packet), level)
-    yield from compare_forms(packet)
-    yield from _same_calls(packet)
-    yield from (_convention_text(convention) for convention in packet.conventions)
+    yield from _rows(align(reference_first(runs)), passed, ResultTexts(packet), Clock(runs), level)
+    yield from remarks(packet)
     if level:
         yield f"left out for length: {'; '.join(DEGRADATIONS[:level])}"
     if meanwhile := list(_meanwhile(packet, runs, shortened)):
@@ -109,7 +108,9 @@ def _outcome(run: PacketRun) -> str:
 # Steps
 
 
-def _rows(rows: Sequence[AlignedStep], passed: Outcomes, results: _Results, level: int) -> Iterator[str]:
+def _rows(
+    rows: Sequence[AlignedStep], passed: Outcomes, results: ResultTexts, clock: Clock, level: int
+) -> Iterator[str]:
     shared: list[AlignedStep] = []
     apart: list[_Line] = []
     for row in rows:
@@ -118,11 +119,11 @@ def _rows(rows: Sequence[AlignedStep], passed: Outcomes, results: _Results, leve
             apart = []
             shared.append(row)
             continue
-        yield from _shared_lines(shared, list(passed), results, level)
+        yield from _shared_lines(shared, list(passed), results, clock, level)
         shared = []
-        apart += _divergence(row, passed, results)
+        apart += _divergence(row, passed, results, clock)
     yield from _fold_repeats(apart)
-    yield from _shared_lines(shared, list(passed), results, level)
+    yield from _shared_lines(shared, list(passed), results, clock, level)
 
 
 def _is_shared(row: AlignedStep, letters: Collection[str]) -> bool:
@@ -138,7 +139,9 @@ def _did(step: Step) -> bytes:
     return msgspec.json.encode(made, order="deterministic")
 
 
-def _shared_lines(rows: Sequence[AlignedStep], letters: Sequence[str], results: _Results, level: int) -> Iterator[str]:
+def _shared_lines(
+    rows: Sequence[AlignedStep], letters: Sequence[str], results: ResultTexts, clock: Clock, level: int
+) -> Iterator[str]:
     if level > 1 and len(rows) > 1:
         places = (
             " to ".join(f"{letter}#{row.steps[letter].position}" for row in (rows[0], rows[-1])) for letter in letters
@@ -148,7 +151,7 @@ def _shared_lines(rows: Sequence[AlignedStep], letters: Sequence[str], results: 
     for row in rows:
         step = row.steps[letters[0]]
         what = row.label if level > 1 else call_text(step) if level else f"{call_text(step)}{results.text(step)}"
-        yield f"  all [{_places(row, letters)}] {what}"
+        yield f"  all [{_places(row, letters)}] {what}{clock.text(row, letters)}"
 
 
 class _Line(NamedTuple):
@@ -157,9 +160,11 @@ class _Line(NamedTuple):
     letters: tuple[str, ...]
     places: str
     text: str
+    when: str = ""
 
 
-def _divergence(row: AlignedStep, passed: Outcomes, results: _Results) -> Iterator[_Line]:
+def _divergence(row: AlignedStep, passed: Outcomes, results: ResultTexts, clock: Clock) -> Iterator[_Line]:
+    """Runs that did it alike share a line; where the function is the same, later lines say what is different."""
     groups: list[list[str]] = []
     for letter in passed:
         if letter not in row.steps:
@@ -170,14 +175,17 @@ def _divergence(row: AlignedStep, passed: Outcomes, results: _Results) -> Iterat
             groups.append([letter])
         else:
             group.append(letter)
+    first = row.steps[groups[0][0]]
     for group in groups:
         step = row.steps[group[0]]
-        yield _Line(tuple(group), _places(row, group), f"{call_text(step)}{results.text(step)}")
+        called = (difference_text(step, first) if step is not first else "") or call_text(step)
+        text = f"{called}{results.text(step)}"
+        yield _Line(tuple(group), _places(row, group), text, clock.text(row, group))
 
 
 def _is_alike(step: Step, other: Step, same_outcome: bool) -> bool:
     """The same, or messages of runs with the same outcome that say the same in nearly the same words."""
-    if step.function or not same_outcome or step.label != other.label:
+    if (step.function and not step.speaks) or not same_outcome or step.label != other.label:
         return _did(step) == _did(other)
     words, others = set(step.text.lower().split()), set(other.text.lower().split())
     return len(words & others) >= NEARLY_EQUAL * len(words | others)
@@ -188,141 +196,14 @@ def _fold_repeats(lines: Sequence[_Line]) -> Iterator[str]:
     for (_, text), repeats in groupby(lines, key=lambda line: (line.letters, line.text)):
         repeated = list(repeats)
         until = f" to {repeated[-1].places} x{len(repeated)}" if len(repeated) > 1 else ""
-        yield f"  {repeated[0].places}{until} {text}"
+        yield f"  {repeated[0].places}{until} {text}{repeated[0].when}"
 
 
 def _places(row: AlignedStep, letters: Sequence[str]) -> str:
     return " ".join(f"{letter}#{row.steps[letter].position}" for letter in letters)
 
 
-def call_text(step: Step, *, origins: bool = True) -> str:
-    """What the agent did, in one line, with where each value had been seen before."""
-    if not step.function:
-        return f"{step.label}: {quote_words(step.text)}"
-    given = ", ".join(
-        f"{name}={_value(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
-    )
-    effect = f" [{step.effect}]" if step.effect not in ("read", "unknown") else ""
-    return f"{step.function}({given}){effect}"
-
-
-def _value(value: object) -> str:
-    return quote_if_long(value if isinstance(value, str) else msgspec.json.encode(value).decode())
-
-
-def _from(step: Step, name: str) -> str:
-    origin = step.origins.get(name, "").removeprefix(f"{step.function.partition('.')[0]}.")
-    # Dates are worked out and words of the interface are known: that they had stood nowhere says nothing.
-    readable = origin == NOWHERE and not _PLACEHOLDER.search(str(step.arguments.get(name)))
-    return f" «{origin}»" if origin and origin != "task" and not readable else ""
-
-
-def result_text(step: Step) -> str:
-    """What came back, to follow the call; empty when the trace does not show it."""
-    if step.error:
-        return f" -> error: {quote_words(step.error)}"
-    if step.form is not None and step.form.kind == "text" and step.returned != str(step.form):
-        return f" -> {quote_words(step.returned)}"
-    return f" -> {_flat(step.returned)}" if step.returned else ""
-
-
-class _Results:
-    """Results with the contents that can decide: readable values, and placeholders that some run uses elsewhere.
-
-    What the call itself had given is not repeated, and fields and contents are told once.
-    """
-
-    def __init__(self, packet: Packet) -> None:
-        steps = [step for run in packet.runs for step in run.steps]
-        used = [packet.task, *(str(step.arguments) for step in steps), *(step.text for step in steps)]
-        self._used = {name for text in used for name in _PLACEHOLDER.findall(text)}
-        self._told: set[tuple[str, object]] = set()
-
-    def text(self, step: Step) -> str:
-        """What came back, to follow the call."""
-        if step.error or step.form is None or step.form.kind not in ("list", "record", "map"):
-            return result_text(step)
-        columns = self._columns(step)
-        form = step.form
-        if self._is_told(step.function, form.fields):
-            form = form._replace(fields=())
-        elif columns:
-            form = form._replace(fields=tuple(name for name in form.fields if name not in columns))
-        rows = " | ".join(self._row(step, dict(item), columns) for item in step.contents)
-        if not columns or len(rows) > MAX_CONTENT_CHARS:
-            return f" -> {step.form if not form.fields and columns else form}"
-        header = f"{', '.join(columns)}: " if any(columns) else ""
-        return f" -> {form}; {header}{rows}"
-
-    def _columns(self, step: Step) -> list[str]:
-        """The fields that are worth showing; none where nothing but placeholders would stand there.
-
-        What a write returns mostly repeats what it was given.
-        """
-        telling = [(name, value) for item in step.contents for name, value in item if self._tells(step, value)]
-        readable = any(not _PLACEHOLDER.search(value) for _, value in telling)
-        if step.effect == "write" or not readable or self._is_told(step.function, step.contents):
-            return []
-        return list(dict.fromkeys(name for name, _ in telling))
-
-    def _row(self, step: Step, item: Mapping[str, str], columns: Sequence[str]) -> str:
-        values = (item.get(name, "") for name in columns)
-        return ", ".join(quote_if_long(_cut(value, 40)) if self._tells(step, value) else "-" for value in values)
-
-    def _is_told(self, function: str, what: object) -> bool:
-        """Was it told before? From now on it was."""
-        repeated = (function, what) in self._told
-        self._told.add((function, what))
-        return repeated
-
-    def _tells(self, step: Step, value: str) -> bool:
-        given = value in map(str, step.arguments.values())
-        return bool(value) and not given and (_PLACEHOLDER.fullmatch(value) is None or value in self._used)
-
-
-# What is worth a line of its own
-
-
-def passes_without_a_write(packet: Packet) -> set[str]:
-    """Passing runs that changed nothing where another passing run did: perhaps lucky, and no example to follow."""
-    idle = {run.letter for run in packet.passing if not _writes(run)}
-    return idle if len(idle) < len(packet.passing) else set()
-
-
-def _writes(run: PacketRun) -> bool:
-    return any(step.effect == "write" and not step.error for step in run.actions)
-
-
-def compare_forms(packet: Packet) -> Iterator[str]:
-    """Arguments that passing runs write in another form than failing runs."""
-    shapes: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for side, runs in enumerate((packet.passing, packet.failing)):
-        for step in (step for run in runs for step in run.actions if step.function and not step.error):
-            for name, shape in step.shapes.items():
-                shapes.setdefault((step.function, name), ({}, {}))[side][shape] = None
-    for (function, name), (passing, failing) in shapes.items():
-        if passing and failing and not passing.keys() & failing.keys() and "" not in (*passing, *failing):
-            right, wrong = " or ".join(passing), " or ".join(failing)
-            yield f"form of {function}.{name}: {right} in passing runs, {wrong} in failing ones"
-
-
-def _same_calls(packet: Packet) -> Iterator[str]:
-    """Runs that made the same visible calls and ended differently."""
-    groups = defaultdict[bytes, list[PacketRun]](list)
-    for run in (*packet.passing, *packet.failing):
-        calls = [(step.function, step.arguments) for step in run.actions if step.function]
-        groups[msgspec.json.encode(calls, order="deterministic")].append(run)
-    for runs in groups.values():
-        letters = {outcome: " ".join(run.letter for run in runs if run.passed is outcome) for outcome in (True, False)}
-        if all(letters.values()):
-            yield f"same visible calls: {letters[True]} passed, {letters[False]} failed; calls do not tell them apart"
-
-
-def _convention_text(convention: SharedValue) -> str:
-    where = f"{convention.function}.{convention.argument}={convention.value}"
-    return (
-        f"convention: {where} (passing runs of {convention.tasks} tasks, {convention.sources} sources; shown nowhere)"
-    )
+# What reached the agent
 
 
 def _meanwhile(packet: Packet, runs: Sequence[PacketRun], shortened: partial[str]) -> Iterator[str]:
@@ -331,7 +212,7 @@ def _meanwhile(packet: Packet, runs: Sequence[PacketRun], shortened: partial[str
         for step in run.steps:
             if step.kind == "wait" and not step.function:
                 places_of["waits"].append(f"{run.letter}#{step.position}")
-            elif _reaches_the_agent(step) and not _flat(packet.task).startswith(_flat(step.text)):
+            elif _reaches_the_agent(step) and not flatten(packet.task).startswith(flatten(step.text)):
                 places_of[f"{step.actor}: {quote_words(shortened(step.text))}"].append(f"{run.letter}#{step.position}")
     yield from (f"  {' '.join(places)} {text}" for text, places in places_of.items())
     if tainted := [f"{run.letter}#{step.position}" for run in runs for step in run.steps if step.tainted]:
@@ -345,23 +226,34 @@ def _reaches_the_agent(step: Step) -> bool:
 # Hints
 
 
-def _hints(packet: Packet, *, few: bool) -> Iterator[str]:
+def _hints(packet: Packet, shared: Sequence[SharedHint], *, few: bool) -> Iterator[str]:
+    for hint in shared:
+        if hint.concerns(packet):
+            yield f"  across tasks: {hint}"
     for signal in _drop_repeated(packet.signals)[: FEW_HINTS if few else MAX_SIGNALS]:
         cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:6])
-        yield f"  signal ({signal.axis}): {_flat(signal.statement)}{f' [{cites}]' if cites else ''}"
+        yield f"  signal ({signal.axis}): {flatten(signal.statement)}{f' [{cites}]' if cites else ''}"
     guards = mine(packet) if packet.is_contrastive else []
     for replay in guards[: FEW_HINTS if few else MAX_GUARDS]:
         yield f"  guard: {replay.guard} ({_replay_in_words(replay)})"
 
 
 def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
-    """Without those that another one repeats at its end ("All 3 failing runs alike. ...")."""
+    """Without those that another one repeats: at its end ("All 3 failing runs alike. ..."), or more sharply, as when a
+    write is missing that passing runs are said to call, or an argument differs where runs are said to part."""
     statements = {signal.statement for signal in signals}
+    sharper = {(signal.functions, kind) for signal in signals for kind in _SHARPER.get(signal.kind, ())}
     return [
         signal
         for signal in signals
-        if not any(other != signal.statement and other.endswith(signal.statement) for other in statements)
+        if (signal.functions, signal.kind) not in sharper
+        and not any(other != signal.statement and other.endswith(signal.statement) for other in statements)
     ]
+
+
+_OF_ONE_SIDE = ("calls of passing runs", "calls of failing runs", "first divergence")
+_SHARPER = {"missing write": _OF_ONE_SIDE, "extra write": _OF_ONE_SIDE, "differing argument": ("first divergence",)}
+"""By kind: what it says already about the same functions."""
 
 
 def _replay_in_words(replay: GuardReplay) -> str:
@@ -369,12 +261,3 @@ def _replay_in_words(replay: GuardReplay) -> str:
     if replay.contradicted:
         parts.append(("passing runs that break it", replay.contradicted))
     return "; ".join(f"{who}: {' '.join(runs)}" for who, runs in parts)
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _cut(text: str, limit: int) -> str:
-    flat = _flat(text)
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"

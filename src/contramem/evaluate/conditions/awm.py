@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import LCSseq
 
-from contramem.build.model.view import call_text
+from contramem.build.model.step_text import call_text
 from contramem.evaluate.baselines import NEIGHBOURS, Judge, Scorer, common_steps, names
 from contramem.evaluate.conditions.condition import RULES, BuiltMemory, ConditionInputs, ConstructionCost
 from contramem.evaluate.conditions.library import Library

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from contramem.build.model.view import call_text, result_text
+from contramem.build.model.step_text import call_text, result_text
 from contramem.contrast.instructions import instructs, read
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.taint import texts_shown

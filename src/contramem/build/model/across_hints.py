@@ -1,0 +1,48 @@
+"""Hints across tasks: what separates passing from failing runs of many tasks, for the packets that it concerns.
+
+One task shows that a credit note of <AMOUNT_1> needed a hold; only many show that it is so above 500.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from contramem.build.rules.across import find_shared_lessons
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import Guard, guards_of
+from contramem.monitor.packet_replay import replay
+
+
+class SharedHint(NamedTuple):
+    """A condition that explains outcomes over tasks."""
+
+    guard: Guard
+    held: int
+    """Passing runs that keep it."""
+    broken: int
+    """Failing runs that break it."""
+    contradicted: int
+    """Passing runs that break it."""
+
+    def __str__(self) -> str:
+        against = f", broken by {self.contradicted} passing" if self.contradicted else ""
+        return f"{self.guard} (kept by {self.held} passing runs, broken by {self.broken} failing{against})"
+
+    def concerns(self, packet: Packet) -> bool:
+        """Do runs of this task call all that it is about?"""
+        called = {step.function for run in packet.runs for step in run.actions if step.function}
+        return called.issuperset(self.guard.functions)
+
+
+def find_shared_hints(packets: Sequence[Packet]) -> list[SharedHint]:
+    """Of the tasks of one ability, taken together."""
+    guards = [guard for shared in find_shared_lessons(packets) for guard in guards_of(shared.lesson.text.guards)]
+    return [_count_runs(guard, packets) for guard in dict.fromkeys(guards)]
+
+
+def _count_runs(guard: Guard, packets: Sequence[Packet]) -> SharedHint:
+    replayed = [replay(guard, packet) for packet in packets]
+    sides = zip(*((len(each.held), len(each.broken), len(each.contradicted)) for each in replayed), strict=True)
+    held, broken, contradicted = map(sum, sides)
+    return SharedHint(guard, held, broken, contradicted)

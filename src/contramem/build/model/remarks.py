@@ -1,0 +1,110 @@
+"""Remarks: what is worth a line of its own beside the steps of a packet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from contramem.build.model.step_text import shorten
+from contramem.contrast.clock import durations_in
+from contramem.contrast.conventions import SharedValue
+from contramem.contrast.instructions import without_instructions
+from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.quotation import quote_words
+
+MAX_TEXTS = 2
+"""Arguments whose texts are shown."""
+MAX_TEXT_CHARS = 160
+
+
+def remarks(packet: Packet) -> Iterator[str]:
+    """Every line that the packet deserves."""
+    yield from compare_forms(packet)
+    yield from compare_texts(packet)
+    yield from find_same_calls(packet)
+    yield from (convention_text(convention) for convention in packet.conventions)
+    yield from name_durations(packet)
+
+
+def passes_without_a_write(packet: Packet) -> set[str]:
+    """Passing runs that changed nothing where another passing run did: perhaps lucky, and no example to follow."""
+    idle = {run.letter for run in packet.passing if not _writes(run)}
+    return idle if len(idle) < len(packet.passing) else set()
+
+
+def _writes(run: PacketRun) -> bool:
+    return any(step.effect == "write" and not step.error and not step.speaks for step in run.actions)
+
+
+def compare_forms(packet: Packet) -> Iterator[str]:
+    """Arguments that passing runs write in another form than failing runs."""
+    shapes: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for side, runs in enumerate((packet.passing, packet.failing)):
+        for step in (step for run in runs for step in run.actions if step.function and not step.error):
+            for name, shape in step.shapes.items():
+                shapes.setdefault((step.function, name), ({}, {}))[side][shape] = None
+    for (function, name), (passing, failing) in shapes.items():
+        if passing and failing and not passing.keys() & failing.keys() and "" not in (*passing, *failing):
+            right, wrong = " or ".join(passing), " or ".join(failing)
+            yield f"form of {function}.{name}: {right} in passing runs, {wrong} in failing ones"
+
+
+def find_same_calls(packet: Packet) -> Iterator[str]:
+    """Runs that made the same visible calls and ended differently."""
+    groups = defaultdict[bytes, list[PacketRun]](list)
+    for run in (*packet.passing, *packet.failing):
+        calls = [(step.function, step.arguments) for step in run.actions if step.function]
+        groups[msgspec.json.encode(calls, order="deterministic")].append(run)
+    for runs in groups.values():
+        letters = {outcome: " ".join(run.letter for run in runs if run.passed is outcome) for outcome in (True, False)}
+        if all(letters.values()):
+            yield f"same visible calls: {letters[True]} passed, {letters[False]} failed; calls do not tell them apart"
+
+
+def convention_text(convention: SharedValue) -> str:
+    where = f"{convention.function}.{convention.argument}={convention.value}"
+    return (
+        f"convention: {where} (passing runs of {convention.tasks} tasks, {convention.sources} sources; shown nowhere)"
+    )
+
+
+def compare_texts(packet: Packet) -> Iterator[str]:
+    """Texts that agents wrote, where those of passing runs and those of failing runs are never the same."""
+    written: dict[tuple[str, str], tuple[dict[str, str], dict[str, str]]] = {}
+    for side, runs in enumerate((packet.passing, packet.failing)):
+        for run in runs:
+            for slot, name, text in _texts_written(packet, run):
+                written.setdefault(slot, ({}, {}))[side].setdefault(name, text)
+    decisive = [
+        (slot, passing, failing)
+        for slot, (passing, failing) in written.items()
+        if passing and failing and not passing.keys() & failing.keys()
+    ]
+    for (function, argument), passing, failing in decisive[:MAX_TEXTS]:
+        right, wrong = next(iter(passing.values())), next(iter(failing.values()))
+        if right != wrong:
+            compared = f"{quote_words(right)} in a passing run, {quote_words(wrong)} in a failing one"
+            yield f"text of {function}.{argument}: {compared}"
+
+
+def _texts_written(packet: Packet, run: PacketRun) -> Iterator[tuple[tuple[str, str], str, str]]:
+    """By function and argument: the placeholder of each text that was written, and the text with its values masked."""
+    events = {event.position: event for event in packet.recorded[run.letter].events}
+    for step in run.actions:
+        if step.effect != "write" or step.error or step.speaks:
+            continue
+        for argument, name in step.arguments.items():
+            value = events[step.position].arguments.get(argument)
+            if isinstance(value, str) and isinstance(name, str) and name.startswith("<TEXT"):
+                text = packet.placeholders.prose(without_instructions(value))
+                yield (step.function, argument), name, shorten(text, MAX_TEXT_CHARS)
+
+
+def name_durations(packet: Packet) -> Iterator[str]:
+    """The lengths of time that the request names, in the seconds that the clock of the steps counts in."""
+    if not any(step.at_s is not None for run in packet.runs for step in run.steps):
+        return
+    if named := [f"{duration.text} is {duration.seconds:g} s" for duration in durations_in(packet.task)]:
+        yield f"times that the request names: {', '.join(named)}"

@@ -1,0 +1,40 @@
+"""When steps happened, in words that follow them: writes, waits and what is said to the user, on the run's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contramem.contrast.align import AlignedStep
+from contramem.contrast.packet import PacketRun, Step
+
+SAME_TIME_S = 5.0
+"""Steps of several runs that are no further apart are told with one time."""
+
+
+class Clock:
+    """Of the runs of one packet. Says nothing where the packet has no times."""
+
+    def __init__(self, runs: Sequence[PacketRun]) -> None:
+        self._waited = {
+            (run.letter, step.position): later.at_s - step.at_s
+            for run in runs
+            for step, later in zip(run.steps, run.steps[1:], strict=False)
+            if step.effect == "wait" and step.at_s is not None and later.at_s is not None
+        }
+
+    def text(self, row: AlignedStep, letters: Sequence[str]) -> str:
+        """To follow a line about what these runs did."""
+        told = {letter: self._of_step(letter, row.steps[letter]) for letter in letters}
+        if not all(told.values()):
+            return ""
+        times = [row.steps[letter].at_s or 0.0 for letter in letters]
+        waits = [self._waited.get((letter, row.steps[letter].position), 0.0) for letter in letters]
+        if max(times) - min(times) <= SAME_TIME_S and max(waits) - min(waits) <= SAME_TIME_S:
+            return f" ({told[letters[0]]})"
+        return f" ({'; '.join(f'{letter} {text}' for letter, text in told.items())})"
+
+    def _of_step(self, letter: str, step: Step) -> str:
+        if step.at_s is None or not (step.speaks or step.effect in ("write", "wait", "finalize") or not step.function):
+            return ""
+        waited = self._waited.get((letter, step.position))
+        return f"at {step.at_s:.0f} s" + (f", waited {waited:.0f} s" if waited is not None else "")

@@ -1,0 +1,130 @@
+"""One step of a packet in words: what was called with what, and what came back as far as it can decide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from contramem.contrast.flow import NOWHERE
+from contramem.contrast.packet import Packet, Step
+from contramem.contrast.quotation import quote_if_long, quote_words
+
+MAX_CONTENT_CHARS = 400
+"""Of the contents of one result."""
+PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
+
+
+def call_text(step: Step, *, origins: bool = True) -> str:
+    """What the agent did, in one line, with where each value had been seen before."""
+    if not step.function:
+        return f"{step.label}: {quote_words(step.text)}"
+    if step.speaks:
+        said = f"{step.label} by {step.function}" if step.label != step.function else step.function
+        return f"{said}: {quote_words(step.text)}"
+    given = ", ".join(
+        f"{name}={_value(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
+    )
+    effect = f" [{step.effect}]" if step.effect not in ("read", "unknown") else ""
+    return f"{step.function}({given}){effect}"
+
+
+def difference_text(step: Step, other: Step) -> str:
+    """What a call gives otherwise than another call of its function; empty where that would not be shorter."""
+    if not step.function or step.function != other.function or step.speaks or other.speaks:
+        return ""
+    changed = [
+        f"{name}={_value(value)}{_from(step, name)}"
+        for name, value in step.arguments.items()
+        if other.arguments.get(name) != value or step.origins.get(name) != other.origins.get(name)
+    ]
+    changed += [f"no {name}" for name in other.arguments if name not in step.arguments]
+    if not changed or len(changed) >= len(step.arguments):
+        return ""
+    return f"{step.function}(… {', '.join(changed)})"
+
+
+def _value(value: object) -> str:
+    return quote_if_long(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+def _from(step: Step, name: str) -> str:
+    origin = step.origins.get(name, "").removeprefix(f"{step.function.partition('.')[0]}.")
+    # Dates are worked out and words of the interface are known: that they had stood nowhere says nothing.
+    readable = origin == NOWHERE and not PLACEHOLDER.search(str(step.arguments.get(name)))
+    return f" «{origin}»" if origin and origin != "task" and not readable else ""
+
+
+def result_text(step: Step) -> str:
+    """What came back, to follow the call; empty when the trace does not show it."""
+    if step.error:
+        return f" -> error: {quote_words(step.error)}"
+    if step.form is not None and step.form.kind == "text" and step.returned != str(step.form):
+        return f" -> {quote_words(step.returned)}"
+    return f" -> {flatten(step.returned)}" if step.returned and not step.speaks else ""
+
+
+class ResultTexts:
+    """Results with the contents that can decide: readable values, and placeholders that some run uses elsewhere.
+
+    What the call itself had given is not repeated, and fields and contents are told once.
+    """
+
+    def __init__(self, packet: Packet) -> None:
+        steps = [step for run in packet.runs for step in run.steps]
+        used = [packet.task, *(str(step.arguments) for step in steps), *(step.text for step in steps)]
+        self._used = {name for text in used for name in PLACEHOLDER.findall(text)}
+        self._told: set[tuple[str, object]] = set()
+
+    def text(self, step: Step) -> str:
+        """What came back, to follow the call."""
+        if step.error or step.form is None or step.form.kind not in ("list", "record", "map"):
+            return result_text(step)
+        columns = self._columns(step)
+        form = step.form
+        if self._is_told(step.function, form.fields):
+            form = form._replace(fields=())
+        elif columns:
+            form = form._replace(fields=tuple(name for name in form.fields if name not in columns))
+        rows = " | ".join(self._row(step, dict(item), columns) for item in step.contents)
+        if not columns or len(rows) > MAX_CONTENT_CHARS:
+            return f" -> {step.form if not form.fields and columns else form}"
+        header = f"{', '.join(columns)}: " if any(columns) else ""
+        return f" -> {form}; {header}{rows}"
+
+    def _columns(self, step: Step) -> list[str]:
+        """The fields that are worth showing; none where nothing but placeholders would stand there.
+
+        What a write returns mostly repeats what it was given.
+        """
+        telling = [(name, value) for item in step.contents for name, value in item if self._tells(step, value)]
+        readable = any(not PLACEHOLDER.search(value) for _, value in telling)
+        if step.effect == "write" or not readable or self._is_told(step.function, step.contents):
+            return []
+        return list(dict.fromkeys(name for name, _ in telling))
+
+    def _row(self, step: Step, item: Mapping[str, str], columns: Sequence[str]) -> str:
+        values = (item.get(name, "") for name in columns)
+        return ", ".join(quote_if_long(shorten(value, 40)) if self._tells(step, value) else "-" for value in values)
+
+    def _is_told(self, function: str, what: object) -> bool:
+        """Was it told before? From now on it was."""
+        repeated = (function, what) in self._told
+        self._told.add((function, what))
+        return repeated
+
+    def _tells(self, step: Step, value: str) -> bool:
+        given = value in map(str, step.arguments.values())
+        return bool(value) and not given and (PLACEHOLDER.fullmatch(value) is None or value in self._used)
+
+
+def flatten(text: str) -> str:
+    """The text on one line."""
+    return " ".join(text.split())
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text on one line, cut where it is longer."""
+    flat = flatten(text)
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
