@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -141,6 +142,12 @@ class Memory:
         withheld = self._withheld(run_id)
         retrieval = None if withheld else served.retriever.retrieve(query, chosen)
         return Run(served, query, chosen, run_id, retrieval, withheld, self.log, self.recording)
+
+    def without_log(self) -> Memory:
+        """The same bank with the same index. Its runs are neither logged nor recorded."""
+        silent = copy(self)
+        silent.log = silent.recording = None
+        return silent
 
     def _withheld(self, run_id: str) -> Withheld:
         if is_switched_off():

@@ -95,8 +95,7 @@ class LiveRuns:
 
 def _restore(memory: Memory, run_id: str, request: dict[str, Any], steps: list[tuple[str, str]]) -> Run:
     """The run as it was, by doing again what it did. Nothing is logged a second time."""
-    silent = Memory(memory.bank, holdout=memory.holdout)
-    run = silent.start(**request, run_id=run_id)
+    run = memory.without_log().start(**request, run_id=run_id)
     for step, text in steps:
         body = msgspec.json.decode(text)
         if step == "observe":

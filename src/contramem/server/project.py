@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
@@ -28,6 +28,9 @@ from contramem.traces.read import read_traces
 
 LOOK_EVERY_S = 1.0
 """How often a start looks whether another process has changed the bank."""
+
+MAX_PAST_BANKS = 3
+"""Banks before the present one that are kept in memory, for runs that began with them."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Project:
         stem = name if is_url(options.bank) or state else Path(options.bank).name
         self.runs = RunIndex(Path(self._scratch.name) / "runs.db")
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
+        self._past_memory = lru_cache(MAX_PAST_BANKS)(lambda decision: self._make_memory(self.store.bank_at(decision)))
         self._looked = monotonic()
         self.snapshot = self._read()
         self._memory = (self.snapshot.decision, self._make_memory(self.snapshot.bank))
@@ -145,7 +149,7 @@ class Project:
     def _memory_at(self, decision: int) -> Memory:
         number, memory = self._memory
         # A frozen file has no past: after a restart a run goes on with the cards that the file has now.
-        return memory if number == decision or self.is_frozen else self._make_memory(self.store.bank_at(decision))
+        return memory if number == decision or self.is_frozen else self._past_memory(decision)
 
 
 def _changes(old: Bank, new: Bank) -> tuple[Change, ...]:
