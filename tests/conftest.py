@@ -19,6 +19,11 @@ os.environ["COLUMNS"] = "80"
 for name in ("CONTRAMEM_OFF", "FORCE_COLOR", "LINES", "NO_COLOR"):
     os.environ.pop(name, None)
 
+# ARE has an environment of its own, which scripts/env makes beside ours.
+_are = Path(__file__).parents[1] / ".venv" / "are"
+if _are.is_dir():
+    os.environ.setdefault("CONTRAMEM_ARE", str(_are))
+
 # Nor on a shell that starts it in the background: what such a shell starts ignores Ctrl-C, and so would our processes.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -11,6 +11,7 @@ ContramemError
 ├── PatchError        a decision that does not fit the bank it is for
 ├── ServerError       a `contramem serve` that does not answer, or that refuses
 ├── StoreError        a store that cannot be opened or written, or that somebody else is building
+├── TaskError         one task of a benchmark that cannot be run; the others can
 ├── TraceError        a run, or a whole file, that cannot be read: where, what, what to do
 └── UsageError        a command or call that asks for something that cannot be done as asked
 """
@@ -41,6 +42,10 @@ class TraceError(ContramemError):
 
 class UsageError(ContramemError):
     """The request itself is the problem: an option, a name, a file that is not there."""
+
+
+class TaskError(ContramemError):
+    """One task cannot be run, whoever tries. Nothing is known of it; the other tasks go on."""
 
 
 class ComparisonError(ContramemError):

@@ -3,7 +3,8 @@ looks anything up that is not in the prompt. What they show is that the parts wo
 
 `careful` follows the good plan, `hasty` the hasty one. `early` follows the good one but reports as soon as a wait ends.
 `follower` follows the hasty one unless a memory that it was shown names the function that the hasty plan leaves out.
-`idle` never acts.
+`idle` never acts. `absent` waits as it should and then reports, unless a memory that came after a wait names the call
+that is left. `drifter` knows no moment: it waits as long as it can, and does what is owed when it is told so.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ class ScriptedEngine:
         task = next(text["content"] for text in messages if text["content"].startswith("[TASK]"))
         missing, good, hasty = plans(task)
         memory = "".join(text["content"] for text in messages if text["content"].startswith("[MEMORY]"))
-        if self.name == "early":
-            return written(*early_action(good, messages))
+        if self.name in HABITS:
+            return written(*HABITS[self.name](good, messages))
         plan = good if self.name == "careful" or (self.name == "follower" and missing in memory) else hasty
         return written(*next_action(plan, messages))
 
@@ -118,6 +119,33 @@ def early_action(plan: list[Action], messages: Sequence[Message]) -> Action:
         return say("Reminded.")
     made = [text for text in messages if not (text["role"] == "assistant" and ASK in text["content"])]
     return next_action(plan, made)
+
+
+def absent_action(plan: list[Action], messages: Sequence[Message]) -> Action:
+    """Forgets the second mail, unless it was reminded after a wait began."""
+    waits = [at for at, text in enumerate(messages) if text["role"] == "assistant" and WAIT in text["content"]]
+    later = [text["content"] for text in messages[waits[0] :]] if waits else []
+    reminded = any(text.startswith("[MEMORY]") and "send_email" in text for text in later)
+    return next_action(plan if reminded else [plan[0], plan[1], plan[3]], messages)
+
+
+def drifter_action(plan: list[Action], messages: Sequence[Message]) -> Action:
+    """What is owed without a deadline it does at once, what has one when less than two ticks are left."""
+    made = [text["content"] for text in messages if text["role"] == "assistant"]
+    if not made:
+        return plan[0]
+    if "Reminder" in "".join(made):
+        return plan[3]
+    if WAIT not in made[-1]:
+        return WAIT, {"timeout": 600}
+    last = max(at for at, text in enumerate(messages) if text["role"] == "assistant")
+    told = "".join(text["content"] for text in messages[last:] if text["content"].startswith("[MEMORY]"))
+    due = re.search(r"UTC, in (\d+) seconds", told)
+    left = int(due[1]) if due else 0
+    return plan[2] if left <= 5 else (WAIT, {"timeout": left if left < 120 else 600})
+
+
+HABITS = {"early": early_action, "absent": absent_action, "drifter": drifter_action}
 
 
 def clock_before(messages: Sequence[Message], until: Message) -> float | None:
@@ -152,6 +180,10 @@ def hasty() -> ScriptedEngine:
 
 def follower() -> ScriptedEngine:
     return ScriptedEngine("follower")
+
+
+def drifter() -> ScriptedEngine:
+    return ScriptedEngine("drifter")
 
 
 def idle() -> ScriptedEngine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -102,6 +102,10 @@ class SelfRunningEnvironment(Protocol):
 
     def tools(self, task_id: str) -> tuple[Tool, ...]:
         """What can be called in this task, as far as it is known before the run."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What was found among the tasks that is none, in words."""
 
     def attempt(
         self, task_id: str, target: Any, provider: MemoryProvider | None, limits: Limits, *, trial: str = "0"

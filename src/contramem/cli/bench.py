@@ -23,6 +23,7 @@ _BANK = click.option(
 )
 _MODEL = click.option("--model", default="", help="Model under test.")
 _URL = click.option("--url", help="OpenAI-compatible server of the model.")
+_KEY = click.option("--key", metavar="VARIABLE", help="Environment variable that holds the model's key.")
 _ENGINE = click.option("--engine", metavar="FILE.py:NAME", help="A model of your own, asked in this process.")
 _TRIALS = click.option("--trials", type=click.IntRange(1), default=1, show_default=True, help="Runs of each task.")
 _STEPS = click.option("--steps", type=click.IntRange(1), default=80, show_default=True, help="Steps a run, at most.")
@@ -44,6 +45,7 @@ def bench() -> None:
 @_MODEL
 @click.option("--provider", help="Who serves the model, as ARE takes it.")
 @_URL
+@_KEY
 @_ENGINE
 @_BANK
 @click.option("--judge", type=click.Choice(["llm", "scripted", "none"]), default="llm", show_default=True,
@@ -51,6 +53,7 @@ def bench() -> None:
 @click.option("--judge-model")
 @click.option("--judge-provider")
 @click.option("--judge-url")
+@click.option("--judge-key", metavar="VARIABLE", help="Environment variable that holds the judge's key.")
 @click.option("--off", multiple=True, type=click.Choice(RUNTIME_PARTS),
               help="Part of the temporal runtime to switch off; may be repeated.")  # fmt: skip
 @click.option("--seconds", type=float, default=300.0, show_default=True, help="Time limit of a run.")
@@ -63,8 +66,9 @@ def bench() -> None:
 @_JSON
 def are_command(
     scenarios: tuple[str, ...], do_install: bool, where: bool, task_list: Path | None, model: str, provider: str | None,
-    url: str | None, engine: str | None, bank: Path | None, judge: Any, judge_model: str | None,
-    judge_provider: str | None, judge_url: str | None, off: tuple[str, ...], seconds: float, time_seconds: float,
+    url: str | None, key: str | None, engine: str | None, bank: Path | None, judge: Any, judge_model: str | None,
+    judge_provider: str | None, judge_url: str | None, judge_key: str | None, off: tuple[str, ...], seconds: float,
+    time_seconds: float,
     steps: int, trials: int, concurrency: int, out: Path, log: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Run SCENARIOS: GAIA2 folders (CONFIG/SPLIT/*.json), files, FILE.py:Class, or names of built-in scenarios."""
@@ -86,7 +90,7 @@ def are_command(
     if not scenarios:
         raise UsageError("name at least one scenario, or a folder of them.")
     settings = AreSettings(
-        Judge(judge, judge_model, judge_provider, judge_url), TimeRuntime(**dict.fromkeys(off, False))
+        Judge(judge, judge_model, judge_provider, judge_url, judge_key), TimeRuntime(**dict.fromkeys(off, False))
     )
     environment = AreEnvironment(scenarios, settings)
     tasks = list(environment.tasks())
@@ -102,7 +106,8 @@ def are_command(
     installation.find_installation()
     check_writable(out)
     own = _own(engine) if engine else None
-    target = AreTarget(own.name if own else model, model, provider, url, own)
+    target = AreTarget(own.name if own else model, model, provider, url, own, key=key)
+    target.read_key()
     batch = Batch(
         environment, target, _provider(bank, log, "gaia2", {"time": time_profile("universal" not in off)}), out,
         Limits(steps=steps, seconds=seconds), {"time": Limits(steps=steps, seconds=time_seconds)}, trials, concurrency,

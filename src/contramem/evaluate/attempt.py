@@ -76,8 +76,11 @@ class Attempt:
 def count_agent_events(trajectory: Trajectory) -> int:
     """Reads, writes, observations and actions of the agent, not model calls (paper, A.7).
 
-    A call and its result are one event. What the user, the environment or the verifier does is not counted.
+    A call and its result are one event, unless the benchmark's own log has counted. What the user, the environment or
+    the verifier does is not counted.
     """
+    if trajectory.usage.agent_events is not None:
+        return trajectory.usage.agent_events
     return sum(event.actor == "agent" or event.kind == "observation" for event in trajectory.events)
 
 

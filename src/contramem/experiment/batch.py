@@ -10,6 +10,7 @@ from typing import Any
 
 from contramem.bench.environment import SelfRunningEnvironment
 from contramem.bench.limits import Limits
+from contramem.errors import TaskError
 from contramem.experiment.folder import file_name, writable
 from contramem.experiment.jobs import Job, jobs_to_do, perform_all
 from contramem.inject.provider import MemoryProvider
@@ -60,7 +61,10 @@ class Batch:
             done += 1
             tell("runs", done, len(jobs))
 
-        perform_all(jobs_to_do(jobs), self._perform, self.concurrency, on_done, problems.append)
+        def on_problem(job: Job, error: TaskError) -> None:
+            problems.append(str(error))
+
+        perform_all(jobs_to_do(jobs), self._perform, self.concurrency, on_done, on_problem)
         return list(read_traces([job.path for job in jobs if job.is_done])), problems
 
     def _job(self, task_id: str, trial: int) -> Job:

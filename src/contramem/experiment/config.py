@@ -105,6 +105,8 @@ class AreConfig(ConfigTable, frozen=True, kw_only=True):
     judge_model: str | None = None
     judge_provider: str | None = None
     judge_url: str | None = None
+    judge_key: str | None = None
+    """The environment variable that holds its key, where the provider's own is not meant."""
     tick_s: Annotated[float, Meta(gt=0)] = 60.0
     clock: bool = True
     ticks: bool = True

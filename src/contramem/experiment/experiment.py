@@ -12,6 +12,7 @@ import msgspec
 from contramem.bench.agent import attempt
 from contramem.bench.environment import SelfRunningEnvironment
 from contramem.bench.limits import Limits
+from contramem.errors import TaskError, UsageError
 from contramem.evaluate.conditions import ByModel
 from contramem.evaluate.split import SplitTask
 from contramem.experiment import leakage, manifest, needs, plan
@@ -59,7 +60,10 @@ def run_experiment(file: ExperimentFile, out: Path, tell: Progress) -> Results:
 
 
 def _describe_omissions(opened: OpenedExperiment) -> Iterator[str]:
-    """Recorded runs that could not be read, or that teach nothing because their tasks are held out or unknown."""
+    """Tasks that cannot be run, and recorded runs that could not be read or whose tasks are unknown."""
+    for environment in opened.environments.values():
+        yield from environment.problems if isinstance(environment, SelfRunningEnvironment) else ()
+    yield from (f"{task} is left out everywhere: {why}" for task, why in sorted(opened.unrunnable.items()))
     if opened.problems:
         yield f"{len(opened.problems)} recorded run(s) could not be read. First: {opened.problems[0]}"
     if opened.runs_here and opened.recorded:
@@ -160,7 +164,10 @@ def _run_here(
     _perform(opened, possible, provider_of, "runs", tell)
     paths: dict[tuple[str, str], list[Path]] = {}
     for job in possible:
-        paths.setdefault((job.condition, job.target), []).append(job.path)
+        if _task_key(job) not in opened.unrunnable:  # or else one condition would have tasks that another lacks
+            paths.setdefault((job.condition, job.target), []).append(job.path)
+    if not paths:
+        raise UsageError(f"no task could be run. First problem: {next(iter(opened.unrunnable.values()))}")
     return {cell: list(read_traces(there)) for cell, there in paths.items()}
 
 
@@ -187,12 +194,19 @@ def _perform(
         done += 1
         tell(stage, done, len(jobs))
 
-    perform_all(to_do, perform, environment.concurrency, on_done)
+    def on_problem(job: Job, error: TaskError) -> None:
+        opened.unrunnable[_task_key(job)] = str(error)
+
+    perform_all(to_do, perform, environment.concurrency, on_done, on_problem)
+
+
+def _task_key(job: Job) -> str:
+    return f"{job.environment}/{job.task_id}"
 
 
 def _run(opened: OpenedExperiment, job: Job, target: Any, provider: MemoryProvider | None) -> Trajectory:
     assert opened.config.environment is not None
-    ability = opened.tasks[f"{job.environment}/{job.task_id}"].ability
+    ability = opened.tasks[_task_key(job)].ability
     config = limits_of(opened.config.environment, ability)
     limits = Limits(steps=config.steps, tokens=config.tokens, seconds=config.seconds)
     environment = opened.environments[job.environment]

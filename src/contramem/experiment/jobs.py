@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from contramem.errors import ContramemError, ModelError, UsageError
+from contramem.errors import ContramemError, ModelError, TaskError
 from contramem.experiment.folder import file_name, writable
 from contramem.traces.trajectory import Origin, Trajectory
 from contramem.traces.write import write_traces
@@ -69,11 +69,11 @@ def perform_all(
     perform: Perform,
     concurrency: int,
     on_done: Callable[[Job, Trajectory], None],
-    on_problem: Callable[[str], None] | None = None,
+    on_problem: Callable[[Job, TaskError], None],
 ) -> None:
-    """Do what is not done yet, `concurrency` at a time. Raises Stopped on Ctrl-C and when a target cannot be asked.
+    """Do what is not done yet, `concurrency` at a time. A task that cannot be run goes to `on_problem`; others go on.
 
-    With `on_problem`, a run that cannot be made is told there and the others go on.
+    Raises Stopped on Ctrl-C and for what every further run would meet too: a target that does not answer, a full disk.
     """
     todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
@@ -88,8 +88,8 @@ def perform_all(
     try:
         while done < len(jobs):
             job, result = finished.get()
-            if on_problem is not None and isinstance(result, UsageError):
-                on_problem(str(result))
+            if isinstance(result, TaskError):
+                on_problem(job, result)
                 jobs = [other for other in jobs if other is not job]
                 continue
             if isinstance(result, ContramemError):

@@ -58,6 +58,8 @@ class OpenedExperiment:
         self.config = file.config
         self.problems: list[str] = []
         """What could not be read of the recorded runs."""
+        self.unrunnable: dict[str, str] = {}
+        """Why, by the key of a task that turned out to be impossible to run."""
 
     @property
     def runs_here(self) -> bool:

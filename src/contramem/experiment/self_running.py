@@ -34,7 +34,7 @@ def _open_are(file: ExperimentFile, environment: EnvironmentConfig) -> SelfRunni
 def are_settings(config: AreConfig) -> Any:
     from contramem.bench.are.settings import AreSettings, Judge, TimeRuntime
 
-    judge = Judge(config.judge, config.judge_model, config.judge_provider, config.judge_url)
+    judge = Judge(config.judge, config.judge_model, config.judge_provider, config.judge_url, config.judge_key)
     runtime = TimeRuntime(
         clock=config.clock,
         ticks=config.ticks,

@@ -84,6 +84,8 @@ class RunUsage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    agent_events: int | None = None
+    """As the benchmark counts them, where its own log tells more than the calls of the agent."""
 
 
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

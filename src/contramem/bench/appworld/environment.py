@@ -46,6 +46,11 @@ class AppWorldEnvironment:
     def name(self) -> str:
         return NAME
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """None: its tasks come from lists of AppWorld's own."""
+        return ()
+
     @cached_property
     def _server(self) -> AppWorldServer:
         return AppWorldServer(self.url.rstrip("/"))

@@ -6,5 +6,5 @@ settings.py      what can be chosen: model, judge, the parts of the temporal run
 environment.py   AreEnvironment: one run from its scenario to its trajectory
 conversation.py  answers what the worker asks while it runs, and remembers what happened
 workers.py       the process that has ARE loaded, and one child of it for every run
-worker.py        runs inside ARE's environment; imports nothing of contramem
+worker/          runs inside ARE's environment; imports nothing of contramem
 """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from contramem.bench.are.scenarios import AreTask
@@ -14,6 +14,7 @@ from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
 from contramem.inject.provider import ForwardingRun, MemoryProvider, MemoryRun
 from contramem.inject.run import Run
+from contramem.monitor.guard_monitor import Obligation
 from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.trajectory import Outcome, RunUsage, ShownMemory, Tool
 
@@ -43,10 +44,6 @@ class AreConversation:
         self.recorder = Recorder(Naming("are"))
         self.shown: list[ShownMemory] = []
         self.usage = RunUsage(model_calls=0, tokens_in=0, tokens_out=0)
-        self.asked = 0
-        """Times that the worker asked for memory."""
-        self.seconds = 0.0
-        """Spent on those answers."""
         self.wording = task.wording
 
     def answer(self, message: Mapping[str, Any]) -> Answer | None:
@@ -57,12 +54,12 @@ class AreConversation:
         if what == "called":
             self._record(message)
             return None
-        began = time.perf_counter()
+        if what == "usage":
+            self._count(message["tokens_in"], message["tokens_out"])
+            return None
         answers = {"start": self._start, "before_call": self._before_call, "tick": self._pending,
                    "pending": self._pending, "boundary": self._boundary}  # fmt: skip
-        answer = Answer(answers[what](message))
-        self.asked, self.seconds = self.asked + 1, self.seconds + time.perf_counter() - began
-        return answer
+        return Answer(answers[what](message))
 
     def finish(self, outcome: Outcome) -> None:
         if self._memory_run is not None:
@@ -92,7 +89,7 @@ class AreConversation:
         """What the cards that were shown still ask for."""
         if not isinstance(self._memory_run, Run):
             return None
-        owed = [obligation.text for obligation in self._memory_run.pending()]
+        owed = [_describe(obligation, message["time"]) for obligation in self._memory_run.pending()]
         if not owed:
             return None
         text = "Still pending by the cards you were shown:\n" + "\n".join(f"- {line}" for line in owed)
@@ -111,12 +108,17 @@ class AreConversation:
         text = self._engine.complete(message["messages"])
         read = sum(count_tokens(str(each["content"])) for each in message["messages"])
         written = count_tokens(text)
-        self.usage = RunUsage(
-            model_calls=(self.usage.model_calls or 0) + 1,
-            tokens_in=(self.usage.tokens_in or 0) + read,
-            tokens_out=(self.usage.tokens_out or 0) + written,
-        )
+        self._count(read, written)
         return Answer(text, {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written})
+
+    def _count(self, tokens_in: int | None, tokens_out: int | None) -> None:
+        """One reply of the model. A server that does not say what it took leaves the sum unknown."""
+        used = self.usage
+        self.usage = RunUsage(
+            model_calls=(used.model_calls or 0) + 1,
+            tokens_in=None if None in (used.tokens_in, tokens_in) else (used.tokens_in or 0) + (tokens_in or 0),
+            tokens_out=None if None in (used.tokens_out, tokens_out) else (used.tokens_out or 0) + (tokens_out or 0),
+        )
 
     def _record(self, message: Mapping[str, Any]) -> None:
         self._turn += 1
@@ -134,6 +136,15 @@ class AreConversation:
 
     def _position(self) -> int:
         return len(self.recorder.events(finalize=False))
+
+
+def _describe(obligation: Obligation, now: float) -> str:
+    """What is owed, and by when on the clock that the agent sees."""
+    if obligation.due is None:
+        return obligation.text
+    left = round(obligation.due - now)
+    moment = f"in {left} seconds" if left >= 0 else f"{-left} seconds ago"
+    return f"{obligation.text} Due at {datetime.fromtimestamp(obligation.due, tz=UTC):%H:%M:%S} UTC, {moment}."
 
 
 class _NotedRun(ForwardingRun):

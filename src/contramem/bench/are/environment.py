@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ import msgspec
 from contramem.bench.are.conversation import AreConversation
 from contramem.bench.are.installation import Installation, find_installation
 from contramem.bench.are.scenarios import AreTask, read_scenarios
-from contramem.bench.are.settings import DEFAULT_SETTINGS, AreSettings, AreTarget
+from contramem.bench.are.settings import DEFAULT_SETTINGS, AreSettings, AreTarget, read_key
 from contramem.bench.are.workers import workers_of
 from contramem.bench.limits import Limits
-from contramem.errors import ModelError, UsageError
+from contramem.errors import ModelError, TaskError, UsageError
 from contramem.inject.provider import MemoryProvider
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Origin, Outcome, Tool, Trajectory
@@ -26,7 +26,20 @@ from contramem.traces.trajectory import Origin, Outcome, Tool, Trajectory
 NAME = "are"
 STOPPED = "Max iterations ("
 """How ARE's last message begins in the name of an agent that has used up its steps."""
-MODEL_FAILURES = ("LLMEngineException", "AuthenticationError", "NotFoundError", "BadRequestError")
+
+
+@dataclass
+class Overhead:
+    """What memory and the temporal runtime cost the agents' loops, over all runs that came to their end."""
+
+    steps: int = 0
+    """Replies of the models."""
+    asked: int = 0
+    seconds: float = 0.0
+    """That loops waited for answers."""
+
+    def add(self, steps: int, asked: int, seconds: float) -> None:
+        self.steps, self.asked, self.seconds = self.steps + steps, self.asked + asked, self.seconds + seconds
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,7 @@ class AreEnvironment:
     places: tuple[str, ...]
     settings: AreSettings = DEFAULT_SETTINGS
     installation: Installation | None = None
+    overhead: Overhead = field(default_factory=Overhead, compare=False)
 
     @property
     def name(self) -> str:
@@ -81,6 +95,8 @@ class AreEnvironment:
         with _folder(raw) as out:
             ended = self._run(task, target, limits, talk, out)
             run = _trajectory(task, target, talk, ended, out)
+        if ended["what"] == "done":
+            self.overhead.add(talk.usage.model_calls or 0, ended["asked"], ended["waited_s"])
         talk.finish(run.outcome)
         return msgspec.structs.replace(run, run=trial, guidance=tuple(talk.shown))
 
@@ -92,11 +108,12 @@ class AreEnvironment:
         job = {
             "scenario": str(Path(task.place).resolve()) if Path(task.place).exists() else task.place,
             "out": str(out),
-            "judge": asdict(self.settings.judge),
+            "judge": asdict(self.settings.judge) | {"key": read_key("the judge", self.settings.judge.key)},
             "runtime": self.settings.runtime.for_ability(task.ability),
             "tick_s": self.settings.tick_s,
             "duration_s": self.settings.time_duration_s if timed else self.settings.duration_s,
             "max_steps": limits.steps,
+            "key": target.read_key(),
             **target.address,
         }
         return workers_of(installation).run(job, talk, limits.seconds)
@@ -119,9 +136,9 @@ def _trajectory(
     exported = list(read_traces([out / "hf"])) if (out / "hf").exists() else []
     if exported and ended["what"] == "done":
         run = exported[0]
-        events, usage = run.events, run.usage
+        events, agent_events = run.events, run.usage.agent_events
     else:  # no trace was exported: what was seen of the run on the way is not forgotten
-        events, usage = talk.recorder.events(finalize=False), talk.usage
+        events, agent_events = talk.recorder.events(finalize=False), None
     if any(event.text.startswith(STOPPED) for event in events if event.kind == "final"):
         outcome = msgspec.structs.replace(outcome, ended="limit")
     return Trajectory(
@@ -136,7 +153,7 @@ def _trajectory(
         scenario_id=task.family,
         ability=task.ability,
         apps=task.apps,
-        usage=usage if usage.tokens_in else talk.usage,
+        usage=msgspec.structs.replace(talk.usage, agent_events=agent_events),
     )
 
 
@@ -145,15 +162,20 @@ def _outcome(task: AreTask, target: AreTarget, ended: Mapping[str, Any]) -> Outc
     if what == "timeout":
         return Outcome(False, 0.0, f"the limit of {ended['seconds']:g} seconds was met", "limit")
     if what == "refused":
-        raise UsageError(f"{task.place}: ARE cannot run this scenario: {ended['error']}")
+        raise TaskError(f"{task.place}: ARE cannot run this scenario: {ended['error']}")
+    if what == "unanswered":
+        raise _no_answer(ended["who"], target, ended["error"])
     if what == "died":
         return Outcome(False, 0.0, f"ARE's process ended by itself: {ended['error']}", "limit")
     if ended["disk"] or (not ended["exported"] and not ended["exception"]):
         raise UsageError(f"{task.id}: ARE could not write its trace ({ended['exception'] or 'is the disk full?'}).")
-    exception = str(ended["exception"])
-    if exception.startswith(MODEL_FAILURES) or "LLMEngineException" in exception:
-        raise ModelError(f"{target.name} does not answer: {exception} {ended['cause']}".strip())
-    if exception:
-        return Outcome(False, 0.0, exception, "limit")
+    for who, error in ended["unanswered"].items():
+        raise _no_answer(who, target, error)
+    if ended["exception"]:
+        return Outcome(False, 0.0, str(ended["exception"]), "limit")
     passed = ended["success"]
     return Outcome(passed, None if passed is None else float(passed), "" if passed else str(ended["rationale"]))
+
+
+def _no_answer(who: str, target: AreTarget, error: str) -> ModelError:
+    return ModelError(f"{target.name if who == 'target' else 'the judge'} does not answer: {error}")

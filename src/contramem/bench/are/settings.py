@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
@@ -23,6 +24,13 @@ class Engine(Protocol):
         """The reply, in the form that ARE asks for."""
 
 
+def read_key(whose: str, variable: str | None) -> str | None:
+    """What the environment variable holds. None: the provider's own variable is meant."""
+    if variable is not None and variable not in os.environ:
+        raise UsageError(f"{whose}: the key is read from ${variable}, which is not set.")
+    return None if variable is None else os.environ[variable]
+
+
 @dataclass(frozen=True)
 class AreTarget:
     """A model under test, as ARE is told to reach it, or an engine that is asked in this process."""
@@ -42,12 +50,16 @@ class AreTarget:
     def address(self) -> dict[str, Any]:
         """Its part of the worker's job."""
         if self.engine is not None:
-            return {"engine": "linked", "model": self.name, "provider": "mock", "url": None, "extra": {}, "key": None}
+            return {"engine": "linked", "model": self.name, "provider": "mock", "url": None, "extra": {}}
         model, provider = self.model or self.name, self.provider
         if self.url is not None and provider is None:
             provider, model = "local", model if "/" in model else f"openai/{model}"
         address = {"engine": "are", "model": model, "provider": provider, "url": self.url}
-        return address | {"extra": dict(self.extra), "key": self.key}
+        return address | {"extra": dict(self.extra)}
+
+    def read_key(self) -> str | None:
+        """The key itself. Nobody writes it down: it goes to the run and nowhere else."""
+        return read_key(self.name, self.key)
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,8 @@ class Judge:
     model: str | None = None
     provider: str | None = None
     url: str | None = None
+    key: str | None = None
+    """The environment variable that holds the key, where the provider's own is not meant."""
 
     def check(self) -> None:
         if self.kind == "llm" and self.model is None:

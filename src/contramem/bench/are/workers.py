@@ -22,7 +22,10 @@ from contramem.bench.are.conversation import AreConversation
 from contramem.bench.are.installation import Installation
 from contramem.errors import UsageError
 
-WORKER = Path(__file__).with_name("worker.py")
+HERE = Path(__file__).parent
+# At the end of the path: nothing of ARE's is found here by mistake. `worker` uses nothing else of contramem.
+START = "import sys; sys.path.append(sys.argv[1]); from worker.serve import serve; serve(sys.argv[2])"
+LAST_WORDS = ("done", "refused", "unanswered")
 START_S = 300
 """How long importing ARE may take."""
 
@@ -35,10 +38,15 @@ class Workers:
         self._log = (self._folder / "log").open("w+")
         self._socket = str(self._folder / "socket")
         self._process = subprocess.Popen(
-            [str(installation.python), str(WORKER), self._socket],
-            stdin=subprocess.PIPE, stdout=self._log, stderr=self._log,
+            [str(installation.python), "-c", START, str(HERE), self._socket],
+            stdin=subprocess.PIPE, stdout=self._log, stderr=self._log, env=os.environ | {"TMPDIR": str(self._folder)},
         )  # fmt: skip
         atexit.register(self.close)
+
+    @property
+    def pid(self) -> int:
+        """Of the process that has ARE loaded."""
+        return self._process.pid
 
     def close(self) -> None:
         self._process.kill()
@@ -47,7 +55,7 @@ class Workers:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def run(self, job: Mapping[str, Any], talk: AreConversation, seconds: float | None) -> dict[str, Any]:
-        """What the run said last: `done` or `refused`; else `timeout` or `died`, which it could not say itself."""
+        """What the run said last: one of LAST_WORDS; else `timeout` or `died`, which it could not say itself."""
         with self._connect() as connection, contextlib.ExitStack() as closing:
             reader = closing.enter_context(connection.makefile("r", encoding="utf-8"))
             pid = json.loads(reader.readline())["pid"]
@@ -109,7 +117,7 @@ def _converse(connection: socket.socket, reader: Any, job: Mapping[str, Any], ta
         _send(connection, job)
         for line in reader:
             message: dict[str, Any] = json.loads(line)
-            if message["what"] in ("done", "refused"):
+            if message["what"] in LAST_WORDS:
                 return message
             if message["what"] != "loaded" and (answer := talk.answer(message)) is not None:
                 _send(connection, answer.as_json())

@@ -100,8 +100,18 @@ def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Tr
         authored=True,
         ability=_ability(definition.get("tags") or []),
         apps=tuple(dict.fromkeys(apps.values())),
-        usage=usage_of(lite) if lite else RunUsage(),
+        usage=msgspec.structs.replace(
+            usage_of(lite) if lite else RunUsage(), agent_events=_count_events(trace["completed_events"], events)
+        ),
     )
+
+
+def _count_events(executed: list[dict[str, Any]], events: tuple[Event, ...]) -> int:
+    """Reads and writes of the apps, those that a function makes inside included, the agent's actions, and what it
+    observed: the paper's agent events (A.7). About three to a call, more where functions call others."""
+    reads_and_writes = sum(1 for event in executed if event["event_type"] == "AGENT")
+    actions = [event for event in events if event.actor == "agent" and event.function]
+    return reads_and_writes + len(actions) + sum(action.result is not None for action in actions)
 
 
 def _ability(tags: list[str]) -> str | None:

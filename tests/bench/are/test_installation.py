@@ -1,0 +1,20 @@
+"""ARE's own environment: found, or missed with the command that makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contramem.bench.are.installation import default_folder, find_installation
+from contramem.errors import UsageError
+
+
+def test_a_missing_environment_is_refused_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="contramem bench are --install"):
+        find_installation(tmp_path)
+
+
+def test_a_variable_names_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAMEM_ARE", str(tmp_path))
+    assert default_folder() == tmp_path

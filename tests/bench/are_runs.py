@@ -1,0 +1,38 @@
+"""Runs of the made-up scenarios by scripted engines, in ARE's own environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.bench.are_engine import ScriptedEngine
+
+from contramem.bench.are.environment import AreEnvironment
+from contramem.bench.are.installation import Installation, default_folder
+from contramem.bench.are.settings import AreSettings, AreTarget, Engine, Judge, TimeRuntime
+from contramem.bench.limits import Limits
+from contramem.experiment.batch import ProfileByAbility
+from contramem.experiment.memory import time_profile
+from contramem.inject.provider import MemoryProvider
+from contramem.inject.run import Memory
+from contramem.traces.trajectory import Trajectory
+
+SCENARIOS = Path(__file__).with_name("are_scenarios")
+LIMITS = Limits(steps=25, seconds=300)
+needs_are = pytest.mark.skipif(
+    not Installation(default_folder()).is_there, reason="ARE is not installed: contramem bench are --install"
+)
+
+
+def made_up(**parts: bool) -> AreEnvironment:
+    """All made-up scenarios, with the parts of the temporal runtime that are not switched off."""
+    return AreEnvironment((str(SCENARIOS),), AreSettings(Judge("scripted"), TimeRuntime(**parts)))
+
+
+def run(
+    task_id: str, engine: str | Engine = "careful", memory: Memory | MemoryProvider | None = None, **parts: bool
+) -> Trajectory:
+    target = ScriptedEngine(engine) if isinstance(engine, str) else engine
+    if isinstance(memory, Memory):
+        memory = ProfileByAbility(memory, "gaia2", {"time": time_profile(parts.get("universal", True))})
+    return made_up(**parts).attempt(task_id, AreTarget(target.name, engine=target), memory, LIMITS)
