@@ -67,3 +67,8 @@ def decisions(store: Path) -> list[Decision]:
     """The ledger without its time stamps."""
     with open_store(store) as living:
         return [entry.decision for entry in living.ledger()]
+
+
+def by_four_sources(runs: Sequence[Trajectory]) -> list[Trajectory]:
+    named = ("scripted-careful", "scripted-hasty", "scripted-quitter", "scripted-recoverer")
+    return [run for run in runs if run.source in named]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from tests.made_runs import call, packet, run
 
 from contramem.contrast.observation import by_function
+from contramem.contrast.packet import packet_of
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.trajectory import Event, Origin, Outcome, Result, Trajectory
 
 DELETE = call("Mail.delete", {"id": "m-4711"})
 
@@ -16,3 +19,31 @@ def test_observations_know_the_fix_that_worked_after_an_error() -> None:
     assert (first.error, first.fix) == ("Error: bad id", ("id",))
     assert (second.error, second.repeated, third.repeated) == ("", False, True)
     assert second.forms == {"id": "identifier"}
+
+
+def observed(*calls):
+    """The observations of one run that makes these calls: (function, arguments, effect, error)."""
+    events = [
+        Event(n, "agent", "call", function=f"App.{name}", arguments=given, effect=effect, result=Result("{}", error))
+        if name
+        else Event(n, "user", "message", text="Go on.")
+        for n, (name, given, effect, error) in enumerate(calls)
+    ]
+    run = Trajectory("env", "t", "m", Origin("f"), tuple(events), Outcome(True), task="Do it.")
+    return [o for found in by_function([packet_of([run], Vocabulary())]).values() for o in found]
+
+
+def test_a_repeat_is_redundant_only_while_nothing_happened():
+    look, change, said = ("look", {}, "read", None), ("change", {}, "write", None), ("", {}, "unknown", None)
+    looks = [o.redundant for o in observed(look, look, change, look, said, look, look) if o.function == "App.look"]
+    assert looks == [False, True, False, False, True]
+
+
+def test_a_call_that_ends_again_as_it_had_ended_before_is_a_loop():
+    no, yes = ("get", {"id": "a"}, "read", "Error: busy"), ("get", {"id": "a"}, "read", None)
+    assert [o.looped for o in observed(no, no, yes, yes, no)] == [False, True, False, True, True]
+
+
+def test_a_failed_call_knows_what_was_called_before_the_next_try():
+    no, login, yes = ("get", {}, "read", "Error: log in"), ("login", {}, "write", None), ("get", {}, "read", None)
+    assert [o.between for o in observed(no, no, login, yes) if o.error] == [(), ("App.login",)]

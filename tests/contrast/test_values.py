@@ -94,3 +94,23 @@ def test_check_digits_tell_accounts_from_long_numbers() -> None:
 )
 def test_the_form_of_an_argument_tells_nothing_of_its_value(value: object, role: str, form: str) -> None:
     assert form_of_value(value, role) == form
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ("05.11.2031", "date DD.MM.YYYY"),
+        ("5.1.2031 09:30", "date DD.MM.YYYY HH:MM"),
+        ("2031/5/1", "date YYYY/MM/DD"),
+        ("5/1/2031", "date DD/MM/YYYY or MM/DD/YYYY"),
+        ("2031-05-01T09:30:00Z", "date YYYY-MM-DDTHH:MM:SSZ"),
+        ("next Monday", "text"),
+    ],
+)
+def test_dates_are_told_by_how_they_are_written(value, form):
+    assert form_of_value(value, "start_date") == form
+
+
+def test_a_code_in_an_identifying_argument_is_no_quantity():
+    assert form_of_value("64GB", "size") == "amount"
+    assert form_of_value("64GB", "reservation_id") == "identifier"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from tests.guard_builds import task
 from tests.made_runs import call, packet, run
 from tests.model_replies import Runs, ticket
 
 from contramem.build.model.view import DEGRADATIONS, packet_text
+from contramem.build.rules.mine import mine
 from contramem.contrast.align import align, reference_first
 
 
@@ -68,3 +70,18 @@ def test_a_signal_that_another_repeats_is_told_once(runs: Runs) -> None:
         said = re.findall(r"signal \([a-z ]+\): (.*?)(?: \[[A-Z#\d ]+\])?$", packet_text(about).hints, re.MULTILINE)
         assert said
         assert not [one for one in said for other in said if one != other and other.endswith(one)]
+
+
+def test_the_hints_are_the_mined_guards_with_the_runs_that_show_them() -> None:
+    guess, found_id = call("Mail.delete", {"id": "m-99871"}), call("Mail.delete", {"id": "m-47118"})
+    look = call("Mail.search", {"query": "news"}, [{"id": "m-47118"}])
+    shown = task("one", *[(True, (look, found_id))] * 5, (True, (guess,)), (False, (guess,)), (False, (guess,)))
+    mined = mine(shown)
+    hints = [line.strip() for line in packet_text(shown).hints.splitlines() if line.startswith("  guard: ")]
+    assert len(hints) == len(mined) > 0
+    for hint, found in zip(hints, mined, strict=True):
+        runs = [" ".join(letters) for letters in (found.held, found.broken, found.contradicted)]
+        assert hint == (
+            f"guard: {found.guard} (passing runs that keep it: {runs[0]}; failing runs that break it: {runs[1]}; "
+            f"passing runs that break it: {runs[2]})"
+        )

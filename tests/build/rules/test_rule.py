@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tests.build.rules.test_precedence import refusing, without_need
+from tests.build.rules.kinds.test_precedence import refusing, without_need
 from tests.build.skill_builds import build_skills
 from tests.shipped import shipped
 

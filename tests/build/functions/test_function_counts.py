@@ -20,7 +20,7 @@ from contramem.traces.trajectory import Event, Trajectory
 
 pytestmark = pytest.mark.slow  # seconds a test
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "runs"
 
 COUNTED = re.compile(r"in (\d+) of (\d+) calls")
 MAY_BE_EMPTY = re.compile(r"may come back empty \((\d+) of (\d+) calls")

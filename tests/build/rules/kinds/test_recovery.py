@@ -7,7 +7,9 @@ from pathlib import Path
 from tests.build.skill_builds import build_skills
 from tests.made_runs import Call, call, packet, run
 
+from contramem.build.rules.mine import find_lessons
 from contramem.contrast.packet import Packet
+from contramem.traces.trajectory import Trajectory
 
 LOCKED, TAKEN = "The branch is not available.", "The desk is not available."
 UNLOCK = call("Pipeline.unlock_branch", {"branch": "main"})
@@ -75,3 +77,16 @@ def test_a_way_past_an_error_goes_when_a_rule_comes_to_ask_for_it_beforehand(tmp
     build_skills(tmp_path, first)
     built = build_skills(tmp_path, first, prepared(2), prepared(3))
     assert built.guards == {("precedence(Pipeline.unlock_branch, Pipeline.push_tag)",)}
+
+
+def test_a_way_past_an_error_that_the_request_names_is_no_lesson() -> None:
+    def visit(source: str, passed: bool, *steps: Call) -> Trajectory:
+        task = "Tell Jo the time. If she is no contact yet, add her as a contact first."
+        return run(source, passed, *steps, "Done.", task=task, task_id="tell")
+
+    refused = call("Chat.send_note", {"to": "jo-17-x"}, error="The person is not available.")
+    add, sent = call("Chat.add_contact", {"name": "jo-17-x"}), call("Chat.send_note", {"to": "jo-17-x"})
+    story = packet(
+        visit("a", True, refused, add, sent), visit("b", True, refused, add, sent), visit("c", False, refused)
+    )
+    assert not any(lesson.text.title.startswith("When send_note is refused") for lesson in find_lessons(story))

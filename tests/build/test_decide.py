@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from shutil import copytree
 
 import msgspec
 import pytest
-from tests.shipped import bank, build, contramem, decisions, frozen, shipped, written
+from tests.shipped import bank, build, by_four_sources, contramem, decisions, frozen, shipped, written
 
 from contramem.bank import acts
-from contramem.bank.bank import Bank, Change
+from contramem.bank.bank import Bank
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.ledger import Attribution, Decision
 from contramem.bank.store import open_store
 from contramem.traces.trajectory import Trajectory
 
@@ -27,6 +25,27 @@ def in_shuffled_parts(folder: Path, runs: tuple[Trajectory, ...], seed: int) -> 
     shuffled = rng.sample(runs, len(runs))
     names = rng.sample(["a", "b", "c", "d", "e"], 5)
     return [written(folder / f"{name}.jsonl", shuffled[part::5]) for part, name in enumerate(names)]
+
+
+def without_words(tool):
+    return msgspec.structs.replace(tool, description="")
+
+
+@pytest.fixture
+def rewritten(young: Path, tmp_path: Path) -> list[Card]:
+    """The cards of the bank that many more runs rewrite, as long as no person says otherwise."""
+    grown = Path(copytree(young, tmp_path / "grown")) / "bank.db"
+    before = bank(grown)
+    build(grown, young / "many.jsonl")
+    after = bank(grown)
+    return [card for card in before.cards if after.entries[card.card_id].card.version > card.version]
+
+
+def judge(store: Path, verdict: acts.Verdict, *card_ids: str) -> Bank:
+    with open_store(store) as living, living.writing("bank review"):
+        for card_id in card_ids:
+            living.record(acts.judge(living.bank(), card_id, verdict, acts.person("anna"), "as I know it"))
+        return living.bank()
 
 
 def test_the_order_of_files_and_of_runs_in_them_does_not_change_the_bank(tmp_path: Path) -> None:
@@ -46,10 +65,6 @@ def test_the_longer_description_of_a_tool_counts_whichever_is_read_first(tmp_pat
     build(tmp_path / "one.db", written(tmp_path / "one.jsonl", mixed))
     build(tmp_path / "other.db", written(tmp_path / "other.jsonl", mixed[::-1]))
     assert frozen(tmp_path / "one.db") == frozen(tmp_path / "other.db")
-
-
-def without_words(tool):
-    return msgspec.structs.replace(tool, description="")
 
 
 def test_building_again_with_the_same_runs_changes_nothing_and_says_so(tmp_path: Path) -> None:
@@ -76,11 +91,6 @@ def test_more_runs_evolve_the_bank_and_earlier_cards_keep_their_ids(tmp_path: Pa
         assert set(held.footing.tasks) <= set(after.entries[card_id].footing.tasks)
 
 
-def by_four_sources(runs: Sequence[Trajectory]) -> list[Trajectory]:
-    named = ("scripted-careful", "scripted-hasty", "scripted-quitter", "scripted-recoverer")
-    return [run for run in runs if run.source in named]
-
-
 def test_runs_of_other_tasks_alone_leave_earlier_cards_in_place(tmp_path: Path) -> None:
     store = tmp_path / "bank.db"
     build(store, written(tmp_path / "desk.jsonl", shipped("desk")))
@@ -89,43 +99,6 @@ def test_runs_of_other_tasks_alone_leave_earlier_cards_in_place(tmp_path: Path) 
     after = bank(store).entries
     assert before.items() <= after.items()
     assert len(after) > len(before)
-
-
-# What people decided
-
-
-@pytest.fixture(scope="module")
-def young(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a bank of every second task, by four sources, with `many.jsonl` beside it to go on with."""
-    folder = tmp_path_factory.mktemp("young")
-    tasks = sorted({run.task_key for run in shipped()})[::2]
-    few = written(folder / "few.jsonl", by_four_sources([run for run in shipped() if run.task_key in tasks]))
-    written(folder / "many.jsonl", shipped())
-    build(folder / "bank.db", few)
-    return folder
-
-
-@pytest.fixture
-def store(young: Path, tmp_path: Path) -> Path:
-    """A copy of the young bank that a test may change."""
-    return Path(copytree(young, tmp_path / "young")) / "bank.db"
-
-
-@pytest.fixture
-def rewritten(young: Path, tmp_path: Path) -> list[Card]:
-    """The cards of the bank that many more runs rewrite, as long as no person says otherwise."""
-    grown = Path(copytree(young, tmp_path / "grown")) / "bank.db"
-    before = bank(grown)
-    build(grown, young / "many.jsonl")
-    after = bank(grown)
-    return [card for card in before.cards if after.entries[card.card_id].card.version > card.version]
-
-
-def judge(store: Path, verdict: acts.Verdict, *card_ids: str) -> Bank:
-    with open_store(store) as living, living.writing("bank review"):
-        for card_id in card_ids:
-            living.record(acts.judge(living.bank(), card_id, verdict, acts.person("anna"), "as I know it"))
-        return living.bank()
 
 
 def test_a_pinned_card_is_not_rewritten(store: Path, rewritten: list[Card]) -> None:
@@ -154,20 +127,3 @@ def test_what_a_person_rejected_is_not_learned_again(store: Path) -> None:
     assert new
     known = {(card.ability, card.guards) for card in lessons.values() if card.guards}
     assert known.isdisjoint((card.ability, card.guards) for card in new)
-
-
-def test_a_lesson_that_runs_turned_against_comes_back_as_the_card_it_was(store: Path) -> None:
-    """Until a few more runs are seen, it looks as if passing runs did without it."""
-    card = next(card for card in bank(store).skills if card.guards)
-    with open_store(store) as living, living.writing("build"):
-        held = living.bank().entries[card.card_id]
-        change = Change(before=held, after=held.model_copy(update={"status": "retired"}))
-        by = Attribution(kind="rules", name="rules", version="1")
-        living.record(Decision(operation="RETIRE", reason="Passing runs do without it.", by=by, changes=(change,)))
-    build(store, store.with_name("many.jsonl"))
-    again = bank(store).entries[card.card_id]
-    assert set(held.footing.tasks) <= set(again.footing.tasks)
-    stated = [one.card_id for one in bank(store).skills if set(card.guards) <= set(one.guards)]
-    assert stated in ([], [card.card_id]), "no second card says the same"
-    shaped = [d.operation for d in decisions(store) if card.card_id in d.card_ids]
-    assert "ADD" in shaped[shaped.index("RETIRE") :]

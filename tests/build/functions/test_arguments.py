@@ -1,0 +1,152 @@
+"""What an argument is: its form, whether it is needed, and where its values come from."""
+
+from tests.observed_calls import argument, call, card_of, failed, found
+
+from contramem.bank.render import card_markdown
+from contramem.contrast.values import form_of_value
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.trajectory import Event, Origin, Tool, Trajectory
+
+
+def words_seen(function, name, values):
+    """The vocabulary learned from one call per task."""
+    return Vocabulary(
+        [
+            Trajectory(
+                "env", f"t{n}", "m", Origin("f"), (Event(0, "agent", "call", function=function, arguments={name: v}),)
+            )
+        ]
+        for n, v in enumerate(values)
+    )
+
+
+def test_an_argument_that_some_working_call_leaves_out_is_optional():
+    card = card_of(call({"email_id": "<ID_1>", "folder": "x"}), *found())
+    assert (argument(card, "folder").required, argument(card, "email_id").required) == (False, None)
+
+
+def test_an_explicit_null_leaves_an_argument_out_but_an_empty_text_does_not():
+    card = card_of(
+        call({"cc": None, "body": "a"}),
+        call({"cc": "<EMAIL_1>", "body": ""}, run="B", forms={"cc": "e-mail address", "body": "empty text"}),
+        *found(arguments={"email_id": "<ID_1>", "body": "a"}),
+    )
+    assert (argument(card, "cc").required, argument(card, "body").required) == (False, None)
+
+
+def test_an_argument_without_which_a_call_failed_is_required():
+    card = card_of(call({"email_id": "<ID_1>"}), failed("TypeError: missing argument 'email_id'", run="B"))
+    assert argument(card, "email_id").required is True
+
+
+def test_an_argument_that_was_left_out_of_a_call_refused_for_something_else_is_not_required():
+    late = failed("ValueError: bad start", {"start": "x"}, run="B")
+    worked = [call({"start": "x", "place": "<NAME_1>"}, run=f"g{n}") for n in range(3)]
+    assert argument(card_of(late, *worked, *found()), "place").required is not True
+
+
+def test_where_nothing_is_documented_an_argument_of_one_call_in_a_hundred_is_not_listed():
+    calls = [*found(100), call({"email_id": "<ID_1>", "vibe": "x"}, run="odd")]
+    assert [a.name for a in card_of(*calls).arguments] == ["email_id"]
+
+
+def test_the_schema_decides_on_need_unless_a_working_call_contradicts_it():
+    properties = {"email_id": {"type": "string"}, "folder": {"type": "string"}}
+    tool = Tool("Mail.delete_email", "Delete an email.", {"properties": properties, "required": ["email_id", "folder"]})
+    origins = {"email_id": "Mail.search_emails", "folder": "task"}
+    card = card_of(
+        call({"email_id": "<ID_1>", "folder": "x"}, origins=origins),
+        call({"email_id": "<ID_2>", "folder": "y"}, origins=origins, run="B"),
+        call({"email_id": "<ID_2>"}, origins={"email_id": "Mail.search_emails"}, run="C"),
+        tool=tool,
+    )
+    assert (argument(card, "email_id").required, argument(card, "folder").required) == (True, False)
+
+
+def test_where_values_come_from_is_told_when_most_of_them_come_from_there():
+    calls = [
+        call(
+            {"email_id": f"<ID_{n}>"}, run=chr(65 + n), origins={"email_id": "Mail.search_emails" if n < 7 else "user"}
+        )
+        for n in range(10)
+    ]
+    card = card_of(*calls)
+    assert argument(card, "email_id").meaning == (
+        "identifier of the email; values come from results of `search_emails`, or from the user"
+    )
+    assert "Take `email_id` exactly as earlier results show it." in card.usage_rules
+
+
+def test_functions_of_another_app_keep_their_full_name():
+    calls = [call({"email_id": "<ID_1>"}, run=run, origins={"email_id": "Contacts.find"}) for run in "ABC"]
+    assert "results of `Contacts.find`" in argument(card_of(*calls), "email_id").meaning
+
+
+def test_a_closed_vocabulary_is_listed():
+    vocabulary = words_seen("Mail.delete_email", "folder", ["inbox", "sent"] * 4)
+    calls = [call({"folder": word}, run=run) for run, word in zip("ABCD", ["inbox", "sent"] * 2, strict=True)]
+    assert argument(card_of(*calls, vocabulary=vocabulary), "folder").form == "one of inbox, sent"
+
+
+def test_words_that_only_failed_do_not_make_a_vocabulary():
+    vocabulary = words_seen("Mail.delete_email", "folder", ["inbox"] * 4)
+    calls = [
+        failed("ValueError: no such folder", {"folder": "inbox"}),
+        call({"folder": "<TEXT_1>"}, run="B"),
+        call({"folder": "<TEXT_2>"}, run="C"),
+        *found(),
+    ]
+    assert argument(card_of(*calls, vocabulary=vocabulary), "folder").form == "text"
+
+
+def test_a_plain_answer_is_a_word_and_not_an_empty_text():
+    # `on` and `yes` belong to no task, so they stay readable; once they passed for empty texts.
+    assert form_of_value("on", "mode") == "text"
+    calls = [call({"mode": word}, run=run) for run, word in zip("ABCD", ["on", "off"] * 2, strict=True)]
+    assert argument(card_of(*calls), "mode").form == "one of off, on"
+
+
+def test_with_documentation_every_argument_is_listed_and_its_meaning_left_to_the_documentation():
+    schema = {
+        "email_id": {"type": "string", "description": "The email."},
+        "hard": {"type": "boolean"},
+        "why": {"type": "string", "description": "The reason."},
+        "note": {"type": "array"},
+    }
+    tool = Tool("Mail.delete_email", "Delete an email.", {"properties": schema, "required": ["email_id", "hard"]})
+    calls = found(arguments={"email_id": "<ID_1>", "hard": True, "why": "a"})
+    card = card_of(*calls, tool=tool)
+    assert [(a.name, a.form, a.required, a.meaning) for a in card.arguments] == [
+        ("email_id", "text", True, "values come from results of `search_emails`"),
+        ("hard", "boolean", True, "hard, or not"),
+        ("why", "text", False, "as documented"),
+        ("note", "list", False, "as documented; no call that worked gave it"),
+    ]
+
+
+def test_a_run_that_goes_round_in_circles_does_not_decide_where_values_come_from():
+    loop = [call({"email_id": "<ID_9>"}, run="L", position=n, origins={"email_id": "Mail.guess"}) for n in range(50)]
+    assert argument(card_of(*found(9), *loop), "email_id").meaning.endswith("come from results of `search_emails`")
+
+
+def test_the_field_that_holds_a_value_is_named_where_it_is_called_otherwise():
+    taken = card_of(*found(fields={"email_id": "id_"}))
+    assert argument(taken, "email_id").meaning.endswith("come from results of `search_emails` (`id_`)")
+    alike = card_of(*found(fields={"email_id": "emailId"}))
+    assert argument(alike, "email_id").meaning.endswith("come from results of `search_emails`")
+
+
+def test_an_argument_of_which_only_the_name_is_known_is_shown_without_a_meaning():
+    calls = [
+        call({"email_id": "<ID_1>", "why": "<TEXT_1>"}, run=f"{n}", origins={"email_id": "Mail.find"}) for n in range(3)
+    ]
+    card = card_of(*calls)
+    assert argument(card, "why").says_only_its_name
+    assert "- `why` (text)\n" in card_markdown(card)
+
+
+def test_a_list_of_objects_names_the_keys_of_its_objects():
+    flights = [{"flight_number": "<ID_1>", "date": "2031-05-01"}, {"flight_number": "<ID_2>"}]
+    known = {"forms": {"email_id": "text", "flights": "list of objects"}, "origins": {"email_id": "Mail.find"}}
+    calls = [call({"email_id": "<ID_3>", "flights": flights}, task=f"t{n}", **known) for n in range(3)]
+    assert argument(card_of(*calls), "flights").form == "list of objects with date, flight_number"
