@@ -9,4 +9,9 @@ imported itself, and needs the extra of that name.
     openai_agents.py      a guided copy of an agent, for one run
     inspect_ai.py         a guided task: hooks and an approver
     claude_agent_sdk.py   hooks of a client
+    google_adk.py         a plugin of a runner
+    strands.py            hooks of an agent
+    smolagents.py         a guided copy of an agent, for one run
+    autogen.py            guided tools, for one run; so are crewai.py and llama_index.py
+    noted_tools.py        tools with notes beside their results, for frameworks that have no hooks
 """

@@ -118,7 +118,7 @@ def _wrap(
 
         @wraps(tool)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
-            run, arguments = guided_run(), _by_name(tool, args, kwargs)
+            run, arguments = guided_run(), arguments_by_name(tool, args, kwargs)
             if answer := run and run.hold(name, arguments, turn=turn()):
                 return HeldCall(answer)
             with _telling(run, name, arguments, add_note) as came_back:
@@ -128,7 +128,7 @@ def _wrap(
 
     @wraps(tool)
     def call(*args: Any, **kwargs: Any) -> Any:
-        run, arguments = guided_run(), _by_name(tool, args, kwargs)
+        run, arguments = guided_run(), arguments_by_name(tool, args, kwargs)
         if answer := run and run.hold(name, arguments, turn=turn()):
             return HeldCall(answer)
         with _telling(run, name, arguments, add_note) as came_back:
@@ -165,7 +165,7 @@ def _is_async(tool: ToolCallable) -> bool:
     return inspect.iscoroutinefunction(tool) or inspect.iscoroutinefunction(getattr(tool, "__call__", None))  # noqa: B004
 
 
-def _by_name(tool: ToolCallable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def arguments_by_name(tool: ToolCallable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by name, as far as the tool's signature tells."""
     try:
         signature = inspect.signature(tool)

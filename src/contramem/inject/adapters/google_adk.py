@@ -1,0 +1,90 @@
+"""Google ADK: `Runner(..., plugins=[MemoryPlugin(memory)])`. A session is a run, whatever is asked in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Unpack
+
+from contramem.inject.adapters.guided_run import GuidedRun, ends_run
+from contramem.inject.adapters.starter import Conversation, Runs, Starter, StartOptions, missing
+from contramem.inject.run import Memory, Run
+
+try:
+    from google.adk.plugins.base_plugin import BasePlugin
+except ImportError as error:
+    raise missing(__name__, "google", "google-adk", error) from error
+
+_ENDING = frozenset({"transfer_to_agent", "set_model_response"})
+
+
+class MemoryPlugin(BasePlugin):
+    """Guidance in the system instruction, a line in the descriptions of tools, notes in results. A call that would do
+    harm is held, unless its reply ends the run or hands it on."""
+
+    def __init__(
+        self, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
+    ) -> None:
+        """`on_start` is told of each run that starts; `options` are those of `Memory.start`."""
+        super().__init__(name="contramem")
+        self._starter = Starter(memory, options, on_start)
+        self._sessions: Runs[_Session] = Runs()
+
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> None:
+        text = "".join(part.text or "" for part in user_message.parts or ())
+        self._session(invocation_context).ask(text)
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        session = self._session(callback_context)
+        session.run(tuple(llm_request.tools_dict))
+        if guidance := session.guidance:
+            llm_request.append_instructions([guidance])
+        for tool in llm_request.config.tools or ():
+            for declared in getattr(tool, "function_declarations", None) or ():
+                line = session.run().describe(declared.name)
+                if line and line not in (declared.description or ""):
+                    declared.description = f"{declared.description or ''}\n{line}".strip()
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        parts = (llm_response.content and llm_response.content.parts) or ()
+        self._session(callback_context).turn([part.function_call.name for part in parts if part.function_call])
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> Any:
+        session = self._session(tool_context)
+        held = session.run().hold(tool.name, tool_args, turn=session.turns, ends=session.ends)
+        return {"error": held} if held else None
+
+    async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> Any:
+        content = result.get("result", result) if isinstance(result, dict) and len(result) == 1 else result
+        note = self._session(tool_context).run().tell(tool.name, tool_args, content=content)
+        return {**(result if isinstance(result, dict) else {"result": result}), "note": note} if note else None
+
+    async def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception) -> Any:
+        """None leaves the error to the framework, which ends the run with it."""
+        self._session(tool_context).run().tell(tool.name, tool_args, error=error)
+
+    def _session(self, context: Any) -> _Session:
+        session_id = str(context.session.id)
+        return self._sessions.get(session_id, lambda: _Session(self._starter, session_id))
+
+
+class _Session:
+    """What was asked in a session, and the reply that its calls are from."""
+
+    def __init__(self, starter: Starter, session_id: str) -> None:
+        self._conversation = Conversation(starter, session_id)
+        self._requests: list[str] = []
+        self.turns, self.ends = 0, False
+
+    def ask(self, request: str) -> None:
+        self._requests.append(request)
+
+    def run(self, tools: tuple[str, ...] | None = None) -> GuidedRun:
+        return self._conversation.at(self._requests, tools)
+
+    @property
+    def guidance(self) -> str:
+        return "\n\n".join(self._conversation.notes.values())
+
+    def turn(self, calls: list[str]) -> None:
+        self.turns += 1
+        self.ends = any(name in _ENDING or ends_run(name) for name in calls)

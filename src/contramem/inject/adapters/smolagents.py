@@ -1,0 +1,58 @@
+"""smolagents: `guided(agent, run).run(task)`, for agents that write code and for those that call tools."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, TypeVar
+
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.adapters.starter import missing
+from contramem.inject.adapters.wrapper import arguments_by_name
+from contramem.inject.run import Run
+
+try:
+    from smolagents import ActionStep, MultiStepAgent, Tool
+except ImportError as error:
+    raise missing(__name__, "smolagents", "smolagents", error) from error
+
+_Agent = TypeVar("_Agent", bound=MultiStepAgent)
+
+
+def guided(agent: _Agent, run: Run) -> _Agent:
+    """A copy of `agent` for one run: guidance in its instructions, a line in the descriptions of its tools, and notes
+    among the observations of a step. No call is held: in a program, the text would become a value."""
+    guided_run = GuidedRun(run)
+    notes: list[str] = []
+    copied = copy.copy(agent)
+    copied.instructions = "\n\n".join(filter(None, (agent.instructions, guided_run.guidance))) or None
+    copied.tools = {name: _guide_tool(tool, guided_run, notes) for name, tool in agent.tools.items()}
+    copied.step_callbacks = copy.copy(agent.step_callbacks)
+    copied.step_callbacks._callbacks = {kind: [*each] for kind, each in agent.step_callbacks._callbacks.items()}
+    copied.step_callbacks.register(ActionStep, lambda step: _add_notes(step, notes))
+    return copied
+
+
+def _guide_tool(tool: Tool, run: GuidedRun, notes: list[str]) -> Tool:
+    copied = copy.copy(tool)
+    forward = tool.forward
+
+    def tell_of(*args: Any, **kwargs: Any) -> Any:
+        arguments = arguments_by_name(forward, args, kwargs)
+        try:
+            result = forward(*args, **kwargs)
+        except Exception as error:
+            notes.append(run.tell(tool.name, arguments, error=error))
+            raise
+        notes.append(run.tell(tool.name, arguments, content=result))
+        return result
+
+    copied.forward = tell_of
+    if line := run.describe(tool.name):
+        copied.description = f"{tool.description} {line}"
+    return copied
+
+
+def _add_notes(step: ActionStep, notes: list[str]) -> None:
+    if text := "\n\n".join(filter(None, notes)):
+        step.observations = f"{step.observations}\n\n{text}" if step.observations else text
+    notes.clear()

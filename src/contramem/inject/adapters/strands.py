@@ -1,0 +1,78 @@
+"""Strands: `Agent(..., hooks=[MemoryHooks(memory)])`. The life of an agent is a run, whatever is asked in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Unpack
+
+from contramem.inject.adapters.starter import Conversation, Starter, StartOptions, missing
+from contramem.inject.run import Memory, Run
+
+try:
+    from strands.hooks import (
+        AfterInvocationEvent,
+        AfterToolCallEvent,
+        BeforeInvocationEvent,
+        BeforeToolCallEvent,
+        BeforeToolsEvent,
+        HookProvider,
+        HookRegistry,
+    )
+except ImportError as error:
+    raise missing(__name__, "strands", "strands", error) from error
+
+
+class MemoryHooks(HookProvider):
+    """Guidance before the request that it fits, notes after results. A call that would do harm is held; what is still
+    open is asked for once at the end. For one agent: make one for each."""
+
+    def __init__(
+        self, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
+    ) -> None:
+        """`on_start` is told of the run when it starts; `options` are those of `Memory.start`."""
+        self._conversation = Conversation(Starter(memory, options, on_start), None)
+        self._requests: list[str] = []
+        self._turn, self._ends = 0, False
+
+    def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
+        registry.add_callback(BeforeInvocationEvent, self._start)
+        registry.add_callback(BeforeToolsEvent, self._begin_turn)
+        registry.add_callback(BeforeToolCallEvent, self._hold)
+        registry.add_callback(AfterToolCallEvent, self._tell)
+        registry.add_callback(AfterInvocationEvent, self._end)
+
+    def _start(self, event: BeforeInvocationEvent) -> None:
+        message = event.messages[-1] if event.messages else None
+        texts = [block["text"] for block in message["content"] if "text" in block] if message else []
+        if message is None or not texts:
+            return
+        self._requests.append("\n".join(texts))
+        self._conversation.at(self._requests, event.agent.tool_names)
+        if note := self._conversation.notes.get(len(self._requests) - 1):
+            message["content"].insert(0, {"text": note})
+
+    def _begin_turn(self, event: BeforeToolsEvent) -> None:
+        self._turn += 1
+        # A structured answer is a tool of its own, which is named after its model and ends the run.
+        names = [block["toolUse"]["name"] for block in event.message["content"] if "toolUse" in block]
+        registered = event.agent.tool_registry.registry
+        self._ends = any(name in event.agent.tool_registry.dynamic_tools or name not in registered for name in names)
+
+    def _hold(self, event: BeforeToolCallEvent) -> None:
+        use = event.tool_use
+        run = self._conversation.at(self._requests)
+        if held := run.hold(use["name"], use["input"], turn=self._turn, call=use["toolUseId"], ends=self._ends):
+            event.cancel_tool = held
+
+    def _tell(self, event: AfterToolCallEvent) -> None:
+        use, content = event.tool_use, event.result["content"]
+        text = "\n".join(block["text"] for block in content if "text" in block)
+        failed = event.exception or (text if event.result["status"] == "error" else None)
+        if event.cancel_message is not None:  # it was held, by us or by somebody else: nothing was done
+            return
+        if note := self._conversation.at(self._requests).tell(use["name"], use["input"], content=text, error=failed):
+            event.result = {**event.result, "content": [*content, {"text": note}]}
+
+    def _end(self, event: AfterInvocationEvent) -> None:
+        if event.result is not None and event.result.stop_reason == "end_turn":
+            event.resume = self._conversation.at(self._requests).before_final() or None

@@ -1,0 +1,80 @@
+import asyncio
+
+import pytest
+
+pytest.importorskip("google.adk", reason="needs contramem[google-adk], in an environment of its own")
+
+from google.adk.agents import LlmAgent
+from google.adk.models import BaseLlm, LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.genai import types
+from pydantic import PrivateAttr
+
+from contramem.inject.adapters.google_adk import MemoryPlugin
+
+pytestmark = pytest.mark.slow
+
+
+class ListModel(BaseLlm):
+    """Replies from a list and keeps what it was asked, as the models of ADK's own tests do."""
+
+    replies: list
+    _requests: list = PrivateAttr(default_factory=list)
+
+    async def generate_content_async(self, llm_request, stream=False):
+        self._requests.append(llm_request.model_copy(deep=True))
+        reply = self.replies.pop(0) if self.replies else [types.Part(text="done")]
+        yield LlmResponse(content=types.Content(role="model", parts=reply))
+
+
+def call(name, **arguments):
+    return types.Part(function_call=types.FunctionCall(name=name, args=arguments))
+
+
+def ask(model, tools, plugin, *prompts, **more):
+    async def session():
+        agent = LlmAgent(name="desk", model=model, tools=tools, instruction="You look after a desk.", **more)
+        runner = InMemoryRunner(agent, app_name="desk", plugins=[plugin])
+        session = await runner.session_service.create_session(app_name="desk", user_id="u")
+        for prompt in prompts:
+            message = types.Content(role="user", parts=[types.Part(text=prompt)])
+            async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=message):
+                pass
+
+    asyncio.run(session())
+    return model._requests
+
+
+def results(request):
+    parts = [part for content in request.contents for part in content.parts or ()]
+    return [part.function_response.response for part in parts if part.function_response]
+
+
+def test_guidance_notes_and_holds_reach_the_model(desk, office, open_task):
+    ticket = call("open_ticket", reason="late")
+    failing = call("close_ticket", ticket="T1")
+    model = ListModel(model="list", replies=[[ticket], [call("lookup_code", topic="late")], [ticket], [failing]])
+    requests = ask(model, office.tools, MemoryPlugin(desk), open_task, "Go on.")
+    systems = {request.config.system_instruction for request in requests}
+    assert len(systems) == 1, "the same in every request, for a provider's cache"
+    assert "Look up the reason code" in systems.pop()
+    held, _, made, failed = results(requests[-1])
+    assert "lookup_code" in held["error"]
+    assert made == {"result": "ticket T1 is open"}
+    assert "Closing fails while a notice is missing" in failed["note"]
+    assert office.done == ["lookup_code", "open_ticket", "close_ticket"]
+
+
+def test_the_card_of_a_function_stands_in_the_description_of_its_tool(desk, office):
+    model = ListModel(model="list", replies=[])
+    [request] = ask(model, office.tools, MemoryPlugin(desk), "Compose a sonnet")
+    declared = {tool.name: tool.description for tool in request.config.tools[0].function_declarations}
+    assert "Closing fails while a notice is missing" in declared["close_ticket"]
+    assert declared["send_notice"] == "Send a notice."
+
+
+def test_a_call_beside_a_handoff_is_made(desk, office, open_task):
+    other = LlmAgent(name="other", model=ListModel(model="list", replies=[]), instruction="Go on.")
+    reply = [call("open_ticket", reason="late"), call("transfer_to_agent", agent_name="other")]
+    ask(ListModel(model="list", replies=[reply]), office.tools, MemoryPlugin(desk), open_task, sub_agents=[other])
+    assert office.done == ["open_ticket"]

@@ -1,0 +1,42 @@
+import asyncio
+
+import pytest
+
+pytest.importorskip("llama_index.core", reason="needs contramem[llama-index], in an environment of its own")
+
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+
+from contramem.inject.adapters.llama_index import guided_tools
+
+pytestmark = pytest.mark.slow
+
+
+def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
+    asked = []
+    steps = [("open_ticket", {"reason": "late"}), ("close_ticket", {"ticket": "T1"})]
+
+    def reply(messages, **_):
+        asked.append(str(messages))
+        if not steps:
+            return ChatMessage(role="assistant", blocks=[TextBlock(text="done")])
+        name, arguments = steps.pop(0)
+        call = ToolCallBlock(tool_call_id=f"c{len(asked)}", tool_name=name, tool_kwargs=arguments)
+        return ChatMessage(role="assistant", blocks=[call])
+
+    async def answer():
+        run = desk.start(open_task)
+        agent = FunctionAgent(
+            tools=guided_tools(office.tools, run),
+            llm=MockFunctionCallingLLM(response_generator=reply, is_chat_model=True),
+            system_prompt=run.guidance.text,
+            streaming=False,
+        )
+        return await agent.run(open_task)
+
+    asyncio.run(answer())
+    assert office.done == ["open_ticket", "close_ticket"]
+    assert "Look up the reason code" in asked[0]
+    assert "That call broke what runs that passed have kept" in asked[1]
+    assert "Closing fails while a notice is missing" in asked[2]

@@ -1,0 +1,85 @@
+from itertools import pairwise
+
+import pytest
+
+pytest.importorskip("strands", reason="needs contramem[strands], in an environment of its own")
+
+from pydantic import BaseModel
+from strands import Agent, tool
+from strands.models import Model
+
+from contramem.inject.adapters.strands import MemoryHooks
+
+pytestmark = pytest.mark.slow
+
+
+class ListModel(Model):
+    """Replies from a list and keeps what it was asked, as the mocked provider of Strands' own tests does."""
+
+    def __init__(self, *replies):
+        self.replies, self.requests = list(replies), []
+
+    def update_config(self, **_):
+        pass
+
+    def get_config(self):
+        return {}
+
+    async def structured_output(self, *_, **__):
+        raise NotImplementedError
+        yield
+
+    async def stream(self, messages, tool_specs=None, system_prompt=None, **_):
+        self.requests.append(([*messages], tool_specs))
+        blocks = self.replies.pop(0) if self.replies else ["done"]
+        yield {"messageStart": {"role": "assistant"}}
+        for number, block in enumerate(blocks):
+            if isinstance(block, str):
+                yield {"contentBlockStart": {"start": {}}}
+                yield {"contentBlockDelta": {"delta": {"text": block}}}
+            else:
+                name, arguments = block
+                use = {"toolUseId": f"t{len(self.requests)}-{number}", "name": name}
+                yield {"contentBlockStart": {"start": {"toolUse": use}}}
+                yield {"contentBlockDelta": {"delta": {"toolUse": {"input": arguments}}}}
+            yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "end_turn" if isinstance(blocks[-1], str) else "tool_use"}}
+
+
+TICKET = ("open_ticket", '{"reason": "late"}')
+
+
+def agent(desk, office, model, **more):
+    tools = [tool(function) for function in office.tools]
+    return Agent(model=model, tools=tools, hooks=[MemoryHooks(desk)], callback_handler=None, **more)
+
+
+def results(messages):
+    blocks = [block["toolResult"] for message in messages for block in message["content"] if "toolResult" in block]
+    return ["\n".join(part["text"] for part in block["content"]) for block in blocks]
+
+
+def test_guidance_notes_holds_and_what_is_open_reach_the_model(desk, office, open_task):
+    close = ("close_ticket", '{"ticket": "T1"}')
+    model = ListModel([TICKET], [("lookup_code", '{"topic": "late"}')], [TICKET], [close])
+    strands_agent = agent(desk, office, model)
+    strands_agent(open_task)
+    first, _ = model.requests[0]
+    assert "Look up the reason code" in first[0]["content"][0]["text"]
+    held, _, made, failed = results(strands_agent.messages)
+    assert "lookup_code" in held
+    assert made == "ticket T1 is open"
+    assert "Closing fails while a notice is missing" in failed
+    assert office.done == ["lookup_code", "open_ticket", "close_ticket"]
+    assert str(strands_agent.messages).count("this is still open") == 1
+    before = [messages for messages, _ in model.requests]
+    assert all(after[: len(messages)] == messages for messages, after in pairwise(before))
+
+
+def test_a_call_beside_a_structured_answer_is_made(desk, office, open_task):
+    class Answer(BaseModel):
+        text: str
+
+    model = ListModel([TICKET, ("Answer", '{"text": "done"}')])
+    agent(desk, office, model)(open_task, structured_output_model=Answer)
+    assert office.done == ["open_ticket"]
