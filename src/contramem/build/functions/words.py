@@ -98,7 +98,7 @@ def act(name: str) -> str:
 def does(name: str) -> str:
     """The same in the third person, as a sentence: `Cancels the pending order`. Empty: the name makes none."""
     named = words(name)
-    if len(named) < 2 or named[0] not in _VERBS:
+    if len(named) < 2 or named[0] not in _VERBS or named[0] in _TESTS:
         return ""
     return _with_article(third_person(named[0]), named[1:]).capitalize()
 
