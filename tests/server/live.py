@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -41,3 +43,12 @@ class LiveServer:
         assert self.process.stderr is not None
         self.process.stderr.close()
         return code
+
+
+@contextmanager
+def serving(bank: str, *options: str, cwd: Path) -> Iterator[LiveServer]:
+    server = LiveServer(bank, *options, cwd=cwd)
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.server.conftest import RUNS
-from tests.server.live import LiveServer
+from tests.server.live import LiveServer, serving
 
 from contramem import Memory
+from contramem.bank.bank import BankEntry, Change
+from contramem.bank.card import Skill, SkillCard
+from contramem.bank.ledger import Attribution, Decision
 from contramem.bank.store import open_store
 from contramem.inject.loaded_bank import bank_at
+from contramem.traces.read import read_traces
+from contramem.traces.trajectory import Trajectory
 
 pytestmark = pytest.mark.slow
-DOCS = Path(__file__).parents[2] / "docs"
+PICTURES = Path(os.environ.get("CONTRAMEM_PICTURES") or tempfile.mkdtemp(prefix="contramem-pictures-"))
+"""Where screenshots go. `CONTRAMEM_PICTURES=docs` makes those of the documentation anew."""
+HOSTILE = "<script>alert(1)</script>\"'><img src=//x.example onerror=alert(1)>javascript:alert(1){{7*7}}\u202e\x1b[31m"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
 
@@ -63,14 +73,14 @@ class Visitor:
 def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(chromium: Any, live: LiveServer) -> None:
     visitor = Visitor(chromium, live.url)
     page = visitor.go("/")
-    page.screenshot(path=DOCS / "serve-home.png")
+    page.screenshot(path=PICTURES / "serve-home.png")
     page.get_by_role("link", name="desk_printer").first.click()
     page.locator("a.cell.diverges").first.click()
     page.wait_for_selector("#event h3")
-    page.screenshot(path=DOCS / "serve-task.png")
+    page.screenshot(path=PICTURES / "serve-task.png")
     page.get_by_role("link", name="ticket_login before").first.click()
     assert page.get_by_text("Runs that taught it").is_visible()
-    page.screenshot(path=DOCS / "serve-card.png")
+    page.screenshot(path=PICTURES / "serve-card.png")
     for path in (
         "tasks",
         "cards",
@@ -86,7 +96,7 @@ def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(chromium: Any
 def test_a_card_is_reviewed_with_the_keyboard_alone(chromium: Any, live: LiveServer, bank: Path) -> None:
     visitor = Visitor(chromium, live.url, color_scheme="dark")
     page = visitor.go("/default/review?id=function::TicketAPI.close_ticket")
-    page.screenshot(path=DOCS / "serve-review.png")
+    page.screenshot(path=PICTURES / "serve-review.png")
     page.keyboard.press("p")
     page.wait_for_selector(".note")
     assert "pin function::TicketAPI.close_ticket" in page.locator(".note").inner_text()
@@ -121,3 +131,54 @@ def test_nothing_is_wider_than_a_phone(chromium: Any, live: LiveServer) -> None:
         page = visitor.go(f"/default/{path}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
     assert visitor.trouble == []
+
+
+def test_text_from_traces_and_cards_stays_text_on_every_page(chromium: Any, bank: Path, tmp_path: Path) -> None:
+    runs, log = tmp_path / "runs.jsonl", tmp_path / "log.jsonl"
+    runs.write_text("".join(json.dumps(hostile_run(passed)) + "\n" for passed in (True, False)))
+    add_hostile_card(bank)
+    Memory(bank_at(str(bank)), log=log).start(HOSTILE, task_id=HOSTILE, run_id=HOSTILE).finish(True)
+    with serving(str(bank), "--runs", str(runs), "--log", str(log), "--show-values", cwd=tmp_path) as server:
+        visit_every_page(Visitor(chromium, server.url), read_one(runs))
+
+
+def visit_every_page(visitor: Visitor, run: Trajectory) -> None:
+    key, source = quote(run.task_key), quote(run.source)
+    visitor.page.on("dialog", lambda dialog: visitor.trouble.append(dialog.message))
+    paths = [
+        "", "tasks", f"task?key={key}", f"run?task={key}&source={source}&run={run.run}", "cards", "ledger", "map",
+        "card?id=skill::0123456789ab", "review?id=skill::0123456789ab", "injections", f"search?q={quote(HOSTILE[:20])}",
+        f"compare?base={quote(HOSTILE + 'a')}&memory={quote(HOSTILE + 'b')}",
+    ]  # fmt: skip
+    for path in paths:
+        page = visitor.go(f"/default/{path}")
+        assert page.locator("main script, main img").count() == 0, path
+        assert "\x1b" not in page.content() and "\u202e" not in page.content(), path
+    assert visitor.trouble == []
+
+
+def hostile_run(passed: bool) -> dict[str, Any]:
+    """A run in our own format with hostile text in every field."""
+    call = {"id": "c", "type": "function", "function": {"name": "x", "arguments": json.dumps({HOSTILE: HOSTILE})}}
+    result = {"role": "tool", "tool_call_id": "c", "name": "x", "content": HOSTILE}
+    messages = [{"role": "user", "content": HOSTILE}, {"role": "assistant", "content": HOSTILE, "tool_calls": [call]},
+                result, {"role": "assistant", "content": HOSTILE}]  # fmt: skip
+    source = HOSTILE + ("a" if passed else "b")
+    return {"messages": messages, "task_id": HOSTILE, "source": source, "ability": HOSTILE, "passed": passed}
+
+
+def read_one(path: Path) -> Trajectory:
+    return next(iter(read_traces([path])))
+
+
+def add_hostile_card(bank: Path) -> None:
+    card = SkillCard(
+        card_id="skill::0123456789ab", ability=HOSTILE, title=HOSTILE, applies_when=HOSTILE, solves=HOSTILE,
+        tags=(HOSTILE,), skill=Skill(core_rule=HOSTILE, completion=(HOSTILE,), recovery=HOSTILE),
+    )  # fmt: skip
+    decision = Decision(
+        operation="ADD", reason=HOSTILE, by=Attribution(kind="person", name=HOSTILE), ability=HOSTILE,
+        changes=(Change(before=None, after=BankEntry(card=card)),),
+    )  # fmt: skip
+    with open_store(bank) as store, store.writing("test"):
+        store.record(decision)

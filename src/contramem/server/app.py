@@ -28,6 +28,7 @@ from contramem.server.openapi import openapi_document
 from contramem.server.options import ServerOptions
 from contramem.server.pages import Visit, render_alone
 from contramem.server.project import Project
+from contramem.server.spans import Spans
 from contramem.server.tokens import Scope, read_tokens
 
 _logger = logging.getLogger("contramem.server")
@@ -69,6 +70,7 @@ class Server:
     options: ServerOptions
     projects: dict[str, Project] = field(default_factory=dict)
     metrics: Metrics = field(default_factory=Metrics)
+    spans: Spans = field(default_factory=Spans)
     access: Access = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +117,7 @@ def make_app(server: Server) -> Starlette:
         *(Route(page.path, _page(server, page), methods=[page.method]) for page in PAGES),
     ]
     handlers: dict[Any, Any] = {Denied: _denied, ContramemError: _failed, HTTPException: _http_error}
-    middleware = [Middleware(GuardRails, options=server.options, metrics=server.metrics)]
+    middleware = [Middleware(GuardRails, options=server.options, metrics=server.metrics, spans=server.spans)]
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers, middleware=middleware)
     app.router.redirect_slashes = True
     return app

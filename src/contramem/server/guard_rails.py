@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contramem.server.observe import Metrics, log_request
 from contramem.server.options import ServerOptions
+from contramem.server.spans import Spans
 
 HEADERS = (
     (b"content-security-policy", b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -44,8 +45,8 @@ class RateLimit:
 class GuardRails:
     """Plain ASGI, because a guidance must not wait for a task group."""
 
-    def __init__(self, app: ASGIApp, options: ServerOptions, metrics: Metrics) -> None:
-        self._app, self._options, self._metrics = app, options, metrics
+    def __init__(self, app: ASGIApp, options: ServerOptions, metrics: Metrics, spans: Spans) -> None:
+        self._app, self._options, self._metrics, self._spans = app, options, metrics, spans
         self._limit = RateLimit(options.requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,6 +63,17 @@ class GuardRails:
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
+        with self._spans.span(scope["method"], headers) as span:
+            try:
+                await self._answer(scope, headers, receive, respond)
+            finally:
+                seconds, route = perf_counter() - started, _route(scope)
+                who, project = scope.get("contramem.who", ""), scope.get("path_params", {}).get("project", "")
+                self._metrics.add(route, scope["method"], status, seconds)
+                log_request(scope["method"], route, status, seconds, who, project)
+                span.end(route, status, who, project)
+
+    async def _answer(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, respond: Send) -> None:
         try:
             refusal = self._refuse(scope, headers)
             if refusal is not None:
@@ -70,11 +82,6 @@ class GuardRails:
                 await self._app(scope, _limited(receive, self._options.max_body_bytes), respond)
         except TooLarge:
             await _refuse(respond, 413, f"the body has more than {self._options.max_body_bytes} bytes.")
-        finally:
-            seconds, route = perf_counter() - started, _route(scope)
-            self._metrics.add(route, scope["method"], status, seconds)
-            project = scope.get("path_params", {}).get("project", "")
-            log_request(scope["method"], route, status, seconds, scope.get("contramem.who", ""), project)
 
     def _refuse(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         host = _host_name(headers.get(b"host", b"").decode("latin-1"))

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -16,11 +17,16 @@ from contramem.bank.render import visible
 from contramem.server.project import Project
 from contramem.server.tokens import Token
 
+
+def _make_visible(value: object) -> object:
+    """No text of a trace or a card gets onto a page with control or direction characters. Our own markup is clean."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 _JINJA = Environment(
     loader=PackageLoader("contramem.server"), undefined=StrictUndefined, autoescape=True, trim_blocks=True,
-    lstrip_blocks=True,
+    lstrip_blocks=True, finalize=_make_visible,
 )  # fmt: skip
-_JINJA.filters["visible"] = lambda text: visible(str(text))
 _JINJA.globals["skill_fields"] = SKILL_FIELDS
 
 
