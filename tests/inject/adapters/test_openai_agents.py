@@ -9,7 +9,7 @@ pytest.importorskip("agents", reason="needs contramem[openai-agents]")
 from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, function_tool
 from openai import AsyncOpenAI
 
-from contramem.inject.adapters.openai_agents import guided
+from contramem.inject.adapters.openai_agents import guided, run_guided
 
 QUIET = RunConfig(tracing_disabled=True)
 OPEN, LOOK = ("open_ticket", {"reason": "late"}), ("lookup_code", {"topic": "late"})
@@ -87,3 +87,18 @@ def test_nothing_is_said_when_memory_is_off(desk, provider, office, open_task, m
     run(desk, agent(provider, office), open_task)
     assert provider.bodies[0]["messages"][0]["content"] == "You are X."
     assert office.done == ["open_ticket"]
+
+
+def test_what_is_still_open_is_asked_for_once_before_the_end(desk, provider, office, open_task):
+    provider.replies = [[LOOK], [OPEN], ["done"], [NOTICE], ["done, with a notice"]]
+    result = asyncio.run(run_guided(agent(provider, office), desk.start(open_task), open_task, run_config=QUIET))
+    assert result.final_output == "done, with a notice"
+    assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+    assert str(provider.bodies[-1]["messages"]).count("this is still open") == 1
+    provider.assert_cacheable()
+
+
+def test_a_run_that_owes_nothing_ends_as_it_would(desk, provider, office, open_task):
+    provider.replies = [["done"]]
+    result = asyncio.run(run_guided(agent(provider, office), desk.start(open_task), open_task, run_config=QUIET))
+    assert (result.final_output, len(provider.bodies)) == ("done", 1)

@@ -1,4 +1,7 @@
-"""OpenAI Agents SDK: `Runner.run(guided(agent, run), task)`. The guided copy of an agent is for one run."""
+"""OpenAI Agents SDK: `run_guided(agent, run, task)`, or `Runner.run(guided(agent, run), task)`.
+
+The guided copy of an agent is for one run.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ try:
         FunctionTool,
         Handoff,
         RunContextWrapper,
+        Runner,
+        RunResult,
         Tool,
         ToolGuardrailFunctionOutput,
         ToolInputGuardrail,
@@ -44,6 +49,21 @@ def guided(agent: Agent[_Context], run: Run) -> Agent[_Context]:
     return _Guide(run).agent(agent)
 
 
+async def run_guided(agent: Agent[_Context], run: Run, task: str | list[Any], **options: Any) -> RunResult:
+    """`Runner.run` with a guided copy of `agent`. The SDK has no hook that could let an agent go on at its end: what is
+    still open then is asked for once, as one more request of the same run. `options` are those of `Runner.run`."""
+    guide = _Guide(run)
+    result = await Runner.run(guide.agent(agent), task, **options)
+    if not isinstance(result.final_output, str) or result.interruptions:
+        return result
+    note = guide.before_final()
+    if not note:
+        return result
+    request = {"role": "user", "content": note}
+    again = {name: value for name, value in options.items() if name not in ("session", "previous_response_id")}
+    return await Runner.run(result.last_agent, [*result.to_input_list(), request], **again)
+
+
 class _Guide:
     """Makes the copies for one run, and knows which turn it is at."""
 
@@ -62,6 +82,9 @@ class _Guide:
             self._copies[id(agent)] = agent, copied  # before its handoffs, which may lead back to it
             copied.handoffs = [self._handoff(target) for target in agent.handoffs]
         return self._copies[id(agent)][1]
+
+    def before_final(self) -> str:
+        return self._run.before_final()
 
     def _instructions(self, agent: Agent[Any]) -> Any:
         async def instructions(context: RunContextWrapper[Any], _: Agent[Any]) -> str | None:
