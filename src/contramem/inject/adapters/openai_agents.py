@@ -59,7 +59,7 @@ async def run_guided(agent: Agent[_Context], run: Run, task: str | list[Any], **
     note = guide.before_final()
     if not note:
         return result
-    request = {"role": "user", "content": note}
+    request: Any = {"role": "user", "content": note}
     again = {name: value for name, value in options.items() if name not in ("session", "previous_response_id")}
     return await Runner.run(result.last_agent, [*result.to_input_list(), request], **again)
 
