@@ -61,7 +61,7 @@ def tasks(*scenarios: str) -> list[list[Trajectory]]:
         return list(pool)
 
 
-APPLICABLE = [name for name in CONDITIONS if name != "multi-rollout"]
+APPLICABLE = [name for name in CONDITIONS if name not in ("multi-rollout", "agent")]
 
 
 @pytest.mark.parametrize("name", APPLICABLE)

@@ -6,5 +6,5 @@ verdict.py     what it all says, in words; table.py for a terminal, report/ for 
 foresight.py   do guards tell failing runs from passing ones? foresight_guards.py judges; to beat: baselines.py
 contest.py     one task with passing and failing runs: what orders are measured on
 split.py       which tasks teach, which are held out, and what may never be on both sides
-conditions/    ten ways to remember the same runs
+conditions/    eleven ways to remember the same runs
 """

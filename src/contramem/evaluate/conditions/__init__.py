@@ -7,14 +7,15 @@
 
 `CONDITIONS` has them by name, in the order of the table; `pick_conditions("none,contramem")` picks some. One
 `ConditionInputs` serves all conditions of a comparison: the bank that several of them need is built once. Without
-`ConditionInputs.model` every memory is made by rules, and says so in `construction.by`. `provider` is all that an agent
-loop needs; `judge` orders recorded runs, where the memory defines an order.
+`ConditionInputs.model` every memory is made by rules, and says so in `construction.by`; only `agent` needs a model.
+`provider` is all that an agent loop needs; `judge` orders recorded runs, where the memory defines an order.
 """
 
 from __future__ import annotations
 
 from contramem.errors import UsageError
 from contramem.evaluate.conditions.ace import ace
+from contramem.evaluate.conditions.agent import agent
 from contramem.evaluate.conditions.awm import awm
 from contramem.evaluate.conditions.cards import (
     append_only,
@@ -72,6 +73,9 @@ CONDITIONS: dict[str, Condition] = {
         FunctionCondition("function-only", "its Function Cards alone", function_only, uses_cards=True),
         FunctionCondition("skill-only", "its Skill Cards alone", skill_only, uses_cards=True),
         FunctionCondition("append-only", "its lessons, each kept as a card of its own", append_only, uses_cards=True),
+        FunctionCondition(
+            "agent", "cards by a model with tools that looks at all runs (needs --model)", agent, uses_cards=True
+        ),
         FunctionCondition("raw", "masked runs that passed the most similar tasks", raw),
         FunctionCondition("awm", "workflows induced from the runs that passed (offline AWM)", awm),
         FunctionCondition("ace", "a playbook grown one run at a time (offline ACE)", ace),

@@ -56,20 +56,20 @@ class _BuiltBank:
 
 def contramem(inputs: ConditionInputs) -> BuiltMemory:
     built = _build_shared(inputs)
-    return _memory(inputs, built.bank, built.together, inputs.reference)
+    return card_memory(inputs, built.bank, built.together, inputs.reference)
 
 
 def function_only(inputs: ConditionInputs) -> BuiltMemory:
     """Of the shared bank (paper, Ablations). Tool contracts say nothing about which run of a task went well."""
     built = _build_shared(inputs)
     kept = _only(built.bank, FunctionCard)
-    return replace(_memory(inputs, kept, built.functions, inputs.reference), judge=None, parts={})
+    return replace(card_memory(inputs, kept, built.functions, inputs.reference), judge=None, parts={})
 
 
 def skill_only(inputs: ConditionInputs) -> BuiltMemory:
     """Of the shared bank."""
     built = _build_shared(inputs)
-    return _memory(inputs, _only(built.bank, SkillCard), built.skills, inputs.reference)
+    return card_memory(inputs, _only(built.bank, SkillCard), built.skills, inputs.reference)
 
 
 def append_only(inputs: ConditionInputs) -> BuiltMemory:
@@ -82,9 +82,9 @@ def append_only(inputs: ConditionInputs) -> BuiltMemory:
         author = DeltasFrom(store.ledger(), rules, str(shared))
     began = reference.clock()
     with open_store(where, create=True) as store:
-        bank = _by_rules(reference, store, author, append_only=True)
+        bank = bank_by_rules(reference, store, author, append_only=True)
     construction = replace(built.together, seconds=built.together.seconds + reference.clock() - began)
-    return _memory(inputs, bank, construction, reference)
+    return card_memory(inputs, bank, construction, reference)
 
 
 def self_memory(inputs: ConditionInputs) -> BuiltMemory:
@@ -103,7 +103,7 @@ def multi_rollout(inputs: ConditionInputs) -> BuiltMemory:
 
 def _of_target(inputs: ConditionInputs, name: str, own: Reference) -> BuiltMemory:
     built = _build(name, inputs, own)
-    return _memory(inputs, built.bank, built.together, own)
+    return card_memory(inputs, built.bank, built.together, own)
 
 
 def _build_shared(inputs: ConditionInputs) -> _BuiltBank:
@@ -125,9 +125,9 @@ def _build_by_rules(inputs: ConditionInputs, reference: Reference, store: Store)
     author, clock = RuleAuthor(reference.vocabulary), reference.clock
     reference.prepare()
     began = clock()
-    _by_rules(reference, store, author, only="functions")
+    bank_by_rules(reference, store, author, only="functions")
     between = clock()
-    bank = _by_rules(reference, store, author, only="skills", reassesses=inputs.reassesses)
+    bank = bank_by_rules(reference, store, author, only="skills", reassesses=inputs.reassesses)
     return _BuiltBank(
         bank,
         ConstructionCost(RULES, len(reference), seconds=between - began),
@@ -135,7 +135,7 @@ def _build_by_rules(inputs: ConditionInputs, reference: Reference, store: Store)
     )
 
 
-def _by_rules(
+def bank_by_rules(
     reference: Reference,
     store: Store,
     author: Author,
@@ -183,9 +183,10 @@ def _only(bank: Bank, kind: type[FunctionCard] | type[SkillCard]) -> Bank:
     return Bank({card_id: entry for card_id, entry in bank.entries.items() if isinstance(entry.card, kind)})
 
 
-def _memory(
+def card_memory(
     inputs: ConditionInputs, bank: Bank, construction: ConstructionCost, learned_from: Reference
 ) -> BuiltMemory:
+    """A bank as a memory: what it shows, and how its guards order runs."""
     frozen = parse_frozen(freeze(bank, inputs.profile, inputs.ability_profiles), "this bank")
     guards, habits = CardGuards(bank), Habits.learn(contests(learned_from.tasks))
     return BuiltMemory(

@@ -1,0 +1,34 @@
+"""Cards by a model that looks at all runs with the instruments of an author. Function Cards are those of the rules."""
+
+from __future__ import annotations
+
+from contramem.bank.store import open_store
+from contramem.build.agent.rounds import AgentPlan
+from contramem.build.rules.author import RuleAuthor
+from contramem.evaluate.conditions.cards import bank_by_rules, card_memory
+from contramem.evaluate.conditions.condition import BuiltMemory, ConditionInputs, ConstructionCost, NotApplicable
+from contramem.pipeline import build_by_agent
+from contramem.study.run_set import RunSet
+from contramem.study.tables import open_tables
+from contramem.traces.pool import Pool
+
+
+def agent(inputs: ConditionInputs) -> BuiltMemory:
+    """The bank of `build --author agent`. It learns from reference runs alone, half of which it keeps back itself."""
+    model, reference = inputs.model, inputs.reference
+    if model is None:
+        raise NotApplicable("a model has to look at the runs, and none is named: give --model")
+    where = inputs.store("agent", reference)
+    reference.prepare()
+    began = reference.clock()
+    with open_store(where, create=True) as store, Pool(reference.runs) as pool, open_tables(pool) as tables:
+        bank_by_rules(reference, store, RuleAuthor(reference.vocabulary), only="functions")
+        exchange, answer = model.asking(store)
+        run_set = RunSet.of(run for task in pool for run in task)
+        plan = AgentPlan(run_set, tables, where.with_suffix(".trials.jsonl"), model.caller.parallel)
+        build = build_by_agent(plan, store, model.choice, answer, exchange=exchange)
+        if build.stopped is not None:
+            raise build.stopped
+        seconds = reference.clock() - began
+        construction = ConstructionCost.of_calls(model.choice.name, len(reference), store.calls(), seconds)
+        return card_memory(inputs, store.bank(), construction, reference)
