@@ -16,19 +16,19 @@ from contramem.bank.store import open_store
 from contramem.cli import cli
 from contramem.study.run_set import RunSet
 from contramem.study.tables import open_tables
-from contramem.traces.pool import Pool
 
 mcp = pytest.importorskip("mcp", reason="the author's server is an extra: pip install 'contramem[author]'")
 
 
 def _ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[str]:
     """What the tools answer to these calls, one after the other."""
-    from contramem.study.mcp_author import author_server
+    from contramem.study.mcp_author import author_server, open_instruments
 
     async def ask() -> list[str]:
         store, log = str(folder / "bank.db"), folder / "trials.jsonl"
-        with Pool(note_office()) as pool, open_tables(pool) as tables:
-            server = author_server(RunSet.of(note_office()), tables, store, "coder", log)
+        run_set = RunSet.of(note_office())
+        with open_tables(run_set) as tables:
+            server = author_server(lambda: open_instruments(run_set, tables, store, "coder", log))
             async with mcp.Client(server) as client:
                 return [(await client.call_tool(name, given)).content[0].text for name, given in calls]
 

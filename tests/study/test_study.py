@@ -22,7 +22,6 @@ from contramem.study.atoms import find_boundary, names_an_amount
 from contramem.study.run_set import RunSet
 from contramem.study.tables import RunTables, open_tables
 from contramem.study.trial import try_guard
-from contramem.traces.pool import Pool
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def office() -> RunSet:
 
 @pytest.fixture(scope="module")
 def tables() -> Iterator[RunTables]:
-    with Pool(note_office()) as pool, open_tables(pool) as opened:
+    with open_tables(RunSet.of(note_office())) as opened:
         yield opened
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,8 +32,8 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
 from contramem.pipeline import build_bank, contrast_all
-from contramem.study.ask import DEFAULT_LOG, open_run_set
-from contramem.study.tables import open_tables
+from contramem.study.ask import DEFAULT_LOG
+from contramem.study.run_cache import open_study
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 from contramem.traces.trajectory import Tool, Trajectory
@@ -217,9 +217,10 @@ def _build_by_agent(
         with (
             read_pool(paths, options, choice.sources, tools) as every,
             limit_rollouts(every, choice.rollouts) as pool,
-            open_tables(pool) as tables,
+            open_study(paths, options, lambda: nullcontext(pool), cache=None) as study,
+            study.tables() as tables,
         ):
-            plan = AgentPlan(open_run_set(pool), tables, log, by_model.parallel)
+            plan = AgentPlan(study.run_set, tables, log, by_model.parallel)
             if model is None:
                 _show_foreseen(build_agent.foresee(plan, where, by_model), by_model, as_json)
                 return

@@ -9,10 +9,11 @@ import click
 
 from contramem.bank.store import open_store
 from contramem.cli.output import print_json
-from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.reading import how_to_read
 from contramem.cli.review import by_option
+from contramem.cli.study_runs import study_runs
 from contramem.errors import UsageError
-from contramem.study.ask import DEFAULT_LOG, open_run_set
+from contramem.study.ask import DEFAULT_LOG
 from contramem.study.proposal import read_proposals
 from contramem.study.propose import Proposer, Reply, propose
 from contramem.study.trial_log import TrialLog
@@ -48,10 +49,8 @@ def propose_command(
     the bank. Duplicates, wider and narrower cards are edited after confirmation. Every decision is in the ledger.
     """
     proposals = read_proposals(file)
-    with read_pool(paths, options) as pool:
-        run_set = open_run_set(pool)
-    author = Proposer(name, run_set, TrialLog(Path(log), run_set.digest))
-    with open_store(where, create=True) as store:
+    with study_runs(paths, options) as study, open_store(where, create=True) as store:
+        author = Proposer(name, study.run_set, TrialLog(Path(log), study.run_set.digest))
         replies = propose(proposals, store, author, lambda question: yes or _ask(question))
     if as_json:
         print_json([vars(reply) for reply in replies])

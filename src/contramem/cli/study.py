@@ -9,10 +9,11 @@ import click
 from rich.console import Console
 
 from contramem.cli.output import print_json, progress
-from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.reading import how_to_read
+from contramem.cli.study_runs import no_cache_option, study_runs
 from contramem.cli.study_view import show_answer, show_explanation, show_kinds, show_trial
 from contramem.errors import UsageError
-from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, open_run_set, try_on
+from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.report_json import explanation_json, trial_json
 from contramem.traces.reader import ReadOptions
 
@@ -23,21 +24,22 @@ _RUNS = click.argument("path", metavar="RUNS", type=click.Path(path_type=Path))
 @_RUNS
 @click.argument("sql", metavar="SQL", required=False)
 @how_to_read
+@no_cache_option
 @click.option("--schema", is_flag=True, help="Print the tables and their columns, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Rows as JSON objects.")
-def query(path: Path, sql: str | None, options: ReadOptions, schema: bool, as_json: bool) -> None:
+def query(path: Path, sql: str | None, options: ReadOptions, no_cache: bool, schema: bool, as_json: bool) -> None:
     """Run SQL over RUNS as tables (DuckDB): runs, calls, arguments, fields, messages, outcomes, kinds.
 
     The database can only be read and cannot touch the disk. Values are shown as recorded.
     """
-    from contramem.study.tables import SCHEMA, open_tables
+    from contramem.study.tables import SCHEMA
 
     if schema or sql is None:
         if sql is None and not schema:
             raise UsageError("give a query, or --schema to see the tables.")
         print_json(SCHEMA) if as_json else click.echo(_schema_text(SCHEMA))
         return
-    with read_pool((path,), options) as pool, progress() as bars, open_tables(pool, bars) as tables:
+    with study_runs((path,), options, no_cache) as study, progress() as tell, study.tables(tell) as tables:
         answer = tables.query(sql)
     if as_json:
         print_json([dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows])
@@ -58,11 +60,12 @@ def _plain(value: object) -> object:
 @click.command()
 @_RUNS
 @how_to_read
+@no_cache_option
 @click.option("--json", "as_json", is_flag=True, help="All kinds with their tasks, for machines.")
-def kinds(path: Path, options: ReadOptions, as_json: bool) -> None:
+def kinds(path: Path, options: ReadOptions, no_cache: bool, as_json: bool) -> None:
     """Group the tasks of RUNS into kinds (same functions, near wording), with pass rates by source."""
-    with read_pool((path,), options) as pool:
-        rows = list_kinds(open_run_set(pool))
+    with study_runs((path,), options, no_cache) as study:
+        rows = list_kinds(study.run_set)
     if as_json:
         print_json([row._asdict() for row in rows])
     else:
@@ -73,6 +76,7 @@ def kinds(path: Path, options: ReadOptions, as_json: bool) -> None:
 @click.argument("guard", metavar="GUARD")
 @_RUNS
 @how_to_read
+@no_cache_option
 @click.option("--kind", metavar="K", help="Only tasks of this kind.")
 @click.option("--confirm", is_flag=True, help="Hold the guard against the half of the tasks that is kept back.")
 @click.option("--all", "on_all", is_flag=True, help="Use all tasks. Nothing can be confirmed on them afterwards.")
@@ -85,6 +89,7 @@ def try_(
     guard: str,
     path: Path,
     options: ReadOptions,
+    no_cache: bool,
     kind: str | None,
     confirm: bool,
     on_all: bool,
@@ -100,8 +105,8 @@ def try_(
     if confirm and on_all:
         raise UsageError("--confirm needs the half that --all gives away. Choose one of them.")
     request = TrialRequest(guard, kind, confirm, on_all, Path(log), by, datetime.now(UTC).isoformat(timespec="seconds"))
-    with read_pool((path,), options) as pool:
-        report = try_on(open_run_set(pool), request)
+    with study_runs((path,), options, no_cache) as study:
+        report = try_on(study.run_set, request)
     if as_json:
         print_json(trial_json(report))
     else:
@@ -111,6 +116,7 @@ def try_(
 @click.command()
 @_RUNS
 @how_to_read
+@no_cache_option
 @click.option("--kind", metavar="K", help="Tasks of this kind.")
 @click.option("--function", metavar="F", help="Tasks in which some run calls this function, whatever their kind.")
 @click.option("--limit", type=click.IntRange(min=1), default=8, show_default=True, help="Differences per kind.")
@@ -119,6 +125,7 @@ def try_(
 def explain(
     path: Path,
     options: ReadOptions,
+    no_cache: bool,
     kind: str | None,
     function: str | None,
     limit: int,
@@ -129,8 +136,8 @@ def explain(
 
     Without --kind and --function every kind is explained, largest first.
     """
-    with read_pool((path,), options) as pool:
-        reports = explain_kind(open_run_set(pool), kind=kind, function=function, limit=limit, on_all=on_all)
+    with study_runs((path,), options, no_cache) as study:
+        reports = explain_kind(study.run_set, kind=kind, function=function, limit=limit, on_all=on_all)
     if as_json:
         print_json([explanation_json(report) for report in reports])
     else:

@@ -13,7 +13,7 @@ from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.study.explain import Explanation, explain
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import Split, sharpen
-from contramem.study.trial import Trial, weigh
+from contramem.study.trial import Trial, replay_guard, try_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
 from contramem.traces.pool import Pool
 
@@ -121,14 +121,13 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     wanted = None if tasks is None else tasks.__contains__
     log = TrialLog(request.log, run_set.digest)
     runs = run_set.select(half=None if request.on_all else "open", wanted=wanted)
-    verdicts = [run.recorded.replay(guard) for run in runs]
+    verdicts = replay_guard(guard, runs)
     trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
     log.record(trial, "open", request.by, request.at)
     confirmation = None
     if request.confirm:
         kept_back = run_set.select(half="kept back", wanted=wanted)
-        weighed = weigh(guard, [(run, run.recorded.replay(guard)) for run in kept_back], run_set)
-        confirmation = log.confirm(weighed, request.by, request.at)
+        confirmation = log.confirm(try_guard(guard, kept_back, run_set), request.by, request.at)
     splits = sharpen(guard, runs, verdicts, run_set) if trial.contradicting else []
     return TrialReport(trial, tuple(splits[:SHOWN_SPLITS]), confirmation, *log.count(), request.on_all)
 
@@ -161,5 +160,5 @@ def _selections(run_set: RunSet, kind: str | None, function: str | None) -> list
         return [(each.name, each.tasks) for each in run_set.kinds]
     if function not in run_set.functions:
         raise UsageError(f"no run calls {function!r}{nearest(function, run_set.functions)}")
-    tasks = [t for t, runs in run_set.by_task.items() if any(function in run.recorded.functions for run in runs)]
+    tasks = [t for t, runs in run_set.by_task.items() if any(function in run.called for run in runs)]
     return [(function, tuple(tasks))]

@@ -16,6 +16,8 @@ from contramem.whole_file import replacing
 AuthorClient: TypeAlias = Literal["claude-code", "codex", "cursor"]
 SKILL_NAME = "learn-from-runs"
 SERVER_NAME = "contramem-author"
+TOOL_TIMEOUT_S = 600
+"""The first tool reads the runs. Codex waits a minute if nobody says."""
 _SKILLS: dict[AuthorClient, str] = {
     "claude-code": ".claude/skills",
     "codex": ".agents/skills",
@@ -64,6 +66,7 @@ def _in_toml(before: str, arguments: Sequence[str], path: Path) -> str:
     table = re.compile(rf"\n?\[mcp_servers\.{SERVER_NAME}\]\n(?:(?!\[).*\n?)*")
     block = (
         f"[mcp_servers.{SERVER_NAME}]\ncommand = {json.dumps(sys.executable)}\nargs = {json.dumps(list(arguments))}\n"
+        f"startup_timeout_sec = 60\ntool_timeout_sec = {TOOL_TIMEOUT_S}\n"
     )
     rest = table.sub("", before).rstrip()
     return f"{rest}\n\n{block}" if rest else block

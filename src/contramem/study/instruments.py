@@ -53,9 +53,7 @@ class Instruments:
 
     @property
     def tools(self) -> tuple[Callable[..., str], ...]:
-        return (
-            self.show_kinds, self.explain_runs, self.query_runs, self.try_guard, self.show_cards, self.propose_card,
-        )  # fmt: skip
+        return tuple(getattr(self, tool.__name__) for tool in INSTRUMENTS)
 
     def show_kinds(self) -> str:
         """The kinds of tasks in the runs, with pass rates by source. Start here. Tasks of a kind: the table `kinds`."""
@@ -122,6 +120,16 @@ class Instruments:
             "ability": ability or None, "replaces": replaces,
         }  # fmt: skip
         return _answer(lambda: vars(self.desk.propose(parse_proposal(card, "card"), carry_out_edits)))
+
+
+INSTRUMENTS: tuple[Callable[..., str], ...] = (
+    Instruments.show_kinds,
+    Instruments.explain_runs,
+    Instruments.query_runs,
+    Instruments.try_guard,
+    Instruments.show_cards,
+    Instruments.propose_card,
+)
 
 
 def read_skill() -> str:

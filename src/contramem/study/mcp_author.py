@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, wraps
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 
 from contramem.bank.bank import Bank
 from contramem.bank.store import open_store
-from contramem.errors import UsageError
-from contramem.study.instruments import TABLES, Instruments, read_instructions
+from contramem.errors import ContramemError, UsageError
+from contramem.study.instruments import INSTRUMENTS, TABLES, Instruments, read_instructions
 from contramem.study.proposal import Proposal
 from contramem.study.propose import Proposer, Reply, propose
 from contramem.study.run_set import RunSet
@@ -44,12 +49,17 @@ class StoreDesk:
         return reply
 
 
-def author_server(run_set: RunSet, tables: RunTables, store: str, name: str, log: Path) -> MCPServer:
-    """The server over some runs and a store, ready to run."""
+OpenInstruments = Callable[[], Instruments]
+
+
+def author_server(open_instruments: OpenInstruments) -> MCPServer:
+    """The server, ready to run. The instruments are opened when a tool is first called: clients do not wait long for a
+    server to start, and reading many runs takes a while."""
     serves = MCPServer("contramem-author", version=version("contramem"), instructions=INSTRUCTIONS, log_level="WARNING")
-    desk = StoreDesk(store, Proposer(name, run_set, TrialLog(log, run_set.digest)))
-    for tool in Instruments(run_set, tables, desk, name, log).tools:
-        serves.tool(structured_output=False)(tool)
+    opened = cache(open_instruments)
+    one_at_a_time = Lock()  # a client may call several tools at once, and the runs are one file
+    for tool in INSTRUMENTS:
+        serves.tool(structured_output=False)(_open_late(tool, opened, one_at_a_time))
 
     @serves.prompt()
     def learn_from_these_runs() -> str:
@@ -57,3 +67,27 @@ def author_server(run_set: RunSet, tables: RunTables, store: str, name: str, log
         return read_instructions()
 
     return serves
+
+
+def open_instruments(run_set: RunSet, tables: RunTables, store: str, name: str, log: Path) -> Instruments:
+    """The instruments over some runs and a store."""
+    desk = StoreDesk(store, Proposer(name, run_set, TrialLog(log, run_set.digest)))
+    return Instruments(run_set, tables, desk, name, log)
+
+
+def _open_late(tool: Callable[..., str], opened: OpenInstruments, lock: Lock) -> Callable[..., str]:
+    """A tool that looks from outside like the method `tool`, without its `self`."""
+
+    @wraps(tool)
+    def call(**given: Any) -> str:
+        with lock:
+            try:
+                instruments = opened()
+            except ContramemError as error:
+                return f"Not done: {error}"
+            return str(getattr(instruments, tool.__name__)(**given))
+
+    own = signature(tool, eval_str=True)
+    without_self = list(own.parameters.values())[1:]
+    call.__signature__ = own.replace(parameters=without_self)  # type: ignore[attr-defined]
+    return call

@@ -19,7 +19,7 @@ from contramem.study.ask import read_guard
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import sharpen
-from contramem.study.trial import Trial, weigh
+from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.validate.case import Case, fields
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
@@ -111,7 +111,7 @@ def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
     except GuardError as error:
         return None, str(error)
     runs = run_set.evidence
-    verdicts = [run.recorded.replay(guard) for run in runs]
+    verdicts = replay_guard(guard, runs)
     trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
     counts = trial.counts
     if trial.judgement == "never tried":

@@ -21,7 +21,8 @@ MAX_VALUE_CHARS = 60
 def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog) -> CardSupport:
     """The evidence of a card whose guards were tried on all runs."""
     runs = _telling_runs(trials)
-    tasks = {run.task: run.recorded.run.task_identity for run in runs}
+    first_by_task = {run.task: run for run in reversed(runs)}
+    tasks = {task: run.trajectory.task_identity for task, run in sorted(first_by_task.items())}
     support = {
         str(trial.guard): GuardSupport(
             held=trial.counts.kept_passed, broken=trial.counts.broke_failed, contradicted=trial.counts.broke_passed
@@ -48,7 +49,7 @@ def add_support(before: CardSupport, more: CardSupport) -> CardSupport:
 def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
     """Some of the runs that tell, for the ledger."""
     return tuple(
-        RunRef(task=run.task, source=run.source, run=run.trial, passed=run.passed, origin=str(run.recorded.run.origin))
+        RunRef(task=run.task, source=run.source, run=run.trial, passed=run.passed, origin=str(run.trajectory.origin))
         for run in _telling_runs(trials)[:MAX_RUNS_CITED]
     )
 
@@ -56,7 +57,7 @@ def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
 def find_ability(trials: Sequence[Trial], run_set: RunSet) -> str:
     """The ability of most runs that tell; without any, of most runs."""
     runs = _telling_runs(trials) or run_set.runs
-    return Counter(run.recorded.run.ability or "general" for run in runs).most_common(1)[0][0]
+    return Counter(run.ability or "general" for run in runs).most_common(1)[0][0]
 
 
 def _telling_runs(trials: Sequence[Trial]) -> list[StudyRun]:
@@ -73,7 +74,7 @@ def _grade(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
 
 def _words_of(runs: Sequence[StudyRun]) -> str:
     """The words of the request that the runs were at, without values that they used."""
-    text = runs[0].recorded.run.task
+    text = runs[0].trajectory.task
     given = [value for run in runs for call in run.recorded.calls for value in call.arguments.values()]
     values = {value for value in given if isinstance(value, str) and len(value) <= MAX_VALUE_CHARS and value in text}
     return request_words(strip_values(text), values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -39,9 +39,10 @@ class RecordedAction(EventAction):
 class RecordedActions:
     """The actions of one run. Calls that follow from planted text are left out: they teach nothing."""
 
-    def __init__(self, run: Trajectory) -> None:
+    def __init__(self, run: Trajectory, tainted: Collection[int] | None = None) -> None:
+        """`tainted` are positions of calls that follow from planted text, where somebody has looked for them."""
         self.run = run
-        tainted = find_tainted_calls(run)
+        tainted = find_tainted_calls(run) if tainted is None else tainted
         stream = ActionStream(run.task)
         self.actions: list[Action] = []
         for event in run.events:
@@ -111,13 +112,19 @@ class IndexedRuns:
     def replay(self, guard: Guard) -> tuple[Verdict, ...]:
         """What each run did with the guard. Those that call nothing it is about share one verdict."""
         idle = automaton(guard)
-        heard = None if any(isinstance(condition, TaskSays) for condition in guard.conditions) else idle.hears
+        heard = heard_functions(guard)
         if heard is None:
             return tuple(run.replay(guard) for run in self._runs)
         verdicts: list[Verdict] = [idle.verdict] * len(self._runs)
         for place in {place for function in heard for place in self._calling.get(function, ())}:
             verdicts[place] = self._runs[place].replay(guard)
         return tuple(verdicts)
+
+
+def heard_functions(guard: Guard) -> frozenset[str] | None:
+    """The functions that the guard is about: runs that call none of them share one verdict. None: any may be."""
+    asks_for_request = any(isinstance(condition, TaskSays) for condition in guard.conditions)
+    return None if asks_for_request else automaton(guard).hears
 
 
 def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdict, ...]:

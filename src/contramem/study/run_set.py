@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from typing import Protocol
 
 from contramem.errors import UsageError, nearest
 from contramem.study.halves import Half, split_halves
@@ -15,7 +17,30 @@ from contramem.study.task_groups import TaskProfile
 from contramem.traces.trajectory import Trajectory, digest
 
 
-@dataclass(frozen=True, eq=False)
+class RunLoader(Protocol):
+    """Where runs are: in memory, or on disk."""
+
+    def trajectory(self, place: int) -> Trajectory:
+        """The run as it was recorded."""
+
+    def recorded(self, place: int) -> RecordedActions:
+        """What the run did."""
+
+
+@dataclass(frozen=True)
+class LoadedRuns:
+    """Runs in memory."""
+
+    runs: Sequence[RecordedActions]
+
+    def trajectory(self, place: int) -> Trajectory:
+        return self.runs[place].run
+
+    def recorded(self, place: int) -> RecordedActions:
+        return self.runs[place]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class StudyRun:
     """One run with what a study asks of it."""
 
@@ -25,7 +50,21 @@ class StudyRun:
     trial: str
     passed: bool | None
     """None: nobody knows, or the provider cut the run off. Such a run is no evidence."""
-    recorded: RecordedActions = field(repr=False)
+    ability: str | None
+    called: frozenset[str] = field(repr=False)
+    """What it called, whether that worked or not."""
+    loader: RunLoader = field(repr=False)
+    place: int
+    """Of the run, where it is loaded from."""
+
+    @property
+    def recorded(self) -> RecordedActions:
+        """What it did. Reads it, if the runs are on disk."""
+        return self.loader.recorded(self.place)
+
+    @property
+    def trajectory(self) -> Trajectory:
+        return self.loader.trajectory(self.place)
 
     @property
     def name(self) -> str:
@@ -37,12 +76,15 @@ class RunSet:
     """Runs, the kinds of their tasks, and the half of the tasks that is kept back."""
 
     runs: tuple[StudyRun, ...]
+    profiles: tuple[TaskProfile, ...]
+    """What the kinds of the tasks are told by."""
 
     @classmethod
     def of(cls, trajectories: Iterable[Trajectory]) -> RunSet:
-        """Every run, in the order of task, source and trial."""
-        runs = [study_run(run) for run in trajectories]
-        return cls(tuple(sorted(runs, key=lambda run: (run.task, run.source, run.trial))))
+        """Every run, in memory, in the order of task, source and trial."""
+        runs = sorted(map(study_run, trajectories), key=lambda run: (run.task, run.source, run.trial))
+        by_task = groupby(runs, key=lambda run: run.task)
+        return cls(tuple(runs), tuple(profile_task(task, list(group)) for task, group in by_task))
 
     @cached_property
     def evidence(self) -> tuple[StudyRun, ...]:
@@ -59,7 +101,7 @@ class RunSet:
     @cached_property
     def kinds(self) -> tuple[TaskKind, ...]:
         """The kinds of tasks, largest first."""
-        return group_tasks([profile_task(task, runs) for task, runs in self.by_task.items()])
+        return group_tasks(self.profiles)
 
     @cached_property
     def kind_of_task(self) -> dict[str, str]:
@@ -80,8 +122,8 @@ class RunSet:
 
     @cached_property
     def digest(self) -> str:
-        """A short name for these runs: their tasks, sources and trials."""
-        return digest("\n".join(run.name for run in self.runs))
+        """A short name for these runs: their tasks, sources, trials and outcomes."""
+        return digest("\n".join(f"{run.name} {run.passed}" for run in self.runs))
 
     def kind(self, name: str) -> TaskKind:
         """The kind of this name. Raises UsageError with what was perhaps meant."""
@@ -94,12 +136,16 @@ class RunSet:
     @cached_property
     def functions(self) -> frozenset[str]:
         """Every function that some run called."""
-        return frozenset(action.function for run in self.runs for action in run.recorded.actions if action.function)
+        called = {run.called for run in self.runs}
+        return frozenset(function for functions in called for function in functions if function)
 
 
 def study_run(run: Trajectory) -> StudyRun:
+    """A run in memory."""
     passed = run.outcome.passed if run.outcome.ended != "interrupted" else None
-    return StudyRun(run.task_key, run.source, run.run, passed, RecordedActions(run))
+    actions = RecordedActions(run)
+    called = frozenset(actions.called)
+    return StudyRun(run.task_key, run.source, run.run, passed, run.ability, called, LoadedRuns([actions]), 0)
 
 
 def profile_task(task: str, runs: list[StudyRun]) -> TaskProfile:
@@ -110,6 +156,6 @@ def profile_task(task: str, runs: list[StudyRun]) -> TaskProfile:
         for function in run.recorded.functions:
             called[function] += 1
     writes = {call.function for run in runs for call in run.recorded.calls if call.effect == "write"}
-    first = runs[0].recorded.run
+    first = runs[0].trajectory
     usual = frozenset(function for function, count in called.items() if count * 2 > len(counted))
     return TaskProfile(task, first.environment, first.scenario_id, first.task, usual, usual & writes)

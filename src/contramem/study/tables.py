@@ -6,7 +6,7 @@ The tables are described by SCHEMA, which is also what `contramem query --schema
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -18,11 +18,7 @@ from contramem.errors import UsageError
 from contramem.monitor.comparison import read_number
 from contramem.monitor.results import decode_result, walk
 from contramem.progress import Progress, no_progress
-from contramem.study.halves import split_halves
-from contramem.study.kinds import group_tasks
-from contramem.study.run_set import StudyRun, profile_task, study_run
-from contramem.study.task_groups import TaskProfile
-from contramem.traces.pool import Pool
+from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import Event
 
 SCHEMA: dict[str, dict[str, str]] = {
@@ -53,6 +49,7 @@ SCHEMA: dict[str, dict[str, str]] = {
     "kinds": {"task": "VARCHAR", "kind": "VARCHAR", "half": "VARCHAR", "request": "VARCHAR"},
 }  # fmt: skip
 """Table, column and type. `run_id` joins them; `kinds` joins `runs` by `task`."""
+TABLES = "tables.duckdb"
 MAX_FIELDS = 500
 """Of one result."""
 MAX_ROWS = 10_000
@@ -89,8 +86,10 @@ class RunTables:
 
 
 @contextmanager
-def open_tables(pool: Pool, on_progress: Progress = no_progress) -> Iterator[RunTables]:
-    """The runs of the pool as a database, for as long as the context lasts.
+def open_tables(
+    run_set: RunSet, on_progress: Progress = no_progress, folder: Path | None = None
+) -> Iterator[RunTables]:
+    """The runs as a database, for as long as the context lasts. In `folder` it stays for the next time.
 
     The file is filled, closed and opened again read-only, with access to anything else on the disk switched off and the
     settings locked, so that no statement can undo that.
@@ -99,9 +98,11 @@ def open_tables(pool: Pool, on_progress: Progress = no_progress) -> Iterator[Run
         import duckdb
     except ImportError as error:
         raise UsageError("queries need DuckDB: pip install 'contramem[author]'.") from error
-    with tempfile.TemporaryDirectory(prefix="contramem-query-") as folder:
-        path = Path(folder) / "runs.duckdb"
-        _fill(path, Path(folder), pool, on_progress)
+    with tempfile.TemporaryDirectory(prefix="contramem-query-", dir=folder) as working:
+        path = (folder or Path(working)) / TABLES
+        if not path.exists():
+            _fill(Path(working) / "filling.duckdb", Path(working), run_set, on_progress)
+            (Path(working) / "filling.duckdb").replace(path)
         config: dict[str, Any] = {
             "enable_external_access": "false",
             "lock_configuration": "true",
@@ -114,13 +115,16 @@ def open_tables(pool: Pool, on_progress: Progress = no_progress) -> Iterator[Run
             connection.close()
 
 
-def _fill(path: Path, folder: Path, pool: Pool, on_progress: Progress) -> None:
+def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> None:
     import duckdb
 
     with ExitStack() as stack:
         files = {name: stack.enter_context((folder / f"{name}.jsonl").open("wb")) for name in SCHEMA}
-        profiles = list(_write_runs(pool, files, on_progress))
-        _write_kinds(profiles, files["kinds"])
+        for number, run in enumerate(run_set.runs, 1):
+            for table, row in _rows(number, run):
+                files[table].write(msgspec.json.encode(row) + b"\n")
+            on_progress("tables", number, len(run_set.runs))
+        _write_kinds(run_set, files["kinds"])
     connection = duckdb.connect(str(path))
     try:
         for name, columns in SCHEMA.items():
@@ -134,30 +138,16 @@ def _fill(path: Path, folder: Path, pool: Pool, on_progress: Progress) -> None:
         connection.close()
 
 
-def _write_runs(pool: Pool, files: Mapping[str, IO[bytes]], on_progress: Progress) -> Iterator[TaskProfile]:
-    """Write the rows of each task and let its runs go: a pool may be larger than memory."""
-    number, tasks = 0, pool.tasks()
-    for done, task in enumerate(tasks, 1):
-        runs = [study_run(trajectory) for trajectory in pool.runs(task)]
-        for run in runs:
-            number += 1
-            for table, row in _rows(number, run):
-                files[table].write(msgspec.json.encode(row) + b"\n")
-        yield profile_task(task, runs)
-        on_progress("tables", done, len(tasks))
-
-
-def _write_kinds(profiles: list[TaskProfile], file: IO[bytes]) -> None:
-    kinds = group_tasks(profiles)
-    halves, texts = split_halves(kinds), {profile.task: profile.text for profile in profiles}
-    for kind in kinds:
+def _write_kinds(run_set: RunSet, file: IO[bytes]) -> None:
+    texts = {profile.task: profile.text for profile in run_set.profiles}
+    for kind in run_set.kinds:
         for task in kind.tasks:
-            row = {"task": task, "kind": kind.name, "half": halves[task], "request": texts[task]}
+            row = {"task": task, "kind": kind.name, "half": run_set.halves[task], "request": texts[task]}
             file.write(msgspec.json.encode(row) + b"\n")
 
 
 def _rows(number: int, run: StudyRun) -> Iterator[tuple[str, dict[str, Any]]]:
-    trajectory = run.recorded.run
+    trajectory = run.trajectory
     usage, outcome = trajectory.usage, trajectory.outcome
     yield "runs", {
         "run_id": number, "task": run.task, "source": run.source, "trial": run.trial,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from contramem.chance import OutcomeTable, chance
+from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
-from contramem.study.recorded_actions import replay_on_all
+from contramem.study.recorded_actions import heard_functions
 from contramem.study.run_set import RunSet, StudyRun
 
 Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
@@ -60,8 +61,16 @@ class Trial:
 
 def try_guard(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> Trial:
     """Replay the guard on `runs`, which are runs of `run_set`."""
-    verdicts = replay_on_all(guard, (run.recorded for run in runs))
-    return weigh(guard, list(zip(runs, verdicts, strict=True)), run_set)
+    return weigh(guard, zip(runs, replay_guard(guard, runs), strict=True), run_set)
+
+
+def replay_guard(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
+    """What each run did with the guard. Runs that call nothing it is about are not even loaded."""
+    heard = heard_functions(guard)
+    if heard is None:
+        return [run.recorded.replay(guard) for run in runs]
+    idle = automaton(guard).verdict
+    return [idle if heard.isdisjoint(run.called) else run.recorded.replay(guard) for run in runs]
 
 
 def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:

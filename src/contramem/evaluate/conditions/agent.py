@@ -21,10 +21,11 @@ def agent(inputs: ConditionInputs) -> BuiltMemory:
     where = inputs.store("agent", reference)
     reference.prepare()
     began = reference.clock()
-    with open_store(where, create=True) as store, Pool(reference.runs) as pool, open_tables(pool) as tables:
+    with Pool(reference.runs) as pool:
+        run_set = RunSet.of(run for task in pool for run in task)
+    with open_store(where, create=True) as store, open_tables(run_set) as tables:
         bank_by_rules(reference, store, RuleAuthor(reference.vocabulary), only="functions")
         exchange, answer = model.asking(store)
-        run_set = RunSet.of(run for task in pool for run in task)
         plan = AgentPlan(run_set, tables, where.with_suffix(".trials.jsonl"), model.caller.parallel)
         build = build_by_agent(plan, store, model.choice, answer, exchange=exchange)
         if build.stopped is not None:
