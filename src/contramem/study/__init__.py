@@ -1,6 +1,7 @@
 """The instruments of an author: look at all runs, suppose, try, explain, propose. For people, coding agents and rules.
 
 run_set.py      RunSet: all runs of a domain, ready to be asked many times; recorded_actions.py: what one run did
+run_file.py     the same runs on disk, with an index; run_cache.py: kept for the next command
 kinds.py        tasks of one kind: same functions, near wording; task_groups.py: which group a task is nearest to
 halves.py       which tasks are tried on, and which are kept back to confirm
 trial.py        Trial: a guard on all runs, counted by outcome, kind and source

@@ -42,7 +42,7 @@ class RecordedActions:
     def __init__(self, run: Trajectory, tainted: Collection[int] | None = None) -> None:
         """`tainted` are positions of calls that follow from planted text, where somebody has looked for them."""
         self.run = run
-        tainted = find_tainted_calls(run) if tainted is None else tainted
+        self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
         stream = ActionStream(run.task)
         self.actions: list[Action] = []
         for event in run.events:

@@ -13,7 +13,6 @@ from typing import IO
 
 import msgspec
 
-from contramem.contrast.taint import find_tainted_calls
 from contramem.progress import Progress, no_progress
 from contramem.study.recorded_actions import RecordedActions
 from contramem.study.run_set import RunSet, StudyRun, profile_task, study_run
@@ -67,7 +66,7 @@ def write_run_file(pool: Pool, folder: Path, on_progress: Progress = no_progress
             profiles.append(profile_task(task, runs))
             for run in runs:
                 called = tuple(functions.setdefault(function, len(functions)) for function in sorted(run.called))
-                stored = _encode(_stored(run.trajectory))
+                stored = _encode(_stored(run.recorded))
                 place = (end, len(stored))
                 rows.append(_Row(number, run.source, run.trial, run.passed, run.ability, called, *place))
                 end += file.write(stored)
@@ -77,9 +76,9 @@ def write_run_file(pool: Pool, folder: Path, on_progress: Progress = no_progress
     return end
 
 
-def _stored(run: Trajectory) -> _StoredRun:
+def _stored(actions: RecordedActions) -> _StoredRun:
     # What tools were described like is the same in most runs, large, and nothing that a study asks for.
-    return _StoredRun(msgspec.structs.replace(run, tools=()), tuple(sorted(find_tainted_calls(run))))
+    return _StoredRun(msgspec.structs.replace(actions.run, tools=()), tuple(sorted(actions.tainted)))
 
 
 class RunFile:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -130,16 +131,26 @@ def mask_name(name: str) -> str:
 def is_secret_name(name: str, value: object = None) -> bool:
     """Does the name of an argument or field say that its value is a secret? A bare `key` does unless `value` is a plain
     word, as the keys of a settings tool are."""
-    named = [word.lower() for word in words(name)] or [name.lower()]
     if isinstance(value, bool) or value is None:
         return False
+    named = _split_name(name)
+    if named == ("key",):
+        return not (isinstance(value, str) and _PLAIN_KEY.fullmatch(value))
+    return _names_a_secret(named)
+
+
+@lru_cache(maxsize=8192)  # the same few names stand in every run
+def _split_name(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words(name)) or (name.lower(),)
+
+
+@lru_cache(maxsize=8192)
+def _names_a_secret(named: tuple[str, ...]) -> bool:
     if not _ALONE.isdisjoint(named) and named[-1] not in ("id", "name", "count", "length", "type", "hint", "policy"):
         return True
     if any(pair in _PAIRS for pair in pairwise(named)) and named[-1] != "name":
         return True
-    if named[-1] in _LAST:
-        return _NOT_SECRET_TOKENS.isdisjoint(named)
-    return named == ["key"] and not (isinstance(value, str) and _PLAIN_KEY.fullmatch(value))
+    return named[-1] in _LAST and _NOT_SECRET_TOKENS.isdisjoint(named)
 
 
 def _field_of(key: str, around: str, value: object) -> str:
