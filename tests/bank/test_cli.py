@@ -11,8 +11,10 @@ import pytest
 from bank_examples import DELETE_EMAIL, FOOTING, KEEP_EXCEPTION, add, amend, build_function, decide, delta, refuse
 from click.testing import CliRunner, Result
 
+from contramem.bank.frozen import load_frozen
 from contramem.bank.store import open_store
 from contramem.cli import cli, main
+from contramem.errors import BankFileError
 
 # Until click 8.2 a runner mixed stderr into stdout unless told not to.
 APART = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
@@ -119,6 +121,18 @@ def test_an_edited_file_is_read_with_a_word_of_warning(store, tmp_path):
     run("freeze", store, "--out", str(frozen))
     frozen.write_text(frozen.read_text().replace("Partition before", "Split before"))
     assert "edited after it was frozen" in run("show", str(frozen)).stderr
+
+
+def test_a_file_that_was_cut_short_is_refused_and_importing_it_retires_nothing_unasked(store, tmp_path, capsys):
+    frozen = tmp_path / "bank.jsonl"
+    run("freeze", store, "--out", str(frozen))
+    frozen.write_text("".join(frozen.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(BankFileError, match="holds 2 of the 3 cards that line 1 counts"):
+        load_frozen(frozen)
+    with pytest.raises(SystemExit):
+        main(["bank", "import", store, str(frozen)])
+    assert "lacks 1 of 3 cards of the store. Retire them? Say so with --yes" in capsys.readouterr().err
+    assert len(in_json("import", store, str(frozen), "--yes")) == 1
 
 
 def test_a_frozen_bank_can_be_imported_into_a_new_store(store, tmp_path):

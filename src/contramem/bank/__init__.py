@@ -8,6 +8,8 @@
     store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and calls.py (replies of models)
     frozen.py    the frozen bank, one file; locate.py opens whichever it is, imported.py takes edits back in
     kept_banks.py  the last frozen banks, and the way back to one of them
+    check.py     is a store whole, and what is left of a damaged one; chain.py seals the ledger
+    forget.py    erases what some runs taught
 
 For people: acts.py is what they may do, story.py, difference.py, summary.py and render.py what they look at.
 """

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import sqlalchemy as sql
+from pydantic import ValidationError
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
@@ -153,6 +154,9 @@ def explain_errors(where: str) -> Iterator[None]:
     """Turn what a user can fix (disk, rights, locks, connection, wrong file) into a StoreError; let bugs through."""
     try:
         yield
+    except (ValidationError, UnicodeDecodeError, OverflowError, sql.exc.NoSuchColumnError) as error:
+        # Rows that this program wrote and cannot read again. What it is given to write is valid before it comes here.
+        raise StoreError(f"{without_password(where)}: {_DAMAGED.format('a row cannot be read')}") from error
     except (DBAPIError, sqlite3.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         advice = _sqlite_advice(cause) if isinstance(cause, sqlite3.Error) else _postgres_advice(error)
@@ -170,13 +174,22 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_PERM: "may not be opened. Check the rights of file and folder.",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that the folder exists, and the rights of both.",
     sqlite3.SQLITE_NOTADB: "is not a store: it is no SQLite file.",
-    sqlite3.SQLITE_CORRUPT: "is damaged. Restore a back-up, or `sqlite3 FILE .recover`.",
+    sqlite3.SQLITE_CORRUPT: "is damaged. `contramem bank check FILE` says what can be saved.",
+    sqlite3.SQLITE_MISMATCH: "is damaged. `contramem bank check FILE` says what can be saved.",
+    sqlite3.SQLITE_TOOBIG: "is damaged. `contramem bank check FILE` says what can be saved.",
 }
+_DAMAGED = "is damaged ({}). `contramem bank check FILE` says what can be saved."
+# What SQLite calls a plain error although the statement is right: the file is wrong.
+_SIGNS_OF_DAMAGE = re.compile(
+    r"no such (?:table|column)|malformed|could not decode|has no column|is not a table", re.IGNORECASE
+)
 
 
 def _sqlite_advice(error: sqlite3.Error) -> str | None:
     code = getattr(error, "sqlite_errorcode", 0)
     advice = _SQLITE_ADVICE.get(code & 0xFF)
+    if advice is None and _SIGNS_OF_DAMAGE.search(str(error)):
+        return _DAMAGED.format(error)
     return f"{advice} ({error.sqlite_errorname})" if advice else None
 
 

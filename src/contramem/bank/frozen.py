@@ -40,6 +40,11 @@ class BankHeader(Strict):
     skills: dict[str, int]
     """By ability."""
 
+    @property
+    def cards(self) -> int:
+        """How many lines follow."""
+        return self.functions + sum(self.skills.values())
+
     def profile_of(self, ability: str | None) -> str:
         """The profile for tasks of an ability, however its label is capitalized."""
         own = {name.casefold(): profile for name, profile in self.ability_profiles.items()}
@@ -78,6 +83,11 @@ class FrozenBank:
     cards: tuple[FrozenCard, ...]
     edited: bool = False
     """The lines are no longer those that the header's hash is of."""
+
+    @property
+    def missing(self) -> int:
+        """How many cards fewer there are than the header counts."""
+        return max(0, self.header.cards - len(self.cards))
 
     @property
     def functions(self) -> tuple[FrozenFunction, ...]:
@@ -131,6 +141,12 @@ def load_frozen(path: Path, *, allow_edited: bool = False) -> FrozenBank:
     except OSError as error:
         raise BankFileError(f"{path}: cannot be read ({error.strerror}).") from error
     bank = parse_frozen(content, str(path))
+    if bank.missing and not allow_edited:
+        raise BankFileError(
+            f"{path}: holds {len(bank.cards)} of the {bank.header.cards} cards that line 1 counts: it was cut short, "
+            f"or somebody took cards out. Get the whole file again, or freeze the store it came from. Importing it "
+            f"(`contramem bank import STORE {path}`) would retire the other {bank.missing}, and asks before it does."
+        )
     if bank.edited and not allow_edited:
         raise BankFileError(
             f"{path}: its cards were changed after it was frozen, so the hash in line 1 no longer fits. Bring the edit "

@@ -23,6 +23,7 @@ from contramem.bank import calls, migrations
 from contramem.bank.bank import Bank, BankEntry, Change
 from contramem.bank.calls import StoredExchange
 from contramem.bank.card import SkillCard
+from contramem.bank.chain import last_seal, seal
 from contramem.bank.database import connect, escape_like, explain_errors, sole_writer
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
@@ -40,8 +41,8 @@ _PUT_CARD = sql.text(
 )
 _LAST = sql.text("SELECT max(number) FROM contramem_decisions")
 _PUT_DECISION = sql.text(
-    "INSERT INTO contramem_decisions (number, recorded_at, operation, accepted, ability, author, decision)"
-    " VALUES (:number, :recorded_at, :operation, :accepted, :ability, :author, :decision)"
+    "INSERT INTO contramem_decisions (number, recorded_at, operation, accepted, ability, author, decision, chain)"
+    " VALUES (:number, :recorded_at, :operation, :accepted, :ability, :author, :decision, :chain)"
 )
 _PUT_CHANGE = sql.text(
     "INSERT INTO contramem_changes (number, position, card_id, change) VALUES (:number, :position, :card_id, :change)"
@@ -100,7 +101,7 @@ class Store:
         """The bank as it is now."""
         with self._reading() as connection:
             rows = connection.execute(_BANK).all()
-        return Bank({card_id: BankEntry.model_validate_json(holding) for card_id, holding in rows})
+            return Bank({card_id: BankEntry.model_validate_json(holding) for card_id, holding in rows})
 
     def bank_at(self, number: int) -> Bank:
         """The bank as it was after decision `number`, made again from the ledger."""
@@ -129,7 +130,7 @@ class Store:
             changed = defaultdict[int, list[Change]](list)
             for number, change in connection.execute(sql.text(_CHANGES.format(which)), values):
                 changed[number].append(Change.model_validate_json(change))
-        return tuple(LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
+            return tuple(LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
 
     def progress(self) -> dict[str, str]:
         """What builds have recorded as done or begun: state by step."""
@@ -199,8 +200,38 @@ class Store:
                 calls.charge(self._writer, digest)
         return entries
 
+    def erase(self, erase: Callable[[Connection], int]) -> int:
+        """Let `erase` delete in one transaction, and give back the space, so that no free page keeps what was there."""
+        assert self._writer is not None, "erase() belongs inside `with store.writing(...)`"
+        is_sqlite = self._writer.dialect.name == "sqlite"
+        with explain_errors(self.where):
+            if is_sqlite:
+                self._run_alone("PRAGMA secure_delete = ON")
+            with self._writer.begin():
+                erased = erase(self._writer)
+            if is_sqlite:
+                self._run_alone("VACUUM")
+                self._run_alone("PRAGMA wal_checkpoint(TRUNCATE)")
+        return erased
+
+    def _run_alone(self, statement: str) -> None:
+        """A statement that SQLite takes outside of transactions only."""
+        assert self._writer is not None
+        raw = self._writer.connection.driver_connection
+        assert raw is not None
+        raw.execute(statement).fetchall()
+
+    def texts(self, columns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """(table, text) of every row, for a search."""
+        with self._reading() as connection:
+            for table, text in columns.items():
+                for (value,) in connection.exec_driver_sql(f"SELECT {text} FROM {table}"):
+                    yield table, str(value)
+
     def _append(self, connection: Connection, entry: LedgerEntry) -> None:
         decision = entry.decision
+        text = decision.model_dump_json(exclude={"changes"})
+        changes = [change.model_dump_json() for change in decision.changes]
         row = {
             "number": entry.number,
             "recorded_at": entry.at,
@@ -208,7 +239,8 @@ class Store:
             "accepted": decision.accepted,
             "ability": decision.ability,
             "author": str(decision.by),
-            "decision": decision.model_dump_json(exclude={"changes"}),
+            "decision": text,
+            "chain": seal(last_seal(connection), entry.number, entry.at, text, changes),
         }
         connection.execute(_PUT_DECISION, row)
         for position, change in enumerate(decision.changes):
@@ -227,7 +259,7 @@ class Store:
         text = change.model_dump_json()
         row = {"number": number, "position": position, "card_id": change.card_id, "change": text}
         connection.execute(_PUT_CHANGE, row)
-        connection.execute(_PUT_CARD, _card_row(change.after))
+        connection.execute(_PUT_CARD, card_row(change.after))
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -286,7 +318,8 @@ def _decision(text: str, changes: list[Change]) -> Decision:
     return decision.model_copy(update={"changes": tuple(changes)})
 
 
-def _card_row(entry: BankEntry) -> dict[str, Any]:
+def card_row(entry: BankEntry) -> dict[str, Any]:
+    """A card as its table holds it."""
     card = entry.card
     return {
         "card_id": card.card_id,

@@ -91,7 +91,7 @@ class BankBuild:
             reason = f"The card rests on {len(entry.footing.tasks)} tasks, not all seen now."
             return self._recorder.accepted("NOOP", card, reason)
         try:
-            changes = self.bank.plan_function(card, CardSupport(tasks=tuple(tasks)))
+            changes = self.bank.plan_function(card, _function_support(observations, packets))
         except PatchError as error:  # a person has pinned or rejected the card
             return self._recorder.refused([Refusal("bank", str(error))], card)
         calls = f"{len(observations)} calls in {len(tasks)} tasks"
@@ -262,3 +262,11 @@ def curriculum(packets: Sequence[Packet]) -> list[Packet]:
 def _sharpness(packet: Packet) -> float:
     clearest = packet.signals[0].strength if packet.signals else 0.0
     return clearest + packet.is_contrastive
+
+
+def _function_support(observations: Sequence[Observation], packets: Sequence[Packet]) -> CardSupport:
+    """The tasks and sources whose calls a Function Card was made from."""
+    by_key = {packet.task_key: packet for packet in packets}
+    called = {(call.task_key, call.cite.run) for call in observations}
+    sources = {by_key[key].provenance[letter].source for key, letter in called if key in by_key}
+    return CardSupport(tasks=tuple({key for key, _ in called}), sources=tuple(sources))

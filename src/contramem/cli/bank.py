@@ -15,13 +15,14 @@ from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
 from contramem.bank.imported import find_base, import_edits
-from contramem.bank.ledger import LedgerEntry
+from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.bank.locate import kind_of, load_bank, store_only, without_password
 from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import BankSummary, summarize
 from contramem.bank.support import GRADES, Grade
 from contramem.cli import Group
 from contramem.cli.bank_checks import preview, validate
+from contramem.cli.bank_files import check, forget
 from contramem.cli.export import export
 from contramem.cli.output import print_json
 from contramem.cli.propose import propose_command
@@ -30,6 +31,7 @@ from contramem.cli.watch import rollback
 from contramem.errors import UsageError, nearest
 from contramem.retrieve.profiles import PROFILES
 
+LISTED_DROPPED = 20
 PIPED_WIDTH = 140
 """Columns of a table that goes to a file or another program."""
 
@@ -177,9 +179,13 @@ def revert(where: str, decision: int, reason: str, name: str, as_json: bool) -> 
 @store_argument
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @by_option
+@click.option("--yes", is_flag=True, help="Retire cards that FILE no longer has without asking.")
 @as_json
-def import_(where: str, file: Path, name: str, as_json: bool) -> None:
-    """Bring the edits made to a frozen FILE (in a pull request, say) into STORE, one decision for each card."""
+def import_(where: str, file: Path, name: str, yes: bool, as_json: bool) -> None:
+    """Bring the edits made to a frozen FILE (in a pull request, say) into STORE, one decision for each card.
+
+    If FILE lacks cards that it had when it was frozen, they are listed, and you are asked before they are retired.
+    """
     from contramem.bank.store import open_store
 
     frozen = load_frozen(file, allow_edited=True)
@@ -187,6 +193,8 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
         before = store.bank()
         base = find_base(before, store.ledger(), frozen.header.content_sha256)
         decisions = import_edits(before, base, frozen, acts.person(name), file.name)
+        if not yes:
+            _confirm_dropping(decisions, before, file)
         entries = store.record(*decisions)
     for entry in entries:
         say_doubts(entry, before, where)
@@ -197,6 +205,25 @@ def import_(where: str, file: Path, name: str, as_json: bool) -> None:
         _print([story.entry_json(entry) for entry in entries])
     else:
         _print("\n".join(lines) or f"{file}: no differences from the store.")
+
+
+def _confirm_dropping(decisions: tuple[Decision, ...], before: Bank, file: Path) -> None:
+    """Name the cards that an import would retire, and go on only if the user says so."""
+    changes = [change for decision in decisions for change in decision.changes]
+    dropped = [change.card_id for change in changes if change.after.status == "retired" and change.before is not None]
+    if not dropped:
+        return
+    for card_id in dropped[:LISTED_DROPPED]:
+        card = before.entries[card_id].card
+        title = card.title if isinstance(card, SkillCard) else card.what_it_does
+        click.echo(f"- {visible(card_id)}  {visible(title)}", err=True)
+    if len(dropped) > LISTED_DROPPED:
+        click.echo(f"  ... and {len(dropped) - LISTED_DROPPED} more", err=True)
+    question = f"{file} lacks {len(dropped)} of {len(before.cards)} cards of the store. Retire them?"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Say so with --yes. Nothing was imported.")
+    if not click.confirm(question, err=True):
+        raise UsageError("Nothing was imported.")
 
 
 @bank.command()
@@ -216,6 +243,8 @@ def cost(where: str, call_id: str | None, as_json: bool) -> None:
         _print(cost_json(calls) if as_json else cost_table(calls))
 
 
+bank.add_command(check)
+bank.add_command(forget)
 bank.add_command(export)
 bank.add_command(rollback)
 for command in (review, validate, preview, propose_command):

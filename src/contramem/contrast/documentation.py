@@ -23,7 +23,7 @@ MAX_SCHEMA_DEPTH = 6
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _PRIVATE = re.compile(f"{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN}")
-_SECRET = re.compile(r"<SECRET_\d+>")
+_SECRET = re.compile(r"<SECRET_\d+>|\d{9,}")
 _PLAIN_KEYS = frozenset({"type", "format", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
                          "uniqueItems", "additionalProperties", "nullable"})  # fmt: skip
 _SCHEMAS = ("items", "anyOf", "oneOf", "allOf")

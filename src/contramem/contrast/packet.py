@@ -304,9 +304,13 @@ def _find_planted_texts(run: Trajectory) -> Iterator[str]:
 
 def _redact_text(text: str, placeholders: Placeholders) -> str:
     """A text as authors see it. Instructions go first: behind a placeholder their telling words would not be found."""
-    return placeholders.text(without_instructions(text))
+    return placeholders.text(_SPELLED_ADDRESS.sub("<EMAIL>", without_instructions(text)))
 
 
+_SPELLED_ADDRESS = re.compile(
+    r"[\w.+-]+ ?(?:\(at\)|\[at\]| at ) ?[\w-]+ ?(?:\(dot\)|\[dot\]| dot ) ?\w+", re.IGNORECASE
+)
+"""An e-mail address in words: `ann at desk dot com`."""
 _UPPER, _LOWER, _DIGIT = re.compile(r"[A-Z]"), re.compile(r"[a-z]+"), re.compile(r"[0-9]")
 _NUMBERED = re.compile(r"<([A-Z]+)_\d+>")
 _LONG_QUOTE = re.compile(r"(['\"`])[^'\"`]{40,}\1")

@@ -18,6 +18,7 @@ from contramem.bank.database import escape_like
 from contramem.contrast.packet import Packet, packet_of
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import content_digest
+from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Trajectory
 
 VOCABULARY_TASKS = 500
@@ -182,7 +183,7 @@ class RunIndex:
             run = _trajectory(data)
             number = taken[run.source, run.run] = taken.get((run.source, run.run), 0) + 1
             runs.append(msgspec.structs.replace(run, run=run.run if number == 1 else f"{run.run}~{number}"))
-        return runs
+        return mask_secrets(runs)
 
     def of_source(self, source: str) -> Iterator[Trajectory]:
         for (task,) in self._query("SELECT DISTINCT task FROM runs WHERE source = ?", (source,)):

@@ -37,8 +37,12 @@ _KEY = re.compile(r"[\w .:/+#&()@,=~%*?|'-]+")
 _NAME = re.compile(r"[\w.:/@$-]+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}")
-_MACHINE = re.compile(r"/home/|/Users/|[A-Za-z]:\\|\b\d{1,3}(?:\.\d{1,3}){3}\b|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@")
+_MACHINE = re.compile(
+    r"/home/|/Users/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@"
+)
 """What tells on a person or a machine: home folders, addresses, passwords in links."""
+_LONG_NUMBER = re.compile(r"\d{9,}")
+"""In a name: of a card, an account, a telephone. Dates are shorter."""
 _LABELS = ("ability", "scenario_id", "source", "run")
 _KEYS = ("task_id", "environment")
 _COUNTS = ("model_calls", "tokens_in", "tokens_out")
@@ -78,7 +82,7 @@ _SUSPECT = re.compile(
     rb"\\[bfur]|[\x7f-\xff]|[:,\[]-?\d{19}|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ|[^a-z][spr]k[-_]|ya29|npm_|pypi-"
     rb"|SG\.|PRIVATE KEY"
     # the name of a field that is no name: long, a sentence, a path or an address
-    rb"|\"[^\"\\]{61,}\":|\"[^\"\\ ]+ [^\"\\ ]+ [^\"\\ ]+ [^\"\\]+\":|\"[^\"\\]*(?:[@<>{}\[\]=]|://|/home/|/Users/|\d\.\d+\.\d)[^\"\\]*\":"
+    rb"|\"[^\"\\]{61,}\":|\"[^\"\\ ]+ [^\"\\ ]+ [^\"\\ ]+ [^\"\\]+\":|\"[^\"\\]*(?:[@<>{}\[\]=]|://|/home/|/Users/|\d\.\d+\.\d|\d{9})[^\"\\]*\":"
 )
 
 
@@ -121,7 +125,7 @@ def plain_field(name: str) -> str:
     """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
     field = mask_name(name)
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
-    if not field or (is_short and _is_plain(field, _KEY, MAX_NAME_WORDS)):
+    if not field or (is_short and _is_plain(field, _KEY, MAX_NAME_WORDS) and not _LONG_NUMBER.search(field)):
         return field
     return f"field_{digest(name)[:6]}"
 
@@ -157,7 +161,8 @@ def plain_name(name: str) -> str:
 
 def _plain_part(part: str) -> str:
     part = mask_name(part)
-    if not part or (len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS and _NAME.fullmatch(part)):
+    is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
+    if not part or (is_short and _is_plain(part, _NAME, MAX_NAME_WORDS) and not _LONG_NUMBER.search(part)):
         return part
     return f"unnamed_{digest(part)[:6]}"
 

@@ -57,18 +57,24 @@ _MARKS_OF_ISSUERS = AhoCorasick(
 )
 _QUOTED = r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»"
 _BARE = r"[^\s,;<>\"']{1,200}"
+_PHRASE = r"[a-z]{3,20}(?: [a-z]{3,20}){1,3}(?=[.,;\n\"'”]|$)"
+"""A password of several words, up to where its sentence ends."""
 _WHAT_FOLLOWS = re.compile(
-    rf"[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})"
-    rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_BARE}))",
+    rf"[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|{_PHRASE}|(?:(?:basic|bearer)\s+)?{_BARE})"
+    rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})"
+    rf"|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_PHRASE}|{_BARE}))",
     re.IGNORECASE,
 )
+_AS_WORDS = str.maketrans("_-", "  ")
 _AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|{_BARE})")
 """`--password VALUE`, as shells take it."""
 _MARK = re.compile(r"<SECRET_\d+>")
 # Words that follow `password is` without being one: required, missing, ...
 _NOT_A_VALUE = re.compile(
     r"(?:required|missing|invalid|incorrect|wrong|expired|not|needed|empty|too|the|a|an|your|valid|correct|set|null|none|"
-    r"true|false|string|str|text|integer|int|number|object|optional|being|now|no|only|sent|given|for|in|to|as|used)[.!?)]*",
+    r"true|false|string|str|text|integer|int|number|object|optional|being|now|no|only|sent|given|for|in|to|as|used|must|"
+    r"should|cannot|can|may|field|value|input|does|has|have|was|were|is|are|enter|provide|please|denied|unknown|mismatch|"
+    r"error|failed|or|and|with|from|by|of|on|at|this|that|it|we|you|generated|returned|stored|shared|issued|taken)[.!?)]*",
     re.IGNORECASE,
 )
 
@@ -160,14 +166,14 @@ def _field_of(key: str, around: str, value: object) -> str:
 
 def _secrets_in_prose(text: str) -> Iterator[str]:
     """What a text itself calls a password, or what an issuer has marked."""
-    lowered = text.lower() if len(text.lower()) == len(text) else text
+    lowered = (text.lower() if len(text.lower()) == len(text) else text).translate(_AS_WORDS)
     for _, start, end in _WORDS_IN_PROSE.find_matches_as_indexes(lowered):
         if start and text[start - 1].isalpha() and not text[start].isupper():
             continue
         flag = _AFTER_FLAG.match(text, end) if text.rfind("-", max(0, start - 24), start) >= 0 else None
         if match := _WHAT_FOLLOWS.match(text, end) or flag:
             value = next(group for group in match.groups() if group).strip("\"'`“”«»").rstrip(".!?)")
-            if not _NOT_A_VALUE.fullmatch(value):
+            if value and not _NOT_A_VALUE.fullmatch(value.split()[0]):
                 yield value
     if _has_issued(text):
         yield from (match[0] for match in ISSUED.finditer(text))

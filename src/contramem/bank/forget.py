@@ -1,0 +1,196 @@
+"""Erase what some runs taught: cards, what the ledger says about them, kept prompts and replies, progress of builds.
+
+Nothing is left that was made from those runs: a card that rests on other runs too goes as well, and comes back when the
+bank is built again from the others. The erased store is searched afterwards, byte by byte, for what must not be in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from contramem.bank.bank import Bank, BankEntry, Change
+from contramem.bank.card import SkillCard
+from contramem.bank.chain import seal_again
+from contramem.bank.ledger import Attribution, Decision, LedgerEntry, RunRef
+from contramem.bank.locate import is_url
+from contramem.bank.store import Store
+from contramem.errors import UsageError
+
+MIN_NEEDLE_CHARS = 4
+
+_TOMBSTONE = sql.text(
+    "UPDATE contramem_decisions SET operation = NULL, accepted = :accepted, ability = NULL, author = :author,"
+    " decision = :decision WHERE number = :number"
+)
+_DROP_CHANGES = sql.text("DELETE FROM contramem_changes WHERE number = :number")
+_DROP_MENTIONS = sql.text("DELETE FROM contramem_mentions WHERE number = :number")
+_DROP_CARD = sql.text("DELETE FROM contramem_cards WHERE card_id = :card_id")
+_DROP_TEXTS = "UPDATE contramem_calls SET request = NULL, reply = NULL, subject = 'forgotten'"
+_DROP_PROGRESS = "DELETE FROM contramem_progress"
+_TEXTS = {
+    "contramem_cards": "holding",
+    "contramem_decisions": "decision",
+    "contramem_changes": "change",
+    "contramem_calls": "coalesce(request, '') || coalesce(reply, '') || subject",
+    "contramem_progress": "step || state",
+}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which runs to forget. What is None is not asked; what is given must all hold."""
+
+    source: str | None = None
+    task: str | None = None
+    run: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.source is None and self.task is None and self.run is None:
+            raise UsageError("say which runs to forget: --source, --task or --run.")
+
+    def matches(self, run: RunRef) -> bool:
+        return (
+            (self.source is None or run.source == self.source)
+            and (self.task is None or is_task(run.task, self.task))
+            and (self.run is None or run.run == self.run)
+        )
+
+
+def is_task(key: str, named: str) -> bool:
+    """Is `named` the task's key, or its id, without the digest of its text?"""
+    plain = key.rpartition("#")[0] or key
+    return named in (key, plain) or plain.endswith(f"/{named}")
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What was erased, and what a search of the store afterwards found."""
+
+    runs: int
+    """Runs that the ledger named."""
+    cards: tuple[str, ...]
+    decisions: int
+    calls: int
+    searched_bytes: int
+    searched_for: int
+    """Names and sentences that must not be there."""
+    left: tuple[str, ...] = ()
+    """Where one of them was found all the same."""
+    rebuilt: tuple[str, ...] = ()
+
+
+def forget_runs(store: Store, selection: Selection, by: Attribution) -> Erasure:
+    """Erase what the selected runs taught, in one transaction, and search the store for what is left of it.
+
+    Belongs inside `with store.writing(...)`. Raises UsageError where no decision rests on such a run.
+    """
+    bank, ledger = store.bank(), store.ledger()
+    runs = {(run.task, run.source, run.run) for run in _runs(ledger) if selection.matches(run)}
+    cards = _taught_cards(bank, ledger, selection)
+    decisions = [entry for entry in ledger if _is_about(entry, cards, selection)]
+    if not decisions and not cards:
+        raise UsageError("no decision in this store rests on such a run. `contramem bank history` names runs.")
+    needles = set(_needles(selection, bank, cards))
+    calls = store.erase(lambda connection: _erase(connection, decisions, cards, by))
+    size, left = search_store(store, needles)
+    return Erasure(len(runs), tuple(sorted(cards)), len(decisions), calls, size, len(needles), left)
+
+
+def take_over(store: Store, rebuilt: Bank, ledger: Iterable[LedgerEntry], by: Attribution) -> tuple[str, ...]:
+    """Bring in the cards that a bank built from the other runs has and this one has not."""
+    have = store.bank().entries
+    behind: dict[str, tuple[RunRef, ...]] = {}
+    for entry in ledger:
+        for card_id in entry.decision.card_ids:
+            behind[card_id] = (*behind.get(card_id, ()), *entry.decision.runs)
+    new = [rebuilt.entries[card.card_id] for card in rebuilt.cards if card.card_id not in have]
+    store.record(*(_rebuilt(entry, behind.get(entry.card.card_id, ()), by) for entry in new))
+    return tuple(entry.card.card_id for entry in new)
+
+
+def search_store(store: Store, needles: Iterable[str]) -> tuple[int, tuple[str, ...]]:
+    """(bytes searched, places where one of `needles` stands). Of SQLite the file itself, free pages included."""
+    wanted = sorted(needles)
+    left = [f"{table} holds {needle!r}" for table, text in store.texts(_TEXTS) for needle in wanted if needle in text]
+    size = 0
+    if not is_url(store.where):
+        for path in (Path(store.where), Path(f"{store.where}-wal")):
+            content = path.read_bytes() if path.exists() else b""
+            size += len(content)
+            left += [f"{path.name} holds {needle!r}" for needle in wanted if needle.encode() in content]
+    return size, tuple(dict.fromkeys(left))
+
+
+def _runs(ledger: Iterable[LedgerEntry]) -> Iterator[RunRef]:
+    return (run for entry in ledger for run in entry.decision.runs)
+
+
+def _taught_cards(bank: Bank, ledger: Iterable[LedgerEntry], selection: Selection) -> frozenset[str]:
+    cards = {
+        card_id
+        for entry in ledger
+        if any(selection.matches(run) for run in entry.decision.runs)
+        for card_id in entry.decision.card_ids
+    }
+    cards |= {card_id for card_id, entry in bank.entries.items() if _rests_on(entry, selection)}
+    return frozenset(cards)
+
+
+def _rests_on(entry: BankEntry, selection: Selection) -> bool:
+    """Of which trials a Function Card was made is not recorded, nor, in older stores, of which sources: then of any."""
+    is_function = not isinstance(entry.card, SkillCard)
+    if selection.run is not None and not is_function:
+        return False
+    sources = entry.footing.sources
+    of_source = selection.source is None or selection.source in sources or (is_function and not sources)
+    of_task = selection.task is None or any(is_task(task, selection.task) for task in entry.footing.tasks)
+    return of_source and of_task
+
+
+def _is_about(entry: LedgerEntry, cards: frozenset[str], selection: Selection) -> bool:
+    decision = entry.decision
+    return not cards.isdisjoint(decision.card_ids) or any(selection.matches(run) for run in decision.runs)
+
+
+def _erase(connection: Connection, decisions: list[LedgerEntry], cards: frozenset[str], by: Attribution) -> int:
+    tombstone = Decision(operation=None, accepted=False, reason="forgotten", by=by)
+    text = tombstone.model_dump_json(exclude={"changes"})
+    for entry in decisions:
+        row = {"number": entry.number, "accepted": False, "author": str(by), "decision": text}
+        connection.execute(_TOMBSTONE, row)
+        connection.execute(_DROP_CHANGES, {"number": entry.number})
+        connection.execute(_DROP_MENTIONS, {"number": entry.number})
+    for card_id in cards:
+        connection.execute(_DROP_CARD, {"card_id": card_id})
+    # A prompt shows all runs of a task and cards that others taught: none can be shown to be free of these runs.
+    calls = connection.exec_driver_sql(_DROP_TEXTS).rowcount
+    connection.exec_driver_sql(_DROP_PROGRESS)
+    seal_again(connection, min((entry.number for entry in decisions), default=1))
+    return int(calls)
+
+
+def _needles(selection: Selection, bank: Bank, cards: frozenset[str]) -> Iterator[str]:
+    if selection.source and selection.task is None and selection.run is None:
+        yield selection.source
+    if selection.task and selection.source is None and selection.run is None:
+        yield from {
+            task for entry in bank.entries.values() for task in entry.footing.tasks if is_task(task, selection.task)
+        }
+    stay = "\n".join(entry.card.model_dump_json() for card_id, entry in bank.entries.items() if card_id not in cards)
+    for card_id in cards & bank.entries.keys():
+        card = bank.entries[card_id].card
+        lines = (card.title, card.skill.core_rule) if isinstance(card, SkillCard) else card.common_mistakes
+        yield from (line for line in (card_id, *lines) if len(line) >= MIN_NEEDLE_CHARS and line not in stay)
+
+
+def _rebuilt(entry: BankEntry, runs: tuple[RunRef, ...], by: Attribution) -> Decision:
+    ability = entry.card.ability if isinstance(entry.card, SkillCard) else None
+    reason = "built again from the runs that are left"
+    return Decision(
+        operation="ADD", reason=reason, by=by, ability=ability, changes=(Change(before=None, after=entry),), runs=runs
+    )

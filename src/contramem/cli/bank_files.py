@@ -1,0 +1,154 @@
+"""`contramem bank check` and `bank forget`: is a store whole, and take out of it what some runs taught."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from contramem.bank import acts
+from contramem.bank.check import StoreCheck, check_store, repair_store
+from contramem.bank.forget import Erasure, Selection, forget_runs, is_task, take_over
+from contramem.bank.locate import is_url, store_only
+from contramem.cli.output import print_json
+from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.review import by_option
+from contramem.errors import UsageError
+from contramem.traces.reader import ReadOptions
+
+if TYPE_CHECKING:
+    from contramem.bank.store import Store
+    from contramem.traces.trajectory import Trajectory
+
+LISTED = 10
+
+
+@click.command()
+@click.argument("where", metavar="STORE")
+@click.option("--repair", "target", metavar="NEW", type=click.Path(path_type=Path), help="Write what is left to NEW.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def check(where: str, target: Path | None, as_json: bool) -> None:
+    """Check the file of STORE, the hash chain of its ledger, and its cards against the ledger.
+
+    Nothing is changed. With --repair, everything that can be read goes into a new store, whose cards are made again
+    from the ledger. Ends with exit code 1 if something is wrong.
+    """
+    if is_url(where):
+        raise UsageError("this checks SQLite files; a PostgreSQL server checks its own (pg_amcheck).")
+    found = check_store(Path(where)) if target is None else repair_store(Path(where), target)
+    repaired = check_store(target) if target is not None else None
+    if as_json:
+        print_json({**asdict(found), "is_whole": found.is_whole, "repaired": asdict(repaired) if repaired else None})
+    else:
+        click.echo("\n".join(_describe(where, found)))
+        if repaired is not None:
+            click.echo(f"{target}: {repaired.decisions} decisions, {repaired.cards} cards.")
+    if not found.is_whole:
+        raise SystemExit(1)
+
+
+def _describe(where: str, found: StoreCheck) -> Iterator[str]:
+    if found.is_whole:
+        yield f"{where}: whole. {found.decisions} decisions in one chain, {found.cards} cards as the ledger says."
+        return
+    yield f"{where}: damaged. {found.decisions} decisions and {found.cards} cards can be read."
+    yield from (f"- {complaint}" for complaint in found.damage[:LISTED])
+    if found.unreadable_decisions:
+        yield f"- decisions that cannot be read: {_list(found.unreadable_decisions)}"
+    if found.missing_decisions:
+        yield f"- decisions that are missing: {_list(found.missing_decisions)}"
+    if found.chain_broken_at is not None:
+        yield f"- the hash chain breaks at decision {found.chain_broken_at}: it or the one before was changed or lost"
+    if found.unreadable_cards:
+        yield f"- cards that cannot be read: {found.unreadable_cards}"
+    if found.differing_cards:
+        yield f"- cards that are not what the ledger says: {_list(found.differing_cards)}"
+    if found.unreadable_calls:
+        yield f"- kept calls of models that cannot be read: {found.unreadable_calls}"
+    yield "`contramem bank check STORE --repair NEW` brings what is left into a new store."
+
+
+def _list(items: tuple[int, ...] | tuple[str, ...]) -> str:
+    listed = ", ".join(map(str, items[:LISTED]))
+    return f"{listed} and {len(items) - LISTED} more" if len(items) > LISTED else listed
+
+
+@click.command()
+@click.argument("where", metavar="STORE")
+@click.option("--source", metavar="S", help="Forget the runs of this model or agent.")
+@click.option("--task", metavar="ID", help="Forget the runs of this task: its id or its key.")
+@click.option("--run", metavar="N", help="Forget this trial only.")
+@click.option("--runs", "paths", multiple=True, metavar="PATH", type=click.Path(path_type=Path),
+              help="Runs that the bank was built from: cards are built again from those that are left.")  # fmt: skip
+@how_to_read
+@by_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def forget(
+    where: str,
+    source: str | None,
+    task: str | None,
+    run: str | None,
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    name: str,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Erase from STORE what the given runs taught, and prove it by a search.
+
+    Cards that rest on such a run, what the ledger says about them, and all kept prompts and replies are removed for
+    good; there is no undo. Several options select the runs to which all of them apply. Frozen files, exports, inject
+    logs and recordings made before are not touched. Ends with exit code 1 if something is left.
+    """
+    from contramem.bank.store import open_store
+
+    selection = Selection(source, task, run)
+    if not yes:
+        click.confirm(f"Erase what these runs taught from {where}? This cannot be undone.", abort=True, err=True)
+    with open_store(store_only(where)) as store, store.writing("bank forget"):
+        erased = forget_runs(store, selection, acts.person(name))
+        if paths:
+            erased = replace(erased, rebuilt=_rebuild(store, selection, paths, options))
+    print_json(asdict(erased)) if as_json else click.echo(_describe_erasure(erased, bool(paths)))
+    if erased.left:
+        raise SystemExit(1)
+
+
+def _rebuild(store: Store, selection: Selection, paths: tuple[Path, ...], options: ReadOptions) -> tuple[str, ...]:
+    """Cards from the runs that are left, by rules."""
+    from contramem.bank.ledger import Attribution
+    from contramem.bank.store import open_store
+    from contramem.pipeline import learn
+
+    with read_pool(paths, options) as pool, tempfile.TemporaryDirectory() as folder:
+        runs = (run for task in pool for run in task if not _is_selected(run, selection))
+        with open_store(Path(folder) / "rest.db", create=True) as rest:
+            learn(runs, rest)
+            return take_over(store, rest.bank(), rest.ledger(), Attribution(kind="rules", name="rules"))
+
+
+def _is_selected(run: Trajectory, selection: Selection) -> bool:
+    return (
+        (selection.source is None or run.source == selection.source)
+        and (selection.task is None or is_task(run.task_key, selection.task))
+        and (selection.run is None or run.run == selection.run)
+    )
+
+
+def _describe_erasure(erased: Erasure, was_rebuilt: bool) -> str:
+    lines = [
+        f"Forgot {erased.runs} runs: {len(erased.cards)} cards and the text of {erased.decisions} decisions are gone, "
+        f"and the prompts and replies of {erased.calls} calls.",
+        f"Searched {erased.searched_bytes:,} bytes of the store for {erased.searched_for} names and sentences: "
+        + ("none is left." if not erased.left else f"{len(erased.left)} are left: {'; '.join(erased.left[:LISTED])}"),
+    ]
+    if was_rebuilt:
+        lines.append(f"Built {len(erased.rebuilt)} cards again from the other runs.")
+    elif erased.cards:
+        lines.append("Give --runs PATH to build cards again that other runs teach too.")
+    return "\n".join(lines)

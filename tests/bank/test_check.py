@@ -1,0 +1,81 @@
+"""A store that was damaged, and what is left of it."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.bank.test_forget import _runs
+
+from contramem.bank.check import check_store, repair_store
+from contramem.bank.store import open_store
+from contramem.errors import ContramemError
+from contramem.pipeline import learn
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("check") / "bank.db"
+    with open_store(path, create=True) as store:
+        learn(_runs("agent-one", "agent-two"), store)  # type: ignore[arg-type]
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path
+
+
+@pytest.fixture
+def path(built: Path, tmp_path: Path) -> Iterator[Path]:
+    copy = tmp_path / "bank.db"
+    copy.write_bytes(built.read_bytes())
+    yield copy
+
+
+def _execute(path: Path, statement: str) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement)
+
+
+def test_a_store_as_it_was_built_is_whole(path: Path) -> None:
+    found = check_store(path)
+    assert found.is_whole and found.decisions and found.cards
+
+
+def test_a_decision_that_was_changed_breaks_the_chain_there(path: Path) -> None:
+    _execute(path, "UPDATE contramem_decisions SET recorded_at = '2020-01-01' WHERE number = 2")
+    assert check_store(path).chain_broken_at == 2
+
+
+def test_a_decision_that_was_taken_out_is_missed(path: Path) -> None:
+    _execute(path, "DELETE FROM contramem_changes WHERE number = 1")
+    _execute(path, "DELETE FROM contramem_decisions WHERE number = 1")
+    found = check_store(path)
+    assert found.missing_decisions == (1,) and found.chain_broken_at == 2 and found.differing_cards
+
+
+def test_a_card_that_was_changed_behind_the_ledgers_back_is_named_and_made_again(path: Path, tmp_path: Path) -> None:
+    _execute(path, "UPDATE contramem_cards SET holding = replace(holding, 'active', 'muted')")
+    assert check_store(path).differing_cards
+    repair_store(path, tmp_path / "new.db")
+    assert check_store(tmp_path / "new.db").is_whole
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_damage_anywhere_is_an_error_in_words_and_the_rest_is_saved(path: Path, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    content = bytearray(path.read_bytes())
+    whole = check_store(path)
+    start = rng.randrange(100, len(content))
+    content[start : start + 600] = rng.randbytes(min(600, len(content) - start))
+    path.write_bytes(content if seed % 3 else content[: len(content) - rng.randrange(1, 9000)])
+    try:
+        with open_store(path) as store:
+            store.bank(), store.ledger(), store.calls(), store.progress()
+    except ContramemError as error:
+        assert "damaged" in str(error) or "store" in str(error)
+    found = repair_store(path, tmp_path / "new.db")
+    assert found.decisions <= whole.decisions
+    with open_store(tmp_path / "new.db") as store:
+        assert len(store.ledger()) == found.decisions
