@@ -8,6 +8,6 @@ folds.py       which tasks teach; leakage.py whether anything that teaches knows
 memory_builder.py    makes the memories, memory.py freezes them, controls.py has those that are none
 batch.py       runs of one target in one environment, without an experiment file
 plan.py        the runs there are to make; jobs.py makes them
-paper_tables.py  the paper's tables and figures, for one's own runs
+paper_tables.py  the paper's tables, paper_figures.py its figures, for one's own runs
 results.py     what came out; report.py, manifest.py and state.py tell it; folder.py keeps it
 """

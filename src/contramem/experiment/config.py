@@ -150,11 +150,23 @@ class EnvironmentConfig(ConfigTable, frozen=True, kw_only=True):
     """Runs of each target at each held-out task, with seeds of their own that are the same for every condition."""
 
 
+class OnlyConfig(ConfigTable, frozen=True, kw_only=True):
+    """Where a condition is run. Empty: everywhere."""
+
+    targets: tuple[str, ...] = ()
+    abilities: tuple[str, ...] = ()
+
+    def covers(self, target: str, ability: str) -> bool:
+        return (not self.targets or target in self.targets) and (not self.abilities or ability in self.abilities)
+
+
 class ConditionsConfig(ConfigTable, frozen=True, kw_only=True):
     """What the targets are given."""
 
     run: Annotated[tuple[str, ...], Meta(min_length=1)]
     """By name; `none` is what the others are compared with."""
+    only: dict[str, OnlyConfig] = {}
+    """Conditions that only some targets, or only tasks of some abilities, are run under: ablations cost less so."""
     profile: str | None = None
     """How cards are shown (docs/retrieval.md); the bank's own when left out."""
     ability_profiles: dict[str, str] = {}

@@ -143,6 +143,7 @@ def _memories(opened: OpenedExperiment, builders: Sequence[MemoryBuilder], tell:
         for builder in builders
         for condition in opened.config.conditions.run if condition != NO_MEMORY
         for target in opened.config.targets
+        if any(opened.is_wanted(condition, target, task.ability) for task in builder.tested)
     ))  # fmt: skip
     memories = []
     for done, (fold, condition, target) in enumerate(wanted, 1):

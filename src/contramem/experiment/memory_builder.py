@@ -84,7 +84,7 @@ class MemoryBuilder:
             self._source(condition, target),
             self.reference.digest,
             msgspec.to_builtins(config.construction),
-            msgspec.to_builtins(config.conditions) | {"run": ()},
+            msgspec.to_builtins(config.conditions) | {"run": ()} | ({"only": {}} if config.conditions.only else {}),
             config.split.by,
             [task.key for task in self.tested] if not uses_cards(condition) else [],
             version("contramem"),

@@ -26,6 +26,7 @@ def check_sense(file: ExperimentFile) -> None:
                 f"{file.path}: conditions.run: there is no condition {name!r}{nearest(name, names)} "
                 f"It takes {', '.join(names)}."
             )
+    _check_only(file)
     for profile in (config.conditions.profile, *config.conditions.ability_profiles.values()):
         if profile is not None:
             profile_named(profile)
@@ -36,6 +37,18 @@ def check_sense(file: ExperimentFile) -> None:
             )
     for complaint in _contradictions(file):
         raise UsageError(f"{file.path}: {complaint}")
+
+
+def _check_only(file: ExperimentFile) -> None:
+    """Conditions and targets that `only` names are there."""
+    config = file.config
+    for condition, only in config.conditions.only.items():
+        for what, name, names in [
+            ("condition in conditions.run", condition, config.conditions.run),
+            *(("target", target, tuple(config.targets)) for target in only.targets),
+        ]:
+            if name not in names:
+                raise UsageError(f"{file.path}: conditions.only: there is no {what} {name!r}{nearest(name, names)}")
 
 
 def _contradictions(file: ExperimentFile) -> Iterator[str]:

@@ -105,6 +105,11 @@ class OpenedExperiment:
             if not any(matches(pattern, task.environment, task.id) for task in self.tasks.values()):
                 raise UsageError(f"environment.tasks: no task is called {pattern}.")
 
+    def is_wanted(self, condition: str, target: str, ability: str) -> bool:
+        """Does the file ask for this condition there?"""
+        only = self.config.conditions.only.get(condition)
+        return only is None or only.covers(target, ability)
+
     def target(self, name: str) -> Any:
         """The target of that table, as the environment takes it."""
         target = self.config.targets[name]

@@ -1,17 +1,15 @@
-"""The paper's tables and figures for one's own experiment: what it has no runs for is left out."""
+"""The paper's tables for one's own experiment, in the paper's rows and columns. What has no runs is left out."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import mean
 
-from contramem.bank.card import SkillCard
 from contramem.bank.frozen import load_frozen
-from contramem.bank.store import open_store
-from contramem.evaluate.report import Bar, Figure, ReportTable, Section, bar_chart, number, percent, unknown
-from contramem.evaluate.report.cells import Cell
-from contramem.evaluate.report.evolution import evolution_section
+from contramem.evaluate.report import ReportTable, number, percent, points, unknown
+from contramem.evaluate.report.cells import Cell, difference_cell, with_sign
 from contramem.evaluate.report.table import Row
 from contramem.evaluate.stats import mcnemar
 from contramem.evaluate.verdict import p_value
@@ -21,208 +19,313 @@ from contramem.experiment.results import ArmResult, Results
 
 OURS, NONE = "contramem", "none"
 MAIN = (NONE, "self", OURS)
-COMPONENTS = ("self", "multi-rollout", "function-only", "skill-only", OURS)
-BASELINES = ("append-only", "raw", "awm", "ace")
+COMPONENTS = (NONE, "self", "multi-rollout", "function-only", "skill-only", OURS)
+BASELINES = (NONE, "raw", "awm", "ace", OURS)
 SPLITS = ("test_normal", "test_challenge")
+LABELS = {
+    NONE: "No memory",
+    "self": "Self memory",
+    "multi-rollout": "Multi-rollout",
+    "function-only": "Function Cards only",
+    "skill-only": "Skill Cards only",
+    "append-only": "Append-only",
+    "raw": "Raw retrieval",
+    "awm": "AWM",
+    "ace": "ACE",
+}
+Scores = Sequence[float | None]
 
 
-def paper_sections(folder: ResultFolder, results: Results, sources: Sequence[str]) -> list[Section]:
-    """All tables and figures that the results allow. `sources` are the targets whose runs were learned from."""
-    abilities = sorted({ability for cell in results.cells for ability in cell.by_ability})
+@dataclass(frozen=True)
+class Layout:
+    """In which order targets and abilities stand, and which targets are sources."""
+
+    targets: tuple[str, ...]
+    sources: tuple[str, ...]
+    abilities: tuple[str, ...]
+    split: str = "held-out"
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        return tuple(target for target in self.targets if target not in self.sources)
+
+
+def all_tables(folder: ResultFolder, results: Results, layout: Layout) -> list[ReportTable]:
+    """Every table that the results allow."""
+    is_appworld = bool(set(layout.abilities) & set(SPLITS))
     tables = [
-        main_table(results, abilities, sources),
-        *([completion_table(results, abilities)] if set(abilities) & set(SPLITS) else []),
-        component_table(results, abilities),
+        completion_table(results, layout) if is_appworld else main_table(results, layout),
+        ablation_table("Table 3: sources and components", "paper-3", results, COMPONENTS, layout),
+        events_table(results, layout),
+        hung_table(results, layout),
+        curator_table(folder, results, layout),
+        ablation_table("Table A5: other memories", "paper-a5", results, BASELINES, layout),
         pairwise_table(results),
-        card_table(folder, results),
-        events_table(results, abilities),
+        footprint_table(results, layout),
+        construction_table(results),
     ]
-    figures = [success_figure(results, abilities, sources), baseline_figure(results), events_figure(results)]
-    return [
-        Section("The paper's tables", tables=[table for table in tables if table.rows]),
-        Section("The paper's figures", figures=[figure for figure in figures if figure is not None]),
-        *_evolutions(folder),
-    ]
+    return [table for table in tables if table.rows]
 
 
-def main_table(results: Results, abilities: Sequence[str], sources: Sequence[str]) -> ReportTable:
-    """Table 1: success by ability, the mean over abilities, the mean over source targets, and pooled flips."""
+def main_table(results: Results, layout: Layout) -> ReportTable:
+    """Table 1 (A3 on the reference split): success of source targets, of their mean, of unseen targets, and flips."""
     rows: list[Row] = []
     marks = []
-    for target in sorted({cell.target for cell in results.cells}):
+    for name, members in _groups(layout, "Source macro"):
         marks.append(len(rows))
-        for cell in _cells(results, target, MAIN):
-            rows.append([target, cell.condition, *(percent(_share(cell, name)) for name in abilities),
-                         percent(_macro(cell, abilities))])  # fmt: skip
+        rows += _score_rows(name, {c: _scores(_cells(results, members, c), layout.abilities) for c in MAIN})
     marks.append(len(rows))
-    for condition in MAIN:
-        cells = [cell for cell in results.cells if cell.condition == condition and cell.target in sources]
-        if len(cells) > 1:
-            rows.append(["source macro", condition, *(percent(_mean_share(cells, name)) for name in abilities),
-                         percent(mean(_macro(cell, abilities) or 0.0 for cell in cells))])  # fmt: skip
-    rows += _pooled_flips(results, abilities)
-    header = ("Target", "Condition", *abilities, "Macro %")
-    return ReportTable("Table 1: held-out success", header, rows, align="ll" + "r" * (len(abilities) + 1),
-                       sections=frozenset(marks[1:]), label="paper-1",
-                       notes=("Macro: abilities count alike. Flips: gained/lost, all targets together.",))  # fmt: skip
+    rows += _pooled_flips(results, layout.abilities)
+    header = ("Target", "Method", *map(str.capitalize, layout.abilities), "Overall")
+    title = "Table A3: reference-split success (%)" if layout.split == "reference" else "Table 1: held-out success (%)"
+    notes = (
+        "Overall: abilities count alike; in parentheses the gain over no memory. Flips: failure to pass / pass to "
+        "failure against no memory, all targets together.",
+    )
+    return ReportTable(title, header, rows, align="ll" + "r" * (len(header) - 2), sections=frozenset(marks[1:]),
+                       label="paper-1", notes=notes)  # fmt: skip
+
+
+def _groups(layout: Layout, macro: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Source targets one by one, then together, then the targets that nothing was learned from."""
+    seen = [target for target in layout.targets if target in layout.sources]
+    yield from ((target, (target,)) for target in seen)
+    if len(seen) > 1:
+        yield macro, tuple(seen)
+    yield from ((target, (target,)) for target in layout.unseen)
+
+
+def _scores(cells: Sequence[ArmResult], abilities: Sequence[str]) -> Scores:
+    """The share of each ability and their mean; over several targets, the means of theirs. Empty: no runs."""
+    if not cells:
+        return ()
+    shares = [_mean(_share(cell, ability) for cell in cells) for ability in abilities]
+    return [*shares, _mean(shares)]
+
+
+def _score_rows(name: str, scores: Mapping[str, Scores]) -> Iterator[Row]:
+    """One row a method. The best of a column is strong; the last column has the gain over no memory."""
+    there = {condition: values for condition, values in scores.items() if values}
+    best = [max((v for v in column if v is not None), default=None) for column in zip(*there.values(), strict=True)]
+    base = there.get(NONE, (None,))[-1]
+    for condition, values in there.items():
+        cells = [
+            percent(value, "strong" if value == top and len(there) > 1 else "")
+            for value, top in zip(values, best, strict=True)
+        ]
+        yield [name, LABELS.get(condition, condition), *cells[:-1], _with_gain(cells[-1], values[-1], base, condition)]
+
+
+def _with_gain(cell: Cell, value: float | None, base: float | None, condition: str) -> Cell:
+    if condition == NONE or value is None or base is None:
+        return cell
+    return Cell(f"{cell.text} ({with_sign(100 * (value - base), 1)})", cell.value, cell.tone)
 
 
 def _pooled_flips(results: Results, abilities: Sequence[str]) -> Iterator[Row]:
     """All targets together, contramem against none, with McNemar's test."""
-    compared = [by[OURS] for by in results.comparisons.values() if OURS in by]
+    compared = [by_condition[OURS] for by_condition in results.comparisons.values() if OURS in by_condition]
     if not compared:
         return
-    cells: list[Cell | str] = []
-    gained_all = lost_all = 0
+    flips = []
     for ability in abilities:
         parts = [comparison.by_ability[ability] for comparison in compared if ability in comparison.by_ability]
-        gained, lost = sum(part.gained for part in parts), sum(part.lost for part in parts)
-        gained_all, lost_all = gained_all + gained, lost_all + lost
-        cells.append(f"{gained}/{lost}")
-    yield ["pooled flips", OURS, *cells, f"{gained_all}/{lost_all}"]
-    test = mcnemar(gained_all, lost_all)
-    yield ["McNemar", OURS, *("" for _ in abilities), p_value(test.exact_p)]
+        flips.append((sum(part.gained for part in parts), sum(part.lost for part in parts)))
+    gained, lost = (sum(side) for side in zip(*flips, strict=True))
+    yield ["Pooled flips", OURS, *(f"{won}/{given}" for won, given in flips), f"{gained}/{lost}"]
+    test = mcnemar(gained, lost)
+    chi2 = unknown() if test.chi2 is None else Cell(f"χ² = {test.chi2:.1f}", test.chi2)
+    yield ["McNemar", "chi-square", *("" for _ in abilities), chi2]
+    yield ["McNemar", "exact p", *("" for _ in abilities), p_value(test.exact_p)]
 
 
-def completion_table(results: Results, abilities: Sequence[str]) -> ReportTable:
-    """Table 2: task and scenario goal completion by target and split."""
-    splits = [name for name in SPLITS if name in abilities]
-    rows: list[Row] = [
-        [target, cell.condition, *(value for name in splits for value in _goals(cell, name))]
-        for target in sorted({cell.target for cell in results.cells})
-        for cell in _cells(results, target, MAIN)
-    ]
-    header = ("Target", "Condition", *(f"{goal} {name}" for name in splits for goal in ("TGC", "SGC")))
-    return ReportTable("Table 2: AppWorld", header, rows, align="ll" + "r" * (len(header) - 2), label="paper-2")
-
-
-def _goals(cell: ArmResult, split: str) -> tuple[Cell, Cell]:
-    whole, all_ = cell.scenarios.get(split, (0, 0))
-    return percent(_share(cell, split)), percent(whole / all_ if all_ else None)
-
-
-def component_table(results: Results, abilities: Sequence[str]) -> ReportTable:
-    """Table 3: where the gain comes from."""
+def completion_table(results: Results, layout: Layout) -> ReportTable:
+    """Table 2: task and scenario goal completion by target and split, and over all targets."""
+    splits = [name for name in SPLITS if name in layout.abilities]
     rows: list[Row] = []
-    for target in sorted({cell.target for cell in results.cells}):
-        cells = _cells(results, target, COMPONENTS)
-        if len(cells) > 2:  # self and contramem alone are in the main table
-            rows += [[target, cell.condition, _runs_used(results, cell),
-                      *(percent(_share(cell, name)) for name in abilities), percent(cell.success)]
-                     for cell in cells]  # fmt: skip
-    header = ("Target", "Condition", "Runs learned from", *abilities, "Overall %")
-    return ReportTable("Table 3: sources and components", header, rows, align="ll" + "r" * (len(abilities) + 2),
-                       label="paper-3")  # fmt: skip
+    marks = []
+    everyone = Layout(layout.targets, layout.targets, layout.abilities)
+    for name, members in _groups(everyone, "Target macro"):
+        marks.append(len(rows))
+        base = _cells(results, members, NONE)
+        for condition in MAIN:
+            cells = _cells(results, members, condition)
+            if cells:
+                values = (value for split in splits for value in _goals(cells, base, split, condition))
+                rows.append([name, LABELS.get(condition, condition), *values])
+    header = ("Target", "Method", *(f"{goal} {name}" for name in splits for goal in ("TGC", "SGC", "Δ Base")))
+    return ReportTable("Table 2: AppWorld goal completion (%)", header, rows, align="ll" + "r" * (len(header) - 2),
+                       sections=frozenset(marks[1:]), label="paper-2",
+                       notes=("TGC: tasks, SGC: scenarios all of whose tasks pass. Δ Base: TGC gain over no memory.",)
+                       )  # fmt: skip
 
 
-def _runs_used(results: Results, cell: ArmResult) -> Cell:
-    for facts in results.memories:
-        if facts.condition == cell.condition and facts.target in (None, cell.target) and not facts.reason:
-            return number(facts.construction["trajectories"])
-    return unknown()
+def _goals(cells: Sequence[ArmResult], base: Sequence[ArmResult], split: str, condition: str) -> tuple[Cell, ...]:
+    tasks = _mean(_share(cell, split) for cell in cells)
+    whole = [cell.scenarios.get(split, (0, 0)) for cell in cells]
+    scenarios = _mean(passed / all_ if all_ else None for passed, all_ in whole)
+    before = _mean(_share(cell, split) for cell in base)
+    gain = None if tasks is None or before is None else tasks - before
+    return percent(tasks), percent(scenarios), Cell("–") if condition == NONE else points(gain)
+
+
+def ablation_table(title: str, label: str, results: Results, conditions: Sequence[str], layout: Layout) -> ReportTable:
+    """Conditions beside each other for a target that ran more than the main ones, on the abilities that all ran."""
+    rows: list[Row] = []
+    marks = []
+    header: tuple[str, ...] = ()
+    for target in layout.targets:
+        cells = {name: _cells(results, (target,), name) for name in conditions}
+        ran = [cell for there in cells.values() for cell in there]
+        if {cell.condition for cell in ran} <= set(MAIN):
+            continue
+        abilities = [name for name in layout.abilities if all(_share(cell, name) is not None for cell in ran)]
+        marks.append(len(rows))
+        header = ("Target", "Memory variant", *map(str.capitalize, layout.abilities), "Macro")
+        for row in _score_rows(target, {name: _scores(there, abilities) for name, there in cells.items()}):
+            by_ability = dict(zip(abilities, row[2:-1], strict=True))
+            rows.append([*row[:2], *(by_ability.get(name, "") for name in layout.abilities), row[-1]])
+    return ReportTable(title, header or ("Target",), rows, sections=frozenset(marks[1:]), label=label,
+                       align="ll" + "r" * (len(header) - 2) if header else "l",
+                       notes=("Macro: over the abilities that every variant ran.",))  # fmt: skip
+
+
+def events_table(results: Results, layout: Layout) -> ReportTable:
+    """Table A2: agent events of a run, paired, means over the targets."""
+    rows: list[Row] = []
+    means: list[tuple[float, float]] = []
+    for ability in layout.abilities:
+        sides = [
+            part.agent_events
+            for by_condition in results.comparisons.values()
+            if OURS in by_condition and (part := by_condition[OURS].by_ability.get(ability)) is not None
+        ]
+        pairs = [(events.base, events.memory) for events in sides if events is not None]
+        known = [(base, memory) for base, memory in pairs if base is not None and memory is not None]
+        if known:
+            base, memory = (mean(side) for side in zip(*known, strict=True))
+            means.append((base, memory))
+            rows.append(_event_row(ability.capitalize(), base, memory))
+    if means:
+        rows.append(_event_row("Macro", *(mean(side) for side in zip(*means, strict=True))))
+    return ReportTable("Table A2: agent events", ("Ability", "Avg No", "Avg Ours", "Δ"), rows,
+                       sections=frozenset({len(rows) - 1}), strong=frozenset({len(rows) - 1}), label="paper-a2",
+                       notes=("Reads and writes of apps, actions and observations of the agent.",))  # fmt: skip
+
+
+def _event_row(name: str, base: float, memory: float) -> Row:
+    return [name, number(base, 1), number(memory, 1), difference_cell(memory - base, 1)]
+
+
+def hung_table(results: Results, layout: Layout) -> ReportTable:
+    """Runs that met a limit and never finalized (A.2), where there are any."""
+    rows: list[Row] = [
+        [target, ability.capitalize(), number(part.hung.base), number(part.hung.memory)]
+        for target, by_condition in results.comparisons.items() if OURS in by_condition
+        for ability in layout.abilities
+        if (part := by_condition[OURS].by_ability.get(ability)) is not None and (part.hung.base or part.hung.memory)
+    ]  # fmt: skip
+    return ReportTable("Hung runs", ("Target", "Ability", "No memory", "contramem"), rows, align="llrr",
+                       label="paper-hung")  # fmt: skip
+
+
+def curator_table(folder: ResultFolder, results: Results, layout: Layout) -> ReportTable:
+    """Table A4: what curation leaves out, and what that does to success."""
+    raw, curated = _count_skills(folder, "append-only"), _count_skills(folder, OURS)
+    rows: list[Row] = []
+    marks = []
+    for target in layout.targets:
+        appended, ours = (_cells(results, (target,), name) for name in ("append-only", OURS))
+        if not appended or not ours:
+            continue
+        marks.append(len(rows))
+        ran = [name for name in layout.abilities if _share(appended[0], name) is not None]
+        for names, label in [*(((name,), name.capitalize()) for name in ran), (tuple(ran), "Total")]:
+            before, after = (sum(count[name] for name in names) for count in (raw, curated))
+            rows.append([target, label, number(before), number(after),
+                         percent(1 - after / before if before else None),
+                         _passed_of(appended[0], names), _passed_of(ours[0], names)])  # fmt: skip
+    header = (
+        "Target",
+        "Ability",
+        "Raw cards",
+        "Curated cards",
+        "Reduction %",
+        "Append-only success",
+        "Curated success",
+    )
+    return ReportTable("Table A4: the Curator", header, rows, align="llrrrrr", sections=frozenset(marks[1:]),
+                       label="paper-a4")  # fmt: skip
+
+
+def _count_skills(folder: ResultFolder, condition: str) -> Counter[str]:
+    banks = map(load_frozen, sorted(folder.memory.glob(f"fold-*/{condition}/{BANK}")))
+    return Counter(card.ability for bank in banks for card in bank.skills)
+
+
+def _passed_of(cell: ArmResult, abilities: Sequence[str]) -> Cell:
+    passed, runs = (sum(side) for side in zip(*(cell.by_ability.get(a, (0, 0)) for a in abilities), strict=True))
+    return Cell(f"{passed}/{runs} ({100 * passed / runs:.1f}%)", 100 * passed / runs) if runs else unknown()
 
 
 def pairwise_table(results: Results) -> ReportTable:
     """Every other memory against contramem, on the same tasks."""
     rows: list[Row] = [
-        [target, condition, percent(pair.success.memory), percent(pair.success.base), f"{pair.lost}/{pair.gained}",
-         p_value(pair.mcnemar.exact_p)]
+        [target, LABELS.get(condition, condition), percent(pair.success.memory), percent(pair.success.base),
+         f"{pair.gained} vs {pair.lost}", p_value(pair.mcnemar.exact_p)]
         for target, by_condition in results.against_contramem.items()
         for condition, pair in by_condition.items()
     ]  # fmt: skip
-    header = ("Target", "Other memory", "Its success %", "contramem %", "contramem gains/loses", "Exact p")
+    header = ("Target", "Other memory", "contramem %", "Its success %", "Flips for vs against contramem", "Exact p")
     return ReportTable("contramem against each other memory", header, rows, align="llrrrr", label="paper-pairwise")
 
 
-def card_table(folder: ResultFolder, results: Results) -> ReportTable:
-    """Cards of contramem and of append-only, by ability: what curation leaves out."""
-    counts: dict[str, Counter[str]] = {}
-    for condition in (OURS, "append-only"):
-        for path in sorted(folder.memory.glob(f"fold-*/{condition}/{BANK}")):
-            bank = load_frozen(path)
-            of_bank = Counter(card.ability for card in bank.skills if isinstance(card, SkillCard))
-            counts.setdefault(condition, Counter()).update(of_bank)
-    abilities = sorted({ability for count in counts.values() for ability in count})
-    rows: list[Row] = [
-        [condition, *(number(count[ability]) for ability in abilities), number(count.total())]
-        for condition, count in counts.items()
-    ]
-    header = ("Condition", *abilities, "Skill Cards")
-    return ReportTable("Skill Cards by ability", header, rows, align="l" + "r" * (len(abilities) + 1),
-                       label="paper-cards")  # fmt: skip
-
-
-def events_table(results: Results, abilities: Sequence[str]) -> ReportTable:
-    """Agent events of each run, without memory and with contramem, paired; and the runs that hung (A.2)."""
+def footprint_table(results: Results, layout: Layout) -> ReportTable:
+    """Runtime of memories that a target was given (A.7, a): means of a run; cost of all runs."""
     rows: list[Row] = []
-    for target, by_condition in results.comparisons.items():
-        if OURS not in by_condition:
+    marks = []
+    for target in layout.targets:
+        cells = [cell for name in BASELINES[1:] for cell in _cells(results, (target,), name)]
+        if len(cells) < 2:
             continue
-        for ability in abilities:
-            part = by_condition[OURS].by_ability.get(ability)
-            if part is not None and part.agent_events is not None:
-                events = part.agent_events
-                rows.append([target, ability, number(events.base, 1), number(events.memory, 1),
-                             number(part.hung.base), number(part.hung.memory)])  # fmt: skip
-    header = ("Target", "Ability", "Events, none", "Events, contramem", "Hung, none", "Hung, contramem")
-    return ReportTable("Agent events", header, rows, align="llrrrr", label="paper-events")
+        for ability in (*layout.abilities, ""):
+            parts = [cell.parts.get(ability) if ability else cell for cell in cells]
+            there = [part for part in parts if part is not None]
+            marks += [len(rows)] if there else []
+            rows += [_footprint_row(target, ability.capitalize() or "Aggregate", part) for part in there]
+    header = ("Target", "Ability", "Method", "Success %", "Memory tok.", "Target tok./task (k)", "Calls/task",
+              "Events/task", "Cost (USD)")  # fmt: skip
+    return ReportTable("Held-out runtime of memories", header, rows, align="lllrrrrrr", sections=frozenset(marks[1:]),
+                       label="paper-runtime")  # fmt: skip
 
 
-def success_figure(results: Results, abilities: Sequence[str], sources: Sequence[str]) -> Figure | None:
-    """Figure 1: held-out success over the source targets."""
-    bars = []
-    for ability in (*abilities, "macro"):
-        for condition in MAIN:
-            cells = [cell for cell in results.cells if cell.condition == condition and cell.target in sources]
-            shares = [_macro(cell, abilities) if ability == "macro" else _share(cell, ability) for cell in cells]
-            values = [share for share in shares if share is not None]
-            if values:
-                kind = {NONE: "base", OURS: "memory"}.get(condition, "plain")
-                bars.append(Bar(f"{ability}, {condition}", 100 * mean(values), kind=kind))
-    if not bars:
-        return None
-    return bar_chart("Figure 1: success over the source targets", bars, measure="success %", name="Ability", digits=1)
+def _footprint_row(target: str, ability: str, part: ArmResult) -> Row:
+    tokens = None if part.tokens is None else part.tokens / 1000
+    return [target, ability, LABELS.get(part.condition, part.condition), percent(part.success),
+            number(part.shown_tokens), number(tokens, 1), number(part.model_calls, 1), number(part.agent_events, 1),
+            number(part.cost_usd, 2)]  # fmt: skip
 
 
-def baseline_figure(results: Results) -> Figure | None:
-    """Figure 3: contramem beside the other memories."""
-    wanted = (NONE, *BASELINES, OURS)
-    bars = [
-        Bar(f"{cell.target}, {cell.condition}", None if cell.success is None else 100 * cell.success,
-            kind="memory" if cell.condition == OURS else "base")
-        for cell in sorted(results.cells, key=lambda cell: cell.target)
-        if cell.condition in wanted
-    ]  # fmt: skip
-    if not any(cell.condition in BASELINES for cell in results.cells):
-        return None
-    return bar_chart("Figure 3: other memories", bars, measure="success %", name="Memory", digits=1)
+def construction_table(results: Results) -> ReportTable:
+    """What building took (A.7, b): the skills and the functions of contramem apart, where both were asked for."""
+    names = {"awm": "AWM workflows", "ace": "ACE playbook", "skill-only": "contramem Skill bank",
+             "function-only": "Shared Function bank", OURS: "contramem together"}  # fmt: skip
+    rows: list[Row] = []
+    for condition, name in names.items():
+        made = [facts.construction for facts in results.memories if facts.condition == condition and not facts.reason]
+        if made:
+            costs = [each.get("cost_usd") for each in made]
+            rows.append([name, number(sum(each["calls"] for each in made)),
+                         number(sum(each["tokens_in"] + each["tokens_out"] for each in made)),
+                         number(None if None in costs else sum(cost or 0 for cost in costs), 2)])  # fmt: skip
+    return ReportTable("Construction of memories", ("Build component", "Calls", "Tokens", "Cost (USD)"), rows,
+                       label="paper-construction")  # fmt: skip
 
 
-def events_figure(results: Results) -> Figure | None:
-    """Figure A2: mean agent events per held-out task."""
-    bars = [
-        Bar(f"{cell.target}, {cell.condition}", cell.agent_events, kind="memory" if cell.condition == OURS else "base")
-        for cell in sorted(results.cells, key=lambda cell: cell.target)
-        if cell.condition in (NONE, OURS)
-    ]
-    if not bars:
-        return None
-    return bar_chart("Figure A2: agent events", bars, measure="events a run", name="Target", digits=1)
-
-
-def _evolutions(folder: ResultFolder) -> Iterator[Section]:
-    """Figure A1: how the bank of contramem came about."""
-    for path in sorted((folder.memory / "stores").glob("contramem-*.db")):
-        with open_store(str(path)) as store:
-            ledger = store.ledger()
-        if ledger:
-            section = evolution_section(ledger, path.name)
-            yield Section(f"Figure A1: {section.title.lower()}", section.lede, figures=section.figures)
-
-
-def _cells(results: Results, target: str, conditions: Sequence[str]) -> list[ArmResult]:
-    by_condition = {cell.condition: cell for cell in results.cells if cell.target == target}
-    return [by_condition[condition] for condition in conditions if condition in by_condition]
+def _cells(results: Results, targets: Sequence[str], condition: str) -> list[ArmResult]:
+    """Of these targets under that condition; none unless all of them have runs of it."""
+    cells = [cell for cell in results.cells if cell.condition == condition and cell.target in targets]
+    return cells if len(cells) == len(targets) else []
 
 
 def _share(cell: ArmResult, ability: str) -> float | None:
@@ -230,16 +333,6 @@ def _share(cell: ArmResult, ability: str) -> float | None:
     return passed / runs if runs else None
 
 
-def _macro(cell: ArmResult, abilities: Sequence[str]) -> float | None:
-    shares = [share for ability in abilities if (share := _share(cell, ability)) is not None]
-    return mean(shares) if shares else None
-
-
-def _mean_share(cells: Sequence[ArmResult], ability: str) -> float | None:
-    shares = [share for cell in cells if (share := _share(cell, ability)) is not None]
-    return mean(shares) if shares else None
-
-
-def paper_tables(sections: Sequence[Section]) -> Mapping[str, ReportTable]:
-    """The tables by the name of their file."""
-    return {table.label: table for section in sections for table in section.tables if table.label}
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return mean(known) if known else None

@@ -65,6 +65,7 @@ def jobs_to_test(opened: OpenedExperiment, folder: ResultFolder, builders: Seque
         for builder in builders
         for task in builder.tested
         for arm in arms[builder.fold]
+        if opened.is_wanted(arm.condition, arm.target, task.ability)
     ]
 
 

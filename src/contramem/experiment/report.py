@@ -27,22 +27,37 @@ from contramem.evaluate.split import separated_by
 from contramem.evaluate.verdict import p_value, verdict
 from contramem.experiment.folder import ResultFolder
 from contramem.experiment.opened import OpenedExperiment
-from contramem.experiment.paper_tables import paper_sections, paper_tables
+from contramem.experiment.paper_figures import paper_sections, tables_by_file
+from contramem.experiment.paper_tables import Layout
 from contramem.experiment.results import ArmResult, Results
 
 
 def write_report(folder: ResultFolder, opened: OpenedExperiment, results: Results) -> None:
     """results.json, report.html, report.md and tables/*.csv."""
     folder.write_json("results.json", results.as_json())
-    sources = opened.config.sources.collect or opened.config.sources.only
-    paper = paper_sections(folder, results, sources or sorted(opened.config.targets)) if results.cells else []
+    paper = paper_sections(folder, results, layout_of(opened, results)) if results.cells else []
     page = report_page(opened, results, paper)
     folder.write("report.html", as_html(page))
     folder.write("report.md", "\n".join([f"# {page.title}\n", f"{page.verdict}\n", *_markdown(page)]))
-    for table in (*tables(results), *paper_tables(paper).values()):
+    for table in (*tables(results), *tables_by_file(paper).values()):
         folder.write(f"tables/{table.label}.csv", table.as_csv())
     if paper:
-        folder.write("paper.md", "\n".join(table.as_markdown() for table in paper_tables(paper).values()))
+        folder.write("paper.md", "\n".join(table.as_markdown() for table in tables_by_file(paper).values()))
+
+
+def layout_of(opened: OpenedExperiment, results: Results) -> Layout:
+    """Targets and abilities in the order in which the file names them."""
+    config = opened.config
+    there = {ability for cell in results.cells for ability in cell.by_ability}
+    named = (*config.split.abilities, *(config.environment.appworld.datasets if config.environment else ()))
+    abilities = [ability for ability in named if ability in there]
+    sources = config.sources.collect or config.sources.only or tuple(config.targets)
+    return Layout(
+        tuple(config.targets),
+        tuple(sources),
+        (*abilities, *sorted(there - set(abilities))),
+        "reference" if config.conditions.on == "reference" else "held-out",
+    )
 
 
 def _markdown(page: Page) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from statistics import mean
 from typing import Any, TypeAlias
@@ -47,6 +47,8 @@ class ArmResult:
     """Of all runs together."""
     scenarios: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By ability: scenarios all of whose runs passed, and scenarios. Empty where no run names its scenario."""
+    parts: Mapping[str, ArmResult] = field(default_factory=dict)
+    """The same of the runs of each ability."""
 
     @property
     def success(self) -> float | None:
@@ -93,7 +95,7 @@ def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Fac
     """Each condition against `none`, target by target."""
     comparisons: dict[str, dict[str, Comparison]] = {}
     for (condition, target), runs in cells.items():
-        base = cells.get((NO_MEMORY, target))
+        base = _of_the_same_tasks(cells.get((NO_MEMORY, target), ()), runs)
         if condition != NO_MEMORY and base:
             rng = Random(opened.config.seed)
             comparisons.setdefault(target, {})[condition] = compare(
@@ -104,7 +106,10 @@ def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Fac
     for (condition, target), runs in cells.items():
         if condition not in (NO_MEMORY, "contramem") and target in ours:
             rivals.setdefault(target, {})[condition] = compare(
-                runs, ours[target], rng=Random(opened.config.seed), drop_unpaired=not opened.runs_here
+                runs,
+                _of_the_same_tasks(ours[target], runs),
+                rng=Random(opened.config.seed),
+                drop_unpaired=not opened.runs_here,
             )
     wanted = [(condition, target) for condition in opened.config.conditions.run for target in opened.config.targets]
     absent = [
@@ -112,7 +117,7 @@ def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Fac
     ]
     return Results(
         name=opened.config.name,
-        cells=tuple(_cell(condition, target, runs) for (condition, target), runs in cells.items()),
+        cells=tuple(_cell_with_parts(condition, target, runs) for (condition, target), runs in cells.items()),
         comparisons=comparisons,
         against_contramem=rivals,
         memories=tuple(memories),
@@ -120,8 +125,22 @@ def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Fac
     )
 
 
+def _of_the_same_tasks(runs: Sequence[Trajectory], others: Sequence[Trajectory]) -> list[Trajectory]:
+    """Those of `runs` whose tasks the others ran too: a condition may be asked for on some abilities only."""
+    tasks = {run.task_key for run in others}
+    return [run for run in runs if run.task_key in tasks]
+
+
 def _not_applicable(memories: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(f"{facts.condition}: {facts.reason}" for facts in memories if facts.reason))
+
+
+def _cell_with_parts(condition: str, target: str, runs: Sequence[Trajectory]) -> ArmResult:
+    by_ability: dict[str, list[Trajectory]] = {}
+    for run in runs:
+        by_ability.setdefault(run.ability or "general", []).append(run)
+    parts = {ability: _cell(condition, target, group) for ability, group in sorted(by_ability.items())}
+    return replace(_cell(condition, target, runs), parts=parts)
 
 
 def _cell(condition: str, target: str, runs: Sequence[Trajectory]) -> ArmResult:

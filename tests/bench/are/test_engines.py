@@ -48,7 +48,7 @@ def test_a_judge_that_is_the_same_model_gets_neither_the_settings_nor_the_bill(m
     monkeypatch.setenv("MY_KEY", "secret-1")
     monkeypatch.setenv("JUDGE_KEY", "of-the-judge")
     with loopback(careful) as server:
-        done = attempt(server, Judge("llm", "openai/mine", "local", server.url, "JUDGE_KEY"))
+        done = attempt(server, Judge("llm", "mine", None, server.url, "JUDGE_KEY"))
     judged = [body for body in server.bodies if is_judged(body)]
     assert done.outcome.passed
     assert judged
@@ -73,4 +73,4 @@ def test_a_judge_that_does_not_answer_is_an_error_and_no_failed_run(monkeypatch:
         return Answer(status=401) if is_judged(body) else careful(body, before)
 
     with loopback(only_target) as server, pytest.raises(ModelError, match="judge"):
-        attempt(server, Judge("llm", "openai/judge", "local", server.url, "JUDGE_KEY"))
+        attempt(server, Judge("llm", "judge", None, server.url, "JUDGE_KEY"))

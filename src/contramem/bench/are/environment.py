@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ class AreEnvironment:
         job = {
             "scenario": str(Path(task.place).resolve()) if Path(task.place).exists() else task.place,
             "out": str(out),
-            "judge": asdict(self.settings.judge) | {"key": read_key("the judge", self.settings.judge.key)},
+            "judge": self.settings.judge.address | {"key": read_key("the judge", self.settings.judge.key)},
             "runtime": self.settings.runtime.for_ability(task.ability),
             "tick_s": self.settings.tick_s,
             "duration_s": self.settings.time_duration_s if timed else self.settings.duration_s,

@@ -31,6 +31,13 @@ def read_key(whose: str, variable: str | None) -> str | None:
     return None if variable is None else os.environ[variable]
 
 
+def _address(model: str, provider: str | None, url: str | None) -> dict[str, str | None]:
+    """A URL without a provider is an OpenAI-compatible server, which ARE reaches under another name."""
+    if url is not None and provider is None:
+        provider, model = "local", model if model.startswith("openai/") else f"openai/{model}"
+    return {"model": model, "provider": provider, "url": url}
+
+
 @dataclass(frozen=True)
 class AreTarget:
     """A model under test, as ARE is told to reach it, or an engine that is asked in this process."""
@@ -51,11 +58,7 @@ class AreTarget:
         """Its part of the worker's job."""
         if self.engine is not None:
             return {"engine": "linked", "model": self.name, "provider": "mock", "url": None, "extra": {}}
-        model, provider = self.model or self.name, self.provider
-        if self.url is not None and provider is None:
-            provider, model = "local", model if "/" in model else f"openai/{model}"
-        address = {"engine": "are", "model": model, "provider": provider, "url": self.url}
-        return address | {"extra": dict(self.extra)}
+        return {"engine": "are", "extra": dict(self.extra)} | _address(self.model or self.name, self.provider, self.url)
 
     def read_key(self) -> str | None:
         """The key itself. Nobody writes it down: it goes to the run and nowhere else."""
@@ -73,6 +76,11 @@ class Judge:
     url: str | None = None
     key: str | None = None
     """The environment variable that holds the key, where the provider's own is not meant."""
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """Its part of the worker's job."""
+        return {"kind": self.kind} | _address(self.model or "", self.provider, self.url)
 
     def check(self) -> None:
         if self.kind == "llm" and self.model is None:
