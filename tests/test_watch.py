@@ -19,7 +19,7 @@ from contramem.inject.recording import RunRecording
 from contramem.inject.run import Memory
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
-from contramem.watch import WatchOptions, WatchRound, fingerprint, harmed_tasks, learn_once, watch
+from contramem.watch import WatchOptions, WatchRound, find_harmed_tasks, fingerprint, learn_once, watch
 
 CARS = ("Start the engine of car {}.", "Warm up car {} for the trip.", "Get car {} ready to leave.", "Turn car {} on.")
 
@@ -156,7 +156,7 @@ def test_a_task_that_memory_harms_keeps_the_bank_from_being_served(tmp_path: Pat
     more = tmp_path / "more.jsonl"
     more.write_text("\n".join(map(json.dumps, lines)))
     both: list[Trajectory] = [*only_passed, *read_traces([more])]
-    assert harmed_tasks(both) == [plain.task_key]
+    assert find_harmed_tasks(both) == [plain.task_key]
 
 
 def test_rollback_serves_the_bank_before_and_watch_does_not_serve_the_other_again(tmp_path: Path, served: Path) -> None:

@@ -101,7 +101,7 @@ def learn_once(options: WatchOptions) -> WatchRound:
             return WatchRound(0, served=False)
         vocabulary = Vocabulary(pool)
         packets, tools = contrast_all(pool, vocabulary), tools_by_function(run for task in pool for run in task)
-        harmed = harmed_tasks(run for task in pool for run in task)
+        harmed = find_harmed_tasks(run for task in pool for run in task)
         count = len(pool)
     checks = Validator(vocabulary.closed)
     with open_store(options.store, create=True) as store:
@@ -133,7 +133,7 @@ def _serve(options: WatchOptions, bank: Bank, runs: int, harmed: list[str], refu
     return WatchRound(runs, not refusals, added, changed, removed, tuple(refusals))
 
 
-def harmed_tasks(runs: Iterable[Trajectory]) -> list[str]:
+def find_harmed_tasks(runs: Iterable[Trajectory]) -> list[str]:
     """Tasks that every run without memory passed and that most runs with memory failed."""
     by_task: dict[str, tuple[list[bool], list[bool]]] = defaultdict(lambda: ([], []))
     for run in runs:

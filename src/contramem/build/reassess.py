@@ -29,7 +29,7 @@ from contramem.build.reassessment import (
 from contramem.build.recorder import BuildRecorder, digest_of
 from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.curate import is_needless
-from contramem.build.rules.mine import accepted_chance, count_outcomes, is_enforced
+from contramem.build.rules.mine import count_outcomes, highest_chance, is_enforced
 from contramem.build.rules.rule import kind_of, restate
 from contramem.build.rules.support import FollowRecord, follow_record, replays, support_from
 from contramem.chance import chance
@@ -51,7 +51,7 @@ def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], g
         if card.card.guards and recorder.reached(f"card {card.card.card_id}") != state
     ]
     ruled = {card.card.card_id for card in waiting if _is_ruled(recorder, card)}
-    accepted = accepted_chance(packets) if ruled else 0.0
+    accepted = highest_chance(packets) if ruled else 0.0
     for card in waiting:
         evidence = EvidencePool(packets, fresh, accepted if card.card.card_id in ruled else None, grade)
         reassessment = evidence.reassess(card)

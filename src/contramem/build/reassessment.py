@@ -55,8 +55,8 @@ def narrow_guard(guard: Guard, replayed: Replays, named: Sequence[str]) -> Guard
     """
     if guard.when:
         return None
-    keeping = [_called(packet, letter) for packet, each in replayed if each.supports for letter in each.held]
-    against = [_called(packet, letter) for packet, each in replayed for letter in each.contradicted]
+    keeping = [_functions_called(packet, letter) for packet, each in replayed if each.supports for letter in each.held]
+    against = [_functions_called(packet, letter) for packet, each in replayed for letter in each.contradicted]
     if not keeping:
         return None
     called_without = {function for functions in against for function in functions}
@@ -69,7 +69,7 @@ def narrow_guard(guard: Guard, replayed: Replays, named: Sequence[str]) -> Guard
     return None
 
 
-def _called(packet: Packet, letter: str) -> set[str]:
+def _functions_called(packet: Packet, letter: str) -> set[str]:
     run = next(run for run in packet.runs if run.letter == letter)
     return {step.function for step in run.actions if step.function and not step.error}
 

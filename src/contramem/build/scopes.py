@@ -49,7 +49,7 @@ class _Tasks:
     def of(cls, packets: Sequence[Packet]) -> _Tasks:
         steps = (step for packet in packets for run in packet.runs for step in run.actions)
         ending = {step.function for step in steps if step.function and step.effect == FINALIZE}
-        return cls({packet.task_key: _called(packet) for packet in packets}, frozenset((*ending, FINALIZE)))
+        return cls({packet.task_key: _functions_called(packet) for packet in packets}, frozenset((*ending, FINALIZE)))
 
     def hold_all_of(self, card: LearningCard) -> bool:
         """Are all tasks at hand that the card rests on?"""
@@ -79,7 +79,7 @@ def scope_of(card: LearningCard, tasks: _Tasks) -> Scope | None:
     return None
 
 
-def _called(packet: Packet) -> frozenset[str]:
+def _functions_called(packet: Packet) -> frozenset[str]:
     runs = packet.passing or packet.runs
     return frozenset(step.function for run in runs for step in run.actions if step.function)
 

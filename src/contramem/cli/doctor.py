@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from contramem.cli.output import print_json
-from contramem.cli.reading import given_options, plural, reading, reading_options
+from contramem.cli.reading import collect_options, plural, reading, reading_options
 from contramem.errors import UsageError
 from contramem.traces.diagnose import Diagnosis, diagnose
 from contramem.traces.reader import ReadOptions
@@ -23,7 +23,7 @@ from contramem.traces.reader import ReadOptions
 def doctor(context: click.Context, paths: tuple[Path, ...], options: ReadOptions, as_json: bool) -> None:
     """Say what the files under PATH... are, what is missing for a contrast, and which command to run next."""
     with reading(paths, options) as runs:
-        diagnosis = diagnose(paths, runs, given_options(context))
+        diagnosis = diagnose(paths, runs, collect_options(context))
     if as_json:
         print_json(_as_json(diagnosis))
     else:

@@ -189,7 +189,7 @@ def _compare(
     attempts, readings = _read_both(*sides, options)
     for side in readings:
         complain(side.problems, side.problem_count)
-    for reason, count in sorted(_skipped(readings).items()):
+    for reason, count in sorted(_describe_skipped(readings).items()):
         click.echo(f"{count} run(s) skipped: {reason}", err=True)
     pairing = pair_attempts(*attempts, drop_unpaired=drop_unpaired)
     cards = card_effects(pairing, [line for lines, _ in logged for line in lines]) if logged else None
@@ -266,7 +266,7 @@ def _show(found: _ComparedRuns, abilities: bool, as_json: bool) -> None:
         click.echo(f"{found.unreadable} line(s) of the inject log could not be read.", err=True)
 
 
-def _skipped(readings: tuple[TraceReading, ...]) -> Counter[str]:
+def _describe_skipped(readings: tuple[TraceReading, ...]) -> Counter[str]:
     return sum((reading.skipped for reading in readings), Counter())
 
 
@@ -277,7 +277,7 @@ def _as_json(found: _ComparedRuns) -> dict[str, Any]:
         "cards": msgspec.to_builtins(cards.effects) if cards else None,
         "injections": _injections(cards, found.unreadable) if cards else None,
         "problems": [problem._asdict() for reading in readings for problem in reading.problems],
-        "skipped": dict(sorted(_skipped(readings).items())),
+        "skipped": dict(sorted(_describe_skipped(readings).items())),
         "ignored": sum(reading.ignored for reading in readings),
     }
 

@@ -23,7 +23,7 @@ from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever
 from contramem.traces.reader import ReadOptions
-from contramem.traces.trajectory import Trajectory
+from contramem.traces.trajectory import Trajectory, task_of_key
 
 
 class RunFilter(NamedTuple):
@@ -36,7 +36,7 @@ class RunFilter(NamedTuple):
 
     def takes(self, run: Trajectory) -> bool:
         key = run.task_key
-        names = (key, key.partition("#")[0])
+        names = (key, task_of_key(key))
         return (
             (self.task is None or any(f"/{name}".endswith(f"/{self.task}") for name in names))
             and self.source in (None, run.source)

@@ -91,7 +91,7 @@ def how_to_read(command: Command) -> Command:
     return decorated  # type: ignore[no-any-return]
 
 
-def given_options(context: click.Context) -> tuple[str, ...]:
+def collect_options(context: click.Context) -> tuple[str, ...]:
     """The options of `how_to_read` that the user gave, as they are written on a command line."""
     given: list[str] = []
     for option in ("format_", "fields", "outcomes", "app", "ability", "effects"):

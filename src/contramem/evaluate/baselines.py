@@ -89,7 +89,7 @@ class Neighbours:
         name_lists = [names(run) for task in self.of(contest) for run in task]
         return lambda run: max((Indel.normalized_similarity(names(run), other) for other in name_lists), default=0.0)
 
-    def induced_workflows(self, contest: TaskContest) -> Scorer:
+    def induce_workflows(self, contest: TaskContest) -> Scorer:
         """How much of the neighbours' workflows a run goes through, in order."""
         workflows = [steps for task in self.of(contest) if (steps := workflow(task))]
 
@@ -131,7 +131,7 @@ def baselines(pool: Iterable[Trajectory], reference: Iterable[Trajectory] | None
         near = Neighbours(reference)
         judges |= {
             "nearest passing run": near.nearest_passing_run,
-            "induced workflows": near.induced_workflows,
+            "induced workflows": near.induce_workflows,
         }
     return judges
 

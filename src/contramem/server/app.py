@@ -112,11 +112,11 @@ def make_app(server: Server) -> Starlette:
         Route("/metrics", _metrics(server)),
         Route("/static/{name}", _static),
         Route("/openapi.json", _openapi),
-        *(Mount(f"/mcp/{name}", _guarded(server, hosted, name)) for name, hosted in mcp.items()),
+        *(Mount(f"/mcp/{name}", _guard(server, hosted, name)) for name, hosted in mcp.items()),
         *(Route(route.path, _api(server, route), methods=[route.method], name=route.name) for route in api.ROUTES),
         *(Route(page.path, _page(server, page), methods=[page.method]) for page in PAGES),
     ]
-    handlers: dict[Any, Any] = {Denied: _denied, ContramemError: _failed, HTTPException: _http_error}
+    handlers: dict[Any, Any] = {Denied: _deny, ContramemError: _fail, HTTPException: _http_error}
     middleware = [Middleware(GuardRails, options=server.options, metrics=server.metrics, spans=server.spans)]
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers, middleware=middleware)
     app.router.redirect_slashes = True
@@ -154,7 +154,7 @@ async def _read_form(request: Request, access: Access) -> dict[str, str]:
     return {"reason": "", **form}
 
 
-def _guarded(server: Server, app: McpApp, project: str) -> Any:
+def _guard(server: Server, app: McpApp, project: str) -> Any:
     async def serve(scope: Any, receive: Any, send: Any) -> None:
         try:
             server.access.require(Request(scope), "guide", project)
@@ -256,7 +256,7 @@ def _wants_page(request: Request) -> bool:
     return not request.url.path.startswith(("/api/", "/mcp/")) and "text/html" in request.headers.get("accept", "")
 
 
-async def _denied(request: Request, error: Denied) -> Response:
+async def _deny(request: Request, error: Denied) -> Response:
     if _wants_page(request):
         if error.status == 401:
             return RedirectResponse("/login", 303)
@@ -264,7 +264,7 @@ async def _denied(request: Request, error: Denied) -> Response:
     return _error(error.status, str(error))
 
 
-async def _failed(request: Request, error: ContramemError) -> Response:
+async def _fail(request: Request, error: ContramemError) -> Response:
     status = api.status_of(error)
     if _wants_page(request):
         return HTMLResponse(render_alone("error.html", status=status, message=str(error)), status)

@@ -14,6 +14,7 @@ from contramem.evaluate.compare import Comparison, compare
 from contramem.inject.injections import Injections, read_log, summarize
 from contramem.inject.log import Line
 from contramem.server.pages import Visit
+from contramem.traces.trajectory import task_of_key
 
 LISTED = 100
 SEED = 0
@@ -40,7 +41,7 @@ def injections(visit: Visit) -> Response:
         use.card_id: getattr(bank.entries[use.card_id].card, "title", use.card_id)
         for use in summary.cards if use.card_id in bank.entries
     }  # fmt: skip
-    runs = _shown_in(lines, card_id) if card_id else []
+    runs = _find_shown(lines, card_id) if card_id else []
     return visit.page("injections.html", summary=summary, path=path, card_id=card_id, runs=runs, titles=titles)
 
 
@@ -51,7 +52,7 @@ def _read(path: Path, _changed: int, _size: int) -> tuple[tuple[Line, ...], Inje
     return tuple(lines), summarize(lines, unreadable)
 
 
-def _shown_in(lines: tuple[Line, ...], card_id: str) -> list[ShownIn]:
+def _find_shown(lines: tuple[Line, ...], card_id: str) -> list[ShownIn]:
     ended = {line.run: line.passed for line in lines if line.where == "finish" and line.passed is not None}
     shown = {line.run: line for line in lines if card_id in line.cards}
     return [ShownIn(run, line.task, line.time[:19], ended.get(run)) for run, line in list(shown.items())[-LISTED:]]
@@ -81,7 +82,7 @@ def _task_keys(visit: Visit, result: Comparison) -> dict[str, str]:
     keys = {}
     for name in names:
         rows = visit.project.runs.tasks(name, limit=20)
-        match = [row.task for row in rows if row.task.partition("#")[0].endswith(name) or row.task.endswith(name)]
+        match = [row.task for row in rows if task_of_key(row.task).endswith(name) or row.task.endswith(name)]
         if match:
             keys[name] = match[0]
     return keys

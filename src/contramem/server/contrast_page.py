@@ -84,7 +84,7 @@ def event(visit: Visit) -> Response:
     if packet is None or attempt is None or step is None:
         return visit.page("missing.html", 404, what="There is no such event.")
     recorded = next(event for event in packet.recorded[letter].events if event.position == position)
-    view = recorded_event(recorded) if visit.show_values else masked_event(step)
+    view = find_recorded_event(recorded) if visit.show_values else mask_event(step)
     signals = [signal for signal in packet.signals if (letter, position) in signal.cites]
     return visit.page(
         "event.html", event=view, attempt=attempt, identity=packet.provenance[letter], packet=packet, signals=signals
@@ -134,7 +134,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 36 else f"{text[:35]}…"
 
 
-def masked_event(step: Step) -> EventView:
+def mask_event(step: Step) -> EventView:
     """With placeholders instead of values."""
     return EventView(
         step.position, step.actor, step.kind, step.label or step.function or step.kind, step.effect,
@@ -142,7 +142,7 @@ def masked_event(step: Step) -> EventView:
     )  # fmt: skip
 
 
-def recorded_event(event: Event) -> EventView:
+def find_recorded_event(event: Event) -> EventView:
     """As it was recorded."""
     result = event.result
     content = "" if result is None else result.content if isinstance(result.content, str) else _pretty(result.content)

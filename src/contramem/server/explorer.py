@@ -14,7 +14,7 @@ from contramem.bank.ledger import LedgerEntry, RunRef
 from contramem.bank.story import saying
 from contramem.errors import GuardError
 from contramem.monitor.guard import parse_guard
-from contramem.server.contrast_page import masked_event, recorded_event
+from contramem.server.contrast_page import find_recorded_event, mask_event
 from contramem.server.pages import Paging, Visit
 
 PAGE = 50
@@ -72,7 +72,7 @@ def run(visit: Visit) -> Response:
     attempt = next(attempt for attempt in packet.runs if attempt.letter == letter)
     trajectory = packet.recorded[letter]
     events = [
-        recorded_event(event) if visit.show_values else masked_event(step)
+        find_recorded_event(event) if visit.show_values else mask_event(step)
         for event, step in zip(trajectory.events, attempt.steps, strict=True)
     ]
     cited: dict[int, list[str]] = {}
@@ -167,14 +167,14 @@ def card(visit: Visit) -> Response:
         guards=guard_rows(entry),
         runs=runs[:RUNS_LISTED],
         more_runs=max(0, len(runs) - RUNS_LISTED),
-        known_tasks=_known_tasks(visit, runs[:RUNS_LISTED]),
+        known_tasks=_find_known_tasks(visit, runs[:RUNS_LISTED]),
         history=[decision_row(decision, entry.card.card_id) for decision in reversed(entries)],
-        related=related_cards(bank, entry),
+        related=find_related_cards(bank, entry),
         saying=saying,
     )
 
 
-def _known_tasks(visit: Visit, runs: list[RunRef]) -> set[str]:
+def _find_known_tasks(visit: Visit, runs: list[RunRef]) -> set[str]:
     """The tasks whose runs can be opened here."""
     return {task for task, _ in visit.project.runs.rates({run.task for run in runs})} if runs else set()
 
@@ -202,7 +202,7 @@ def guard_rows(entry: BankEntry) -> list[GuardRow]:
     return rows
 
 
-def related_cards(bank: Bank, entry: BankEntry) -> list[CardRow]:
+def find_related_cards(bank: Bank, entry: BankEntry) -> list[CardRow]:
     """Skill Cards that name the function, or the Function Cards that a skill names."""
     if isinstance(entry.card, FunctionCard):
         tool = entry.card.tool

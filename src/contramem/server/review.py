@@ -18,7 +18,7 @@ from contramem.bank.card import Card, FunctionCard, SkillDelta
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.errors import ContramemError
-from contramem.server.explorer import card_row, count_unreviewed, decision_row, guard_rows, missing, related_cards
+from contramem.server.explorer import card_row, count_unreviewed, decision_row, find_related_cards, guard_rows, missing
 from contramem.server.pages import Visit
 from contramem.validate.by_hand import doubts
 
@@ -54,7 +54,7 @@ def _form(visit: Visit, card_id: str, *, note: str = "", problem: str = "", draf
         entry=entry, card=entry.card, row=card_row(entry), is_skill=not isinstance(entry.card, FunctionCard),
         guards=guard_rows(entry), seen=digest_of(entry), left=count_unreviewed(bank), note=note, problem=problem,
         text=draft or editable_text(entry.card), editing=bool(draft), following=following,
-        related=related_cards(bank, entry), history=[decision_row(item, entry.card.card_id)
+        related=find_related_cards(bank, entry), history=[decision_row(item, entry.card.card_id)
         for item in reversed(history)][:8], similar=_similar(bank, entry),
     )  # fmt: skip
 

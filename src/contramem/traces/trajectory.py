@@ -146,6 +146,11 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return tuple(event for event in self.events if event.function and event.actor == "agent")
 
 
+def task_of_key(task_key: str) -> str:
+    """Environment and id of the task that a key names: two keys that differ in the text alone are about one task."""
+    return task_key.partition("#")[0]
+
+
 def digest(text: str) -> str:
     """A short, stable name for `text`."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

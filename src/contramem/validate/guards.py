@@ -31,11 +31,11 @@ def refuse_guards(case: Case) -> Iterator[Refusal]:
             continue
         if reason := _name_what_is_unknown(guard, functions, case):
             yield Refusal("guard", f"{text}: {reason}", text)
-        elif reason := _unsupported(text, guard, case):
+        elif reason := _find_unsupported(text, guard, case):
             yield Refusal("guard", f"{text}: {reason}", text, final=True)
 
 
-def _unsupported(text: str, guard: Guard, case: Case) -> str:
+def _find_unsupported(text: str, guard: Guard, case: Case) -> str:
     # What a patch takes over from its delta or its targets has been shown by the runs that those rest on.
     if case.sources is not None and any(
         text in source.guards for source in case.sources if isinstance(source, SkillDelta)

@@ -7,7 +7,7 @@ from random import Random
 import msgspec
 from tests.made_runs import call, packet, run
 
-from contramem.build.rules.mine import accepted_chance, count_outcomes, mine
+from contramem.build.rules.mine import count_outcomes, highest_chance, mine
 from contramem.build.rules.significance import FALSE_SHARE, bar
 from contramem.chance import chance
 from contramem.contrast.packet import Packet
@@ -42,7 +42,7 @@ def shuffled(rng: Random) -> list[Packet]:
 
 
 def accepted(packets: list[Packet]) -> set[str]:
-    limit = accepted_chance(packets)
+    limit = highest_chance(packets)
     found = {one.guard for each in packets for one in mine(each)}
     return {str(guard) for guard in found if chance(count_outcomes(guard, packets)) <= limit}
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
-from contramem.build.functions.blame import named_in
+from contramem.build.functions.blame import find_named_arguments
 from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name
 from contramem.build.functions.forms import best_and_bad_forms
 from contramem.build.functions.words import ID_WORDS, code, form_in_words, join_list, meaning_of_name, points_at_things
@@ -110,7 +110,7 @@ def _argument(
     meaning = meaning_of_name(name, form)
     if documented:
         meaning = origin or "as documented"
-    elif origin or (origin := made_for_the_call(name, calls) if schema is None and not closed else ""):
+    elif origin or (origin := describe_made_values(name, calls) if schema is None and not closed else ""):
         # `subject: subject` says nothing.
         meaning = origin if meaning == " ".join(words(name)) else f"{meaning}; {origin}"
     return ObservedArgument(Argument(name=name, meaning=meaning, form=form, required=required), telling)
@@ -119,7 +119,7 @@ def _argument(
 def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> tuple[str, bool]:
     """Type and value form in words, from the calls that worked; and whether it is a closed vocabulary."""
     given = of_name(calls.worked, name) or of_name(calls.all, name)
-    words_seen = _closed_words(name, given, vocabulary, calls.function, schema)
+    words_seen = _find_closed_words(name, given, vocabulary, calls.function, schema)
     if words_seen:
         return words_seen, True
     if (kind := _kind_of_objects(name, given)) and (keys := _keys(name, given)):
@@ -150,7 +150,7 @@ def _keys(name: str, given: Sequence[Observation]) -> list[str]:
     return sorted(shared, key=lambda key: (-len(where[key]), key))[:MAX_KEYS]
 
 
-def _closed_words(
+def _find_closed_words(
     name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
 ) -> str:
     permitted = vocabulary.permitted(function, name)
@@ -203,7 +203,7 @@ def is_required(name: str, calls: Calls, tool: Tool | None) -> bool | None:
     if isinstance(schema_lists, list) and schema_of(tool, name) is not None:
         return name in schema_lists
     refused = [call for call in calls.failed if leaves_out(call, name) or call.forms.get(name) in ABSENT_FORMS]
-    named = any(name in named_in(call.error, calls.argument_names) for call in refused)
+    named = any(name in find_named_arguments(call.error, calls.argument_names) for call in refused)
     missed = any(_misses_only(name, call, calls) for call in refused)
     added = any(
         retry.changed == {name} and leaves_out(retry.first, name) and retry.first.error and not retry.then.error
@@ -249,7 +249,7 @@ def _once_per_run(given: Sequence[Observation], name: str) -> list[Observation]:
     return list(first.values())
 
 
-def made_for_the_call(name: str, calls: Calls) -> str:
+def describe_made_values(name: str, calls: Calls) -> str:
     """Said of values that nearly never had been seen before, and worked: texts, and what has to be worked out."""
     given = of_name(calls.worked, name)
     new = sum(call.origins.get(name) == NOWHERE for call in given)

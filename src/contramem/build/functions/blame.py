@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from contramem.build.functions.calls import MIN_CALLS, Calls, fail_more, failures, guessed, of_name
+from contramem.build.functions.calls import MIN_CALLS, Calls, fail_more, failures, is_guessed, of_name
 from contramem.build.functions.words import verb_of
 from contramem.contrast.observation import Observation
 from contramem.contrast.values import CATEGORY_ROLES
@@ -44,7 +44,7 @@ def asks_for(error: str, function: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def named_in(error: str, arguments: tuple[str, ...]) -> frozenset[str]:
+def find_named_arguments(error: str, arguments: tuple[str, ...]) -> frozenset[str]:
     """The arguments that a complaint speaks of: `Assignee email not valid` of `assigned_to_email`. Empty: of none."""
     spoken = _begun(error)
     return frozenset(
@@ -61,7 +61,7 @@ def _own(name: str) -> frozenset[str]:
 
 def concerns(call: Observation, name: str, calls: Calls) -> bool:
     """May this argument be what the call was refused for? Not when the complaint names others."""
-    blamed = named_in(call.error, calls.argument_names) if call.error else frozenset()
+    blamed = find_named_arguments(call.error, calls.argument_names) if call.error else frozenset()
     return not blamed or name in blamed
 
 
@@ -81,7 +81,7 @@ def convictions(calls: Calls) -> list[GuessedArgument]:
     convicted: list[GuessedArgument] = []
     remaining = calls.all
     while open_names:
-        tried = [_tried(name, remaining, calls) for name in sorted(open_names)]
+        tried = [_judge_argument(name, remaining, calls) for name in sorted(open_names)]
         guilty = [
             argument
             for argument in tried
@@ -92,14 +92,14 @@ def convictions(calls: Calls) -> list[GuessedArgument]:
         worst = min(guilty, key=lambda argument: (_share(argument.known) - _share(argument.made_up), argument.argument))
         convicted.append(worst)
         open_names.remove(worst.argument)
-        remaining = [call for call in remaining if not guessed(call, worst.argument)]
+        remaining = [call for call in remaining if not is_guessed(call, worst.argument)]
     return convicted
 
 
-def _tried(name: str, remaining: Sequence[Observation], calls: Calls) -> GuessedArgument:
+def _judge_argument(name: str, remaining: Sequence[Observation], calls: Calls) -> GuessedArgument:
     given = [call for call in of_name(remaining, name) if name in call.origins and concerns(call, name, calls)]
     return GuessedArgument(
-        name, [call for call in given if guessed(call, name)], [call for call in given if not guessed(call, name)]
+        name, [call for call in given if is_guessed(call, name)], [call for call in given if not is_guessed(call, name)]
     )
 
 

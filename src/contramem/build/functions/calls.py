@@ -115,12 +115,12 @@ def of_name(calls: Iterable[Observation], name: str) -> list[Observation]:
     return [call for call in calls if name in call.arguments and call.forms.get(name) not in ABSENT_FORMS]
 
 
-def guessed(call: Observation, name: str) -> bool:
+def is_guessed(call: Observation, name: str) -> bool:
     """Had the value been seen nowhere before the call?"""
     return call.origins.get(name) == NOWHERE
 
 
-def failed(call: Observation) -> bool:
+def is_failure(call: Observation) -> bool:
     return bool(call.error)
 
 
@@ -137,7 +137,7 @@ def failures(calls: Iterable[Observation]) -> int:
 def fail_more(
     some: Sequence[Observation],
     others: Sequence[Observation],
-    bad: Callable[[Observation], bool] = failed,
+    bad: Callable[[Observation], bool] = is_failure,
     tests: int = 1,
 ) -> bool:
     """Do some calls fail so much more often than others that chance does not explain it?

@@ -15,7 +15,7 @@ from contramem.build.functions.effects import side_effects
 from contramem.build.functions.errors import Complaint, complaints, is_addressed
 from contramem.build.functions.recovery import describe_mistake, recoveries
 from contramem.build.functions.returns import gives_back, returns
-from contramem.build.functions.rules import given_to, guessed_values, habits, needless_repeats, usage_rules
+from contramem.build.functions.rules import count_guessed_values, describe_use, habits, needless_repeats, usage_rules
 from contramem.build.functions.words import act, code, join_list
 from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.english import stem
@@ -47,7 +47,7 @@ def build_function_card(
     seen = build_arguments(calls, tool, vocabulary)
     arguments = tuple(argument for argument, _ in seen)
     rules, mistakes, effects = usage_rules(calls, arguments), _mistakes(calls), side_effects(calls)
-    gives = given_to(calls)
+    gives = describe_use(calls)
     is_telling = rules or gives or effects.telling or any(argument.telling for argument in seen)
     if not (is_telling or _proves_a_mistake(calls)) or (not calls.worked and not _proves_a_mistake(calls)):
         return None
@@ -114,7 +114,7 @@ def _mistakes(calls: Calls) -> tuple[str, ...]:
         for group in complaints(calls)
         if _is_worth_a_word(group, calls)
     ]
-    mistakes += guessed_values(calls)
+    mistakes += count_guessed_values(calls)
     return tuple(_line(text) for _, text in sorted(mistakes, key=lambda item: (-item[0], item[1])))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contramem.build.functions.blame import asks_for, convictions, stems
-from contramem.build.functions.calls import Calls, fail_more, failures, guessed, is_more, runs_of, tasks
+from contramem.build.functions.calls import Calls, fail_more, failures, is_guessed, is_more, runs_of, tasks
 from contramem.build.functions.errors import quote_complaint
 from contramem.build.functions.words import code, share_of
 from contramem.contrast.observation import MOVES, Observation
@@ -31,7 +31,7 @@ _SETS_UP = MOVES | frozenset(
 
 def order_rules(calls: Calls) -> Iterator[str]:
     """The order in which this function and others can be called, as far as refusals prove it."""
-    yield from _closed_by_another(calls)
+    yield from _find_closing_calls(calls)
     yield from _closes_another(calls)
     yield from _needs(calls)
 
@@ -41,18 +41,18 @@ def _is_rule(refused: Sequence[Observation], of: int) -> bool:
     return enough and len(refused) >= of * MIN_REFUSED
 
 
-def _worked_before(call: Observation, argument: str) -> frozenset[str]:
+def _calls_before(call: Observation, argument: str) -> frozenset[str]:
     return frozenset(tried.function for tried in call.before.get(argument, ()) if tried.worked)
 
 
-def _closed_by_another(calls: Calls) -> Iterator[str]:
+def _find_closing_calls(calls: Calls) -> Iterator[str]:
     """This function is refused once another one (or itself) has worked on the same thing."""
-    pairs = sorted({(name, f) for call in calls.failed for name in call.before for f in _worked_before(call, name)})
+    pairs = sorted({(name, f) for call in calls.failed for name in call.before for f in _calls_before(call, name)})
     closers: dict[str, tuple[str, list[Observation], list[Observation]]] = {}
     for argument, other in pairs:
         given = [call for call in calls.all if argument in call.arguments]
-        after = [call for call in given if other in _worked_before(call, argument)]
-        without = [call for call in given if other not in _worked_before(call, argument)]
+        after = [call for call in given if other in _calls_before(call, argument)]
+        without = [call for call in given if other not in _calls_before(call, argument)]
         refused = [call for call in after if call.error]
         if not _is_rule(refused, len(after)) or not fail_more(after, without, tests=len(pairs)):
             continue
@@ -60,14 +60,14 @@ def _closed_by_another(calls: Calls) -> Iterator[str]:
         if other not in closers or _share(after) > _share(closers[other][1]):
             closers[other] = (argument, after, without)
     for other in sorted(closers, key=lambda name: (-failures(closers[name][1]), name))[:MAX_ORDERS]:
-        yield _closed_in_words(calls, other, *closers[other])
+        yield _describe_closing(calls, other, *closers[other])
 
 
 def _share(calls: Sequence[Observation]) -> float:
     return failures(calls) / len(calls)
 
 
-def _closed_in_words(
+def _describe_closing(
     calls: Calls, other: str, argument: str, after: Sequence[Observation], without: Sequence[Observation]
 ) -> str:
     refused = share_of(failures(after), len(after)) + quote_complaint([call for call in after if call.error], calls)
@@ -77,8 +77,8 @@ def _closed_in_words(
             f"It works once per {code(argument)}: after one that worked, another was refused in {refused}, {against}."
         )
     text = f"After {calls.shown(other)} on the same {code(argument)} it was refused in {refused}, {against}"
-    turned = [call for call in calls.worked if _tried_later(call, argument, other) is not None]
-    fine = sum(_tried_later(call, argument, other) is True for call in turned)
+    turned = [call for call in calls.worked if _works_later(call, argument, other) is not None]
+    fine = sum(_works_later(call, argument, other) is True for call in turned)
     if fine >= MIN_REFUSALS and fine >= len(turned) * MIN_REFUSED:
         text += f"; the other way round, {calls.shown(other)} worked in {fine} of {len(turned)}: call this one first"
     elif len(turned) >= MIN_RUNS and not fine:
@@ -86,7 +86,7 @@ def _closed_in_words(
     return text + "."
 
 
-def _tried_later(call: Observation, argument: str, other: str) -> bool | None:
+def _works_later(call: Observation, argument: str, other: str) -> bool | None:
     return next((tried.worked for tried in call.later.get(argument, ()) if tried.function == other), None)
 
 
@@ -101,8 +101,8 @@ def _closes_another(calls: Calls) -> Iterator[str]:
     for argument, other in pairs:
         if other == calls.function:
             continue
-        first = [call for call in calls.worked if calls.function not in _worked_before(call, argument)]
-        after = [(call, _tried_later(call, argument, other)) for call in first]
+        first = [call for call in calls.worked if calls.function not in _calls_before(call, argument)]
+        after = [(call, _works_later(call, argument, other)) for call in first]
         refused = [call for call, worked in after if worked is False]
         tried = sum(worked is not None for _, worked in after)
         earlier = [t.worked for call in first for t in call.before.get(argument, ()) if t.function == other]
@@ -129,7 +129,7 @@ def _needs(calls: Calls) -> Iterator[str]:
     for other in meant or names:
         without, after = _split_at(calls.all, other)
         # What a value that nobody had seen explains, is no proof of an order.
-        open_without = [call for call in without if not any(guessed(call, name) for name in made_up)]
+        open_without = [call for call in without if not any(is_guessed(call, name) for name in made_up)]
         plain = not meant and _SETS_UP.isdisjoint(words(other))
         if _is_needed(without, after, plain) and fail_more(open_without, after, tests=len(names)):
             gains[other] = failures(without) + len(after) - failures(after)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from contramem.build.functions.blame import asks_for
-from contramem.build.functions.calls import Calls, Retry, guessed, leaves_out
+from contramem.build.functions.calls import Calls, Retry, is_guessed, leaves_out
 from contramem.build.functions.errors import Complaint
 from contramem.build.functions.words import code, is_identifying, join_list, share_of
 from contramem.contrast.observation import MOVES, Observation
@@ -62,22 +62,22 @@ def _same_goal(retry: Retry) -> bool:
 
 
 def _was_wrong(call: Observation, name: str) -> bool:
-    return guessed(call, name) or leaves_out(call, name)
+    return is_guessed(call, name) or leaves_out(call, name)
 
 
 def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Remedy]:
     worked = [retry for retry in retries if not retry.then.error]
     if not worked:
         return
-    together = Counter(_blamed(retry.changed, complaint.text) for retry in worked)
+    together = Counter(_pick_blamed(retry.changed, complaint.text) for retry in worked)
     names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
-    tried = [retry for retry in retries if _blamed(retry.changed, complaint.text) == names]
+    tried = [retry for retry in retries if _pick_blamed(retry.changed, complaint.text) == names]
     named = join_list([code(name) for name in sorted(names)])
     count = share_of(together[names], len(tried), "retry")
     yield Remedy(together[names], f"{_deed(names, tried)} {named} worked in {count}")
 
 
-def _blamed(changed: frozenset[str], error: str) -> frozenset[str]:
+def _pick_blamed(changed: frozenset[str], error: str) -> frozenset[str]:
     """Of several arguments that were changed at once, those that the complaint is about."""
     spoken = set(words(error)) | {word + "s" for word in words(error)}
     about = frozenset(name for name in changed if spoken.issuperset(set(words(name)) - {"id", "ids"}))

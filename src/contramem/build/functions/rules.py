@@ -16,8 +16,8 @@ from contramem.build.functions.calls import (
     by_form,
     fail_more,
     failures,
-    guessed,
     is_empty,
+    is_guessed,
     leaves_out,
     of_name,
     runs_of,
@@ -54,7 +54,7 @@ def usage_rules(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
         *_several_at_once(calls, arguments),
         *_when_empty(calls, arguments),
         # A function that is called for one thing after another is not asked again because nothing was found.
-        *(() if each else _found_then(calls)),
+        *(() if each else _describe_next_find(calls)),
     )
 
 
@@ -151,12 +151,12 @@ def _when_empty(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
     looked_up = [name for name in names if is_looked_up(name, visible)]
     unknown = [reason for name in looked_up for reason in _unknown_values(name, visible, 2 * len(names))]
     blamed = {reason.argument for reason in unknown}
-    rest = [call for call in visible if not any(guessed(call, name) for name in blamed)]
+    rest = [call for call in visible if not any(is_guessed(call, name) for name in blamed)]
     given = [
         reason
         for name in names
-        if name not in blamed and any(_given_or_not(name, rest, 2 * len(names)))
-        for reason in _given_or_not(name, visible, 2 * len(names))
+        if name not in blamed and any(_compare_given(name, rest, 2 * len(names)))
+        for reason in _compare_given(name, visible, 2 * len(names))
     ]
     ordered = sorted(unknown + given, key=lambda reason: (-reason.empties, reason.text))
     yield from (reason.text for reason in ordered[:MAX_REASONS])
@@ -170,7 +170,7 @@ class _Reason(NamedTuple):
 
 def _unknown_values(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
     traced = [call for call in of_name(shown, name) if name in call.origins]
-    new, familiar = _partition(traced, lambda call: guessed(call, name))
+    new, familiar = _partition(traced, lambda call: is_guessed(call, name))
     if len(familiar) >= MIN_COMPARED and fail_more(new, familiar, is_empty, tests):
         count, against = share_of(_empties(new), len(new)), f"against {_empties(familiar)} of {len(familiar)} otherwise"
         yield _Reason(
@@ -181,7 +181,7 @@ def _unknown_values(name: str, shown: Sequence[Observation], tests: int) -> Iter
         )
 
 
-def _given_or_not(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
+def _compare_given(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
     given, without = _partition(
         shown, lambda call: not leaves_out(call, name) and call.forms.get(name) not in ABSENT_FORMS
     )
@@ -206,7 +206,7 @@ def _empties(calls: Sequence[Observation]) -> int:
     return sum(is_empty(call) for call in calls)
 
 
-def _found_then(calls: Calls) -> Iterator[str]:
+def _describe_next_find(calls: Calls) -> Iterator[str]:
     if calls.effect != "read":
         return
     again = [retry for retry in calls.retries if is_empty(retry.first) and retry.changed]
@@ -225,7 +225,7 @@ def _found_then(calls: Calls) -> Iterator[str]:
         yield f"After an empty result, calling again with another {named} found something in {count}."
 
 
-def guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
+def count_guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
     """Arguments whose values failed much more often when they had been seen nowhere before."""
     for name, made_up, familiar in convictions(calls):
         failed = failures(made_up)
@@ -241,7 +241,7 @@ def needless_repeats(calls: Calls) -> Iterator[tuple[int, str]]:
         yield needless, f"Asking again for what it had already returned, with nothing changed in between: {count}."
 
 
-def given_to(calls: Calls) -> str:
+def describe_use(calls: Calls) -> str:
     """The arguments of other functions that its results fill, as far as several tasks show; empty otherwise."""
     users: dict[str, Counter[str]] = defaultdict(Counter)
     where: dict[tuple[str, str], set[str]] = defaultdict(set)

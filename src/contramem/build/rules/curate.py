@@ -21,6 +21,7 @@ from contramem.build.rules.phrases import MAX_TAGS
 from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import guards_of
+from contramem.traces.trajectory import task_of_key
 
 
 def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
@@ -37,7 +38,7 @@ def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Cura
     if same is None:
         reason = "No card of this ability states this rule."
         return Curation(Add(delta_index=index, new_or_updated_card=delta, reason=reason), candidate.rule)
-    if _task(packet.task_key) in {_task(key) for key in same.footing.tasks}:
+    if task_of_key(packet.task_key) in {task_of_key(key) for key in same.footing.tasks}:
         return _noop(index, same, "The same task, in other words or with more runs, has taught this rule already.")
     patch = Amend(
         delta_index=index,
@@ -115,10 +116,6 @@ def _merge(card: LearningCard, lesson: Lesson, packet: Packet) -> Lesson | None:
 def _noop(index: int, card: LearningCard, reason: str) -> Curation:
     card_id = card.card.card_id
     return Curation(Noop(delta_index=index, target_card_ids=(card_id,), retained_card_id=card_id, reason=reason))
-
-
-def _task(key: str) -> str:
-    return key.partition("#")[0]
 
 
 def _tags(card: SkillDelta, delta: SkillDelta) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def count_outcomes(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable
     return tables
 
 
-def accepted_chance(packets: Sequence[Packet]) -> float:
+def highest_chance(packets: Sequence[Packet]) -> float:
     """How likely by chance a guard may be and still be accepted, given all that these packets suggested."""
     contrastive = [packet for packet in packets if packet.is_contrastive]
     tried = {guard for packet in contrastive for guard in propose_guards(packet)}

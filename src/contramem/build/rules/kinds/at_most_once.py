@@ -32,7 +32,7 @@ class AtMostOnce(GuardRule):
     @classmethod
     def propose(cls, packet: Packet) -> Iterator[Guard]:
         for run in (*packet.passing, *packet.failing):
-            yield from (Guard("at_most_once", function) for function in _repeated_writes(run))
+            yield from (Guard("at_most_once", function) for function in _find_repeated_writes(run))
 
     @classmethod
     def is_cause(cls, replayed: GuardReplay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
@@ -62,7 +62,7 @@ class AtMostOnce(GuardRule):
         )
 
 
-def _repeated_writes(run: PacketRun) -> set[str]:
+def _find_repeated_writes(run: PacketRun) -> set[str]:
     """Writes that worked twice with the same arguments."""
     made, twice = set[tuple[str, str]](), set[str]()
     for step in working_calls(run):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from contramem.build.rules.kinds.trap import worked_later
+from contramem.build.rules.kinds.trap import works_later
 from contramem.build.rules.phrases import code_name, join_words, names_call, quote_error, short_name
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate, kind_of
 from contramem.contrast.enabling import Enabling, enablings
@@ -168,9 +168,9 @@ _NOTHING = frozenset({"null", "empty text", "empty list", ""})
 def _stuck(function: str, error: str, by_reaction: Reactions) -> list[_Case]:
     """Runs that met the error, never made the call work, and failed; empty when a run passed that gave up."""
     gave_up = [case for name in (GAVE_UP, REPEATED) for case in by_reaction.get(name, [])]
-    if any(run.passed and not worked_later(function, run, step) for run, step in gave_up):
+    if any(run.passed and not works_later(function, run, step) for run, step in gave_up):
         return []
-    return [(run, step) for run, step in gave_up if not run.passed and not worked_later(function, run, step)]
+    return [(run, step) for run, step in gave_up if not run.passed and not works_later(function, run, step)]
 
 
 def _count_runs(cases: Sequence[_Case]) -> int:

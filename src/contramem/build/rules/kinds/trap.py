@@ -37,7 +37,7 @@ class Trap(Rule):
             cases = [case for group in by_reaction.values() for case in group]
             quoted = quote_error(error)
             everyone = {run.letter for run, _ in cases} == {run.letter for run in packet.failing}
-            if not everyone or not quoted or any(worked_later(function, run, step) for run, step in cases):
+            if not everyone or not quoted or any(works_later(function, run, step) for run, step in cases):
                 continue  # somebody got past it, so it is not what they all failed of
             rule = cls(
                 function=function,
@@ -64,6 +64,6 @@ class Trap(Rule):
         )
 
 
-def worked_later(function: str, run: PacketRun, failed: Step) -> bool:
+def works_later(function: str, run: PacketRun, failed: Step) -> bool:
     """Did the call work after all?"""
     return any(step.function == function and not step.error for step in run.actions if step.position > failed.position)
