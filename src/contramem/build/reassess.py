@@ -27,8 +27,9 @@ from contramem.build.reassessment import (
     say_tasks,
 )
 from contramem.build.recorder import BuildRecorder, digest_of
+from contramem.build.rules.across import MAX_CHANCE_IN_ONE_TASK
 from contramem.build.rules.author import RuleAuthor
-from contramem.build.rules.curate import is_needless
+from contramem.build.rules.curate import is_needless, is_repeated
 from contramem.build.rules.mine import count_outcomes, highest_chance, is_enforced
 from contramem.build.rules.rule import kind_of, restate
 from contramem.build.rules.support import FollowRecord, follow_record, replays, support_from
@@ -69,16 +70,20 @@ def _is_ruled(recorder: BuildRecorder, card: LearningCard) -> bool:
 
 
 def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
-    """A way past an error that a card asks for before the call has become superfluous."""
+    """A way past an error that a card asks for before the call has become superfluous, and so has what another card
+    says more of."""
     cards = learning_cards(recorder.bank, ability)
     for card in cards:
-        if card.status == "pinned" or not any(is_needless(card.rule, other.card) for other in cards):
-            continue
-        if _is_ruled(recorder, card):  # what is said in other words is not known to say the same
+        if card.status == "pinned" or not _is_ruled(recorder, card):
+            continue  # what is said in other words is not known to say the same
+        reason = ""
+        if any(is_needless(card.rule, other.card) for other in cards):
             reason = "Another card asks beforehand for what this does after the error."
-            recorder.record(
-                _decide(recorder, card, Reassessment("RETIRE", reason, card.footing, card.card)), progress={}
-            )
+        elif any(is_repeated(card, other) for other in cards):
+            reason = "Another card says the same, and more about where the value comes from."
+        if reason:
+            decision = _decide(recorder, card, Reassessment("RETIRE", reason, card.footing, card.card))
+            recorder.record(decision, progress={})
 
 
 def _decide(recorder: BuildRecorder, card: LearningCard, reassessment: Reassessment) -> Decision:
@@ -143,6 +148,8 @@ def _reassess_rule(
     if reason := _why_retire(guards, packets, record, enforced):
         return counted._replace(operation="RETIRE", reason=reason)
     if accepted is not None:
+        if card.rule is not None and card.rule.family:
+            accepted = MAX_CHANCE_PROVEN / card.rule.family
         grade, likely = _grade(guards, packets, enforced, accepted, counted)
         if reason := _why_not_believed(grade, wanted, likely, accepted):
             return counted._replace(operation="RETIRE", reason=reason)
@@ -219,9 +226,12 @@ def _why_retire(guards: Sequence[Guard], packets: Sequence[Packet], record: Foll
 # Grades
 
 
+MAX_CHANCE_PROVEN = 0.05
+"""Of a rule across tasks, times the number of rules of its family that could have been found instead."""
 MAX_CHANCE_OBSERVED = 0.05
 """Within tasks, of a rule that is only observed: not corrected for what else was tried."""
 MIN_TASKS_OBSERVED = 2
+"""Unless one task is as good as proof."""
 
 
 def _grade(
@@ -233,7 +243,8 @@ def _grade(
     likely = min(chance(count_outcomes(guard, packets)) for guard in guards)
     if likely <= accepted:
         return "proven", likely
-    unopposed = not counted.footing.contradicted_by and len(counted.footing.tasks) >= MIN_TASKS_OBSERVED
+    enough = 1 if likely <= MAX_CHANCE_IN_ONE_TASK else MIN_TASKS_OBSERVED
+    unopposed = not counted.footing.contradicted_by and len(counted.footing.tasks) >= enough
     return "observed" if likely <= MAX_CHANCE_OBSERVED and unopposed else None, likely
 
 

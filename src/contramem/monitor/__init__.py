@@ -4,6 +4,7 @@ guard.py               Guard: a DECLARE template over functions, with a deadline
 template.py            the templates, a value each: how one is written, what it demands, how it is put into words
 pattern.py             which actions it speaks about; argument_condition.py and choice.py: what their arguments must be
 scope.py               which runs it speaks about: what follows `when`
+task_facts.py          what one run of a task was shown is true for all of its runs
 comparison.py          how one value is compared with a number, a word or a written form
 automaton.py           a guard that watches, action by action; action.py is what it sees
 history.py             what the calls of a run have returned so far; results.py takes a result apart

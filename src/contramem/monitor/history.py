@@ -34,6 +34,10 @@ class RunHistory:
         """The functions that the first `before` calls were of, each once."""
         return tuple(dict.fromkeys(function for function, _ in self._results[:before]))
 
+    def results(self, start: int, end: int) -> list[tuple[str, Any]]:
+        """The function and the content of each result from one place to another."""
+        return self._results[start:end]
+
     def values(self, function: str, field: str, before: int) -> frozenset[str]:
         """What the calls of `function` among the first `before` returned under `field`."""
         return frozenset().union(*(values for order, values in self._listed(function, field) if order < before))

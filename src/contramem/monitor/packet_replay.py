@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from contramem.monitor.action import actions_of_run
 from contramem.monitor.guard import Guard
+from contramem.monitor.task_facts import apply_task_facts
 
 if TYPE_CHECKING:
     from contramem.contrast.packet import Packet
@@ -45,12 +47,20 @@ class GuardReplay(NamedTuple):
 
 def replay(guard: Guard, packet: Packet) -> GuardReplay:
     """Check the guard on every run that is evidence."""
-    passing = {run.letter: guard.check(run.actions, packet.recorded.get(run.letter)) for run in packet.passing}
-    failing = {run.letter: guard.check(run.actions, packet.recorded.get(run.letter)) for run in packet.failing}
+    fitted = fit_to_task(guard, packet)
+    passing = {run.letter: fitted.check(run.actions, packet.recorded.get(run.letter)) for run in packet.passing}
+    failing = {run.letter: fitted.check(run.actions, packet.recorded.get(run.letter)) for run in packet.failing}
     return GuardReplay(
         guard,
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
         broken=tuple(letter for letter, verdict in failing.items() if verdict == "broken"),
         contradicted=tuple(letter for letter, verdict in passing.items() if verdict == "broken"),
         kept_in_vain=tuple(letter for letter, verdict in failing.items() if verdict == "holds"),
+    )
+
+
+def fit_to_task(guard: Guard, packet: Packet) -> Guard:
+    """The guard without the conditions that are facts of the task of the packet."""
+    return apply_task_facts(
+        guard, lambda: (action for run in packet.recorded.values() for action in actions_of_run(run))
     )

@@ -7,7 +7,9 @@ halves.py       which tasks are tried on, and which are kept back to confirm
 trial.py        Trial: a guard on all runs, counted by outcome, kind and source
 trial_log.py    how many things were tried and confirmed, so that `proven` means something
 atoms.py        facts of a run that a condition can ask for; sharpen.py: the condition that makes a guard true
-candidates.py   the guards that a kind of task gives reason to try; explain.py: those that hold up, ranked
+candidates.py   the guards that a kind of task gives reason to try; relations.py: what is true of one argument
+explain.py      those that hold up, ranked; masks.py: sets of runs as bits, so that all of them can be counted
+task_words.py   words of requests that tell when a function is needed
 tables.py       the runs as tables for SQL
 proposal.py     a card as somebody writes it; proposal_checks.py and neighbours.py: what is held against it
 propose.py      what becomes of each proposal, in the ledger; proposal_support.py: what it rests on

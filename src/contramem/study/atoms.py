@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from contramem.contrast.form import is_field
 from contramem.monitor.comparison import read_number, write_number, write_value
 from contramem.monitor.results import count_items, walk
+from contramem.study.masks import Mask
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 from contramem.traces.effects import words
@@ -24,7 +25,7 @@ MAX_WORDS = 12
 """A slot that takes more different words than this over the runs is open, and no condition asks for it."""
 MIN_TASKS = 2
 """A word of one task only may be that task's own."""
-MAX_THRESHOLDS = 12
+MAX_THRESHOLDS = 30
 """Per slot, spread evenly over the values seen."""
 MAX_VALUES = 500
 """Of one result that are looked at."""
@@ -46,39 +47,107 @@ class Slot(NamedTuple):
         return f"{self.function}[{self.name} {relation}]"
 
 
-Runs: TypeAlias = frozenset[int]
-"""Places in the sequence of runs that is looked at."""
+class Atom(NamedTuple):
+    """A condition, and the runs that it is true of."""
+
+    text: str
+    mask: Mask
+    choices: int = 1
+    """Conditions on the same slot: of a word few, of an amount many, so that one of them fits by chance."""
 
 
-def collect_atoms(runs: Sequence[StudyRun]) -> dict[str, Runs]:
-    """Each condition that is true of some of `runs` and not of all, with the places of those that it is true of."""
-    seen_words: dict[Slot, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-    numbers: dict[Slot, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    items: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+def collect_atoms(runs: Sequence[StudyRun]) -> list[Atom]:
+    """The conditions that are true of some of `runs` and not of all, those that leave least choice first.
+
+    What a call that only looks gave back is a fact of the task: it holds for all of the task's runs."""
+    seen = _SeenSlots()
     for place, run in enumerate(runs):
+        seen.add(place, run)
+    every = (1 << len(runs)) - 1
+    atoms = [
+        (rank, Atom(text, mask, len(of_slot)))
+        for rank, of_slot in seen.slots(runs)
+        for text, mask in of_slot.items()
+        if 0 < mask < every
+    ]
+    atoms.sort(key=lambda ranked: (ranked[0], ranked[1].choices, len(ranked[1].text), ranked[1].text))
+    return [atom for _, atom in atoms]
+
+
+class _SeenSlots:
+    """The words, numbers and numbers of items that runs show, by place."""
+
+    def __init__(self) -> None:
+        self._words: dict[Slot, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._numbers: dict[Slot, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._items: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._called = defaultdict[str, set[int]](set)
+        self._changing = set[str]()
+        """Functions that change something: what they give back is of their own run."""
+
+    def add(self, place: int, run: StudyRun) -> None:
         for call in run.recorded.calls:
+            self._called[call.function].add(place)
+            if call.effect != "read":
+                self._changing.add(call.function)
             if not call.worked:
                 continue
             for slot, value in slots_of(call):
                 if (number := read_number(value)) is not None:
                     if names_an_amount(slot.name):
-                        numbers[slot][place].append(number)
+                        self._numbers[slot][place].append(number)
                 elif is_word(value):
-                    seen_words[slot][_plain_word(value)].add(place)
+                    self._words[slot][_plain_word(value)].add(place)
             if (count := count_items(call.result())) is not None:
-                items[call.function][place].append(count)
-    atoms: dict[str, set[int]] = {}
-    for slot, seen in seen_words.items():
-        if len(seen) <= MAX_WORDS:
-            for word, places in seen.items():
-                if len({runs[place].task for place in places}) >= MIN_TASKS:
-                    atoms[slot.write(f"= {write_value(word)}")] = places
-    for slot, by_run in numbers.items():
-        atoms.update(_thresholds(slot, by_run))
-    for function, counts in items.items():
-        for amount, low, high in (("none", 0, 0), ("one", 1, 1), ("several", 2, math.inf)):
-            atoms[f"{function} has {amount}"] = {p for p, seen in counts.items() if any(low <= n <= high for n in seen)}
-    return {text: frozenset(places) for text, places in atoms.items() if 0 < len(places) < len(runs)}
+                self._items[call.function][place].append(count)
+
+    def slots(self, runs: Sequence[StudyRun]) -> Iterator[tuple[int, dict[str, Mask]]]:
+        """For each slot, its conditions and the runs that they are true of. First a rank: what a change gave back is
+        known only when it is made, so that whatever is known before is preferred."""
+        spread = _spread_over_tasks(runs)
+        yield from ((0, {function: spread(self._called[function], False)}) for function in self._changing)
+        for slot, seen in self._words.items():
+            words = {
+                slot.write(f"= {write_value(word)}"): spread(places, self._is_fact(slot))
+                for word, places in seen.items()
+                if len({runs[place].task for place in places}) >= MIN_TASKS
+            }
+            if len(seen) <= MAX_WORDS:
+                yield self._rank(slot), words
+        for slot, by_run in self._numbers.items():
+            thresholds = {text: spread(places, self._is_fact(slot)) for text, places in _thresholds(slot, by_run)}
+            yield self._rank(slot), thresholds
+        for function, counts in self._items.items():
+            is_fact = function not in self._changing
+            amounts = {
+                f"{function} has {amount}": spread({p for p, n in counts.items() if _is_between(n, low, high)}, is_fact)
+                for amount, low, high in (("none", 0, 0), ("one", 1, 1), ("several", 2, math.inf))
+            }
+            yield int(not is_fact), amounts
+
+    def _rank(self, slot: Slot) -> int:
+        return int(slot.of_result and slot.function in self._changing)
+
+    def _is_fact(self, slot: Slot) -> bool:
+        return slot.of_result and slot.function not in self._changing
+
+
+def _is_between(counts: Sequence[int], low: float, high: float) -> bool:
+    return any(low <= count <= high for count in counts)
+
+
+def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[set[int], bool], Mask]:
+    task_masks = defaultdict[str, Mask](int)
+    for place, run in enumerate(runs):
+        task_masks[run.task] |= 1 << place
+
+    def spread(places: set[int], is_fact: bool) -> Mask:
+        mask = 0
+        for place in places:
+            mask |= task_masks[runs[place].task] if is_fact else 1 << place
+        return mask
+
+    return spread
 
 
 def slots_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
@@ -116,7 +185,7 @@ def _thresholds(slot: Slot, by_run: dict[int, list[float]]) -> Iterator[tuple[st
         boundary = find_boundary(low, high)
         above = {place for place, numbers in by_run.items() if max(numbers) > boundary}
         yield slot.write(f"> {write_number(boundary)}"), above
-        yield slot.write(f"<= {write_number(boundary)}"), {p for p, n in by_run.items() if max(n) <= boundary}
+        yield slot.write(f"<= {write_number(boundary)}"), {p for p, n in by_run.items() if min(n) <= boundary}
 
 
 def find_boundary(low: float, high: float) -> float:

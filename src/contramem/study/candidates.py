@@ -1,194 +1,248 @@
 """Candidates: the guards that the runs of some tasks give reason to try, whatever their outcomes were.
 
 Presence and order of calls, repetition, the way an argument is written, constants, caps, the field of an earlier result
-that a value stands in, the record that was chosen, multiples of a number of the request.
+that a value stands in, the record that was chosen, multiples of a number of the request. Which runs keep and break a
+candidate is counted here from what the calls of each run have in common; what is chosen of them is replayed in earnest.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, pairwise
-from typing import Any
+from typing import NamedTuple
 
-from contramem.contrast.form import is_field
 from contramem.errors import GuardError
-from contramem.monitor.choice import rank_key
-from contramem.monitor.comparison import is_same, plain_text, read_number, shape_of, write_number, write_value
+from contramem.monitor.comparison import read_number, shape_of, write_number
 from contramem.monitor.guard import Guard, parse_guard
-from contramem.monitor.results import walk
-from contramem.study.atoms import MIN_TASKS, find_boundary, is_word, names_an_amount
-from contramem.study.recorded_actions import RecordedAction
+from contramem.study.atoms import MIN_TASKS, find_boundary, names_an_amount
+from contramem.study.masks import GuardMasks, Mask
+from contramem.study.recorded_actions import IndexedRuns, RecordedAction
+from contramem.study.relations import SeenFields, find_relations
 from contramem.study.run_set import StudyRun
 
-FACTORS = (0.01, 0.1, 10, 100, 1000)
-"""Multiples that come from units: cents, percent, thousands."""
-MAX_SHAPES = 4
+MAX_SHAPES = 12
 """Ways to write one argument; one with more is free text."""
-MAX_SHAPE_CHARS = 16
-MIN_DISTINCT = 3
-"""Characters of a value that cannot stand in a field by chance."""
-MAX_RECORDS = 40
 MAX_PAIRS = 2_500
 """Of functions whose order is tried."""
-MAX_CAPS = 8
+MAX_CAPS = 30
+MIN_TASKS_AT_CAP = 3
+"""Tasks with a call that gives the cap itself. It is then no value of one run, but what everybody stops at."""
 
 
-def propose_candidates(runs: Sequence[StudyRun]) -> list[Guard]:
-    """Every guard worth a trial on `runs`, each once, simplest first."""
-    texts: dict[str, None] = {}
-    for text in (*_presence(runs), *_order(runs), *_repetition(runs), *_arguments(runs)):
-        texts.setdefault(text)
-    guards = []
-    for text in texts:
+class Candidate(NamedTuple):
+    """A guard in its text form, and what the runs did with it."""
+
+    text: str
+    masks: GuardMasks
+
+    def parse(self) -> Guard | None:
+        """None: a name in the runs that the language of guards cannot write."""
         try:
-            guards.append(parse_guard(text))
+            return parse_guard(self.text)
         except GuardError:
-            continue  # a name in the runs that the language of guards cannot write
-    return sorted(set(guards), key=lambda guard: (len(str(guard)), str(guard)))
+            return None
 
 
-def _presence(runs: Sequence[StudyRun]) -> Iterator[str]:
-    counts = Counter(function for run in runs for function in run.recorded.functions)
-    for function, count in counts.items():
-        if count < len(runs):
-            yield f"existence({function})"
-            yield f"absence({function})"
+def propose_candidates(runs: Sequence[StudyRun]) -> list[Candidate]:
+    """Every guard worth a trial on `runs`, each once, simplest first."""
+    calls = _FunctionMasks(runs)
+    proposed: dict[str, GuardMasks] = {}
+    for text, masks in (*_presence(calls), *_order(runs, calls), *_repetition(runs, calls), *_arguments(runs, calls)):
+        proposed.setdefault(text, masks)
+    return [Candidate(text, proposed[text]) for text in sorted(proposed, key=lambda text: (len(text), text))]
 
 
-def _order(runs: Sequence[StudyRun]) -> Iterator[str]:
+class _FunctionMasks:
+    """By function: the runs that called it, and those in which it worked."""
+
+    def __init__(self, runs: Sequence[StudyRun]) -> None:
+        self.called = defaultdict[str, Mask](int)
+        self.worked = defaultdict[str, Mask](int)
+        self._tasks = defaultdict[str, Mask](int)
+        for place, run in enumerate(runs):
+            self._tasks[run.task] |= 1 << place
+            for call in run.recorded.calls:
+                self.called[call.function] |= 1 << place
+                if call.worked:
+                    self.worked[call.function] |= 1 << place
+
+    def where_called(self, function: str) -> Mask:
+        """All runs of the tasks in which some run calls the function."""
+        called, mask = self.called[function], 0
+        for task in self._tasks.values():
+            mask |= task if task & called else 0
+        return mask
+
+
+def _presence(calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+    """Whether a function is called. That nobody calls it in tasks that it has nothing to do with says nothing."""
+    for function, called in calls.called.items():
+        worked, where = calls.worked[function], calls.where_called(function)
+        if worked and worked != where:
+            yield f"existence({function})", GuardMasks(worked, where & ~worked)
+            yield f"absence({function})", GuardMasks(where & ~called, called)
+
+
+class _Positions(NamedTuple):
+    """Where a function stands among the calls of a run."""
+
+    first_worked: int
+    last_worked: int
+    decisive: int
+    """The first call that worked, or else the last one."""
+
+
+def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
     together: Counter[tuple[str, str]] = Counter()
-    for run in runs:
-        together.update(combinations(sorted(run.recorded.functions), 2))
+    prepared = defaultdict[tuple[str, str], Mask](int)
+    answered = defaultdict[tuple[str, str], Mask](int)
+    for place, run in enumerate(runs):
+        positions = _find_positions(run.recorded.calls)
+        together.update(combinations(sorted(run.recorded.functions & positions.keys()), 2))
+        for before, earlier in positions.items():
+            if earlier.first_worked < 0:
+                continue
+            for after, later in positions.items():
+                if earlier.first_worked < later.decisive:
+                    prepared[before, after] |= 1 << place
+                if later.last_worked > earlier.last_worked:
+                    answered[before, after] |= 1 << place
     # Those that most runs make together: the number of pairs grows with the square of the functions.
-    common = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_PAIRS]
-    for (first, second), count in common:
-        if count < 2:
-            break
-        for before, after in ((first, second), (second, first)):
-            yield f"precedence({before}, {after})"
-            yield f"response({before}, {after})"
+    common = sorted(together.items(), key=lambda counted: (-counted[1], counted[0]))[:MAX_PAIRS]
+    for pair, count in common:
+        for before, after in (pair, pair[::-1]) if count >= MIN_TASKS else ():
+            kept = prepared[before, after]
+            yield f"precedence({before}, {after})", GuardMasks(kept, calls.called[after] & ~kept)
+            kept = answered[before, after]
+            yield f"response({before}, {after})", GuardMasks(kept, calls.worked[before] & ~kept)
 
 
-def _repetition(runs: Sequence[StudyRun]) -> Iterator[str]:
-    for run in runs:
-        counts = Counter(call.function for call in run.recorded.calls if call.worked and call.effect != "read")
-        for function, count in counts.items():
-            if count > 1:
-                yield f"not_succession({function}, {function})"
-                yield f"at_most_once({function})"
+def _find_positions(calls: Sequence[RecordedAction]) -> dict[str, _Positions]:
+    positions: dict[str, _Positions] = {}
+    for number, call in enumerate(calls):
+        before = positions.get(call.function, _Positions(-1, -1, -1))
+        first = number if call.worked and before.first_worked < 0 else before.first_worked
+        last = number if call.worked else before.last_worked
+        positions[call.function] = _Positions(first, last, first if first >= 0 else number)
+    return positions
 
 
-def _arguments(runs: Sequence[StudyRun]) -> Iterator[str]:
-    by_argument: dict[tuple[str, str], list[tuple[StudyRun, RecordedAction]]] = defaultdict(list)
-    for run in runs:
+def _repetition(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+    again, alike = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
+    for place, run in enumerate(runs):
+        made: dict[str, set[object]] = {}
         for call in run.recorded.calls:
-            if call.worked:
-                for argument in call.arguments:
-                    by_argument[call.function, argument].append((run, call))
-    for (function, argument), uses in by_argument.items():
-        for condition in _conditions(argument, uses):
-            yield f"existence({function}[{condition}]) when {function}"
-            yield f"absence({function}[{condition}]) when {function}"
-        yield from _caps(function, argument, uses)
-        yield from _coverage(function, argument, uses)
+            if not call.worked or call.effect == "read":
+                continue
+            if call.function in made:
+                again[call.function] |= 1 << place
+                if call.key() in made[call.function]:
+                    alike[call.function] |= 1 << place
+            made.setdefault(call.function, set()).add(call.key())
+    for template, broken_by in (("not_succession({0}, {0})", again), ("at_most_once({0})", alike)):
+        for function, broken in broken_by.items():
+            yield template.format(function), GuardMasks(calls.worked[function] & ~broken, broken)
 
 
-def _conditions(argument: str, uses: Sequence[tuple[StudyRun, RecordedAction]]) -> Iterator[str]:
-    """What could be asked of the argument: all that is true of some of the calls and not of all."""
-    tasks: dict[str, set[str]] = defaultdict(set)
-    true_of: Counter[str] = Counter()
-    shapes = {shape_of(call.arguments[argument]) for _, call in uses if isinstance(call.arguments[argument], str)}
-    for run, call in uses:
-        for relation in set(_relations(argument, call, len(shapes) <= MAX_SHAPES * 3)):
-            tasks[relation].add(run.task)
-            true_of[relation] += 1
-    for relation, count in true_of.items():
-        if count < len(uses) and len(tasks[relation]) >= MIN_TASKS:
-            yield f"{argument} {relation}"
+class _Uses:
+    """The calls of one function that give one argument."""
 
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, StudyRun, RecordedAction]] = []
+        self.shapes: set[str] = set()
+        self.relations: list[frozenset[str]] = []
 
-def _relations(argument: str, call: RecordedAction, is_regular: bool) -> Iterator[str]:
-    value = call.arguments[argument]
-    if value is None:
-        return
-    yield "given"
-    if isinstance(value, str) and is_regular and 0 < len(shape_of(value)) <= MAX_SHAPE_CHARS:
-        yield f"like {write_value(shape_of(value))}"
-    if is_word(value):
-        yield f"= {write_value(str(value))}"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield from _multiples(value, call)
-    if isinstance(value, (str, int)) and len(str(value)) >= MIN_DISTINCT:
-        yield from _places(value, call)
-
-
-def _multiples(value: float, call: RecordedAction) -> Iterator[str]:
-    for base in call.task_numbers():
-        for factor in (1, *FACTORS):
-            if base and abs(value - base * factor) < 1e-6 * max(1.0, abs(value)):
-                yield f"times {write_number(factor)} of task"
-
-
-def _places(value: Any, call: RecordedAction) -> Iterator[str]:
-    """The fields of earlier results that the value stands in, and how its record was chosen there."""
-    if plain_text(value) in plain_text(call.history.task):
-        yield "from task"
-    for function in call.history.functions(call.order):
-        for records in call.seen_records(function):
-            for field in {p[-1] for r in records[:MAX_RECORDS] for p, v in walk(r) if p and is_same(v, value)}:
-                if is_field(field):
-                    yield f"from {function}.{field}"
-            yield from _choices(value, function, records[:MAX_RECORDS])
-            break
-
-
-def _choices(value: Any, function: str, records: Sequence[dict[str, Any]]) -> Iterator[str]:
-    chosen = next((r for r in records if any(is_same(v, value) for p, v in walk(r) if len(p) == 1)), None)
-    if chosen is None or len(records) < 2:
-        return
-    if chosen is records[0]:
-        yield f"picks first of {function}"
-    if chosen is records[-1]:
-        yield f"picks last of {function}"
-    for field, own in chosen.items():
-        if not is_field(field) or isinstance(own, (dict, list)):
-            continue
-        if is_word(own):
-            yield f"picks {field} = {write_value(str(own))} of {function}"
-        keys = [key for record in records if (key := rank_key(record, field)) is not None]
-        if len(set(keys)) > 1 and (key := rank_key(chosen, field)) is not None:
-            if key == min(keys):
-                yield f"picks lowest {field} of {function}"
-            if key == max(keys):
-                yield f"picks highest {field} of {function}"
-
-
-def _caps(function: str, argument: str, uses: Sequence[tuple[StudyRun, RecordedAction]]) -> Iterator[str]:
-    """At most so much a call, at boundaries between numbers that were given."""
-    given = [number for _, call in uses if (number := read_number(call.arguments[argument])) is not None]
-    if len(given) < len(uses) or not names_an_amount(argument):
-        return
-    seen = sorted(set(given))
-    steps = list(pairwise(seen))
-    for low, high in steps[:: max(1, len(steps) // MAX_CAPS)]:
-        boundary = write_number(find_boundary(low, high))
-        yield f"absence({function}[{argument} > {boundary}]) when {function}"
-        yield f"absence({function}[{argument} <= {boundary}]) when {function}"
-
-
-def _coverage(function: str, argument: str, uses: Sequence[tuple[StudyRun, RecordedAction]]) -> Iterator[str]:
-    """Every item that an earlier call listed is given to this one."""
-    listed: Counter[tuple[str, str]] = Counter()
-    for _, call in uses:
+    def add(self, place: int, run: StudyRun, call: RecordedAction, argument: str, seen: SeenFields) -> None:
+        self.calls.append((place, run, call))
         value = call.arguments[argument]
-        if not isinstance(value, (str, int)) or len(str(value)) < MIN_DISTINCT:
+        if isinstance(value, str) and len(self.shapes) <= MAX_SHAPES:
+            self.shapes.add(shape_of(value))
+        self.relations.append(frozenset(find_relations(value, call, seen)))
+
+
+def _arguments(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+    by_argument = defaultdict[tuple[str, str], _Uses](_Uses)
+    lists = set[str]()
+    for place, run in enumerate(runs):
+        seen = SeenFields()
+        for call in run.recorded.calls:
+            seen.look_back(call)
+            for argument, value in call.arguments.items():
+                if value is not None:
+                    by_argument[call.function, argument].add(place, run, call, argument, seen)
+        lists |= seen.lists
+    index = IndexedRuns(run.recorded for run in runs)
+    for (function, argument), uses in by_argument.items():
+        yield from _conditions(function, argument, uses, calls)
+        yield from _caps(function, argument, uses, calls)
+        yield from _coverage(function, argument, uses, index, lists)
+
+
+def _conditions(function: str, argument: str, uses: _Uses, calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+    """What could be asked of the argument: all that is true of some of the calls and not of all."""
+    tasks = defaultdict[str, set[str]](set)
+    worked, made = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
+    true_of: Counter[str] = Counter()
+    copied: Counter[str] = Counter()
+    for (place, run, call), relations in zip(uses.calls, uses.relations, strict=True):
+        if any(relation.startswith("from ") for relation in relations):
+            copied.update(relations)
+        for relation in relations:
+            made[relation] |= 1 << place
+            true_of[relation] += 1
+            if call.worked:
+                worked[relation] |= 1 << place
+                tasks[relation].add(run.task)
+    called = calls.called[function]
+    count = len(uses.calls)
+    for relation, times in true_of.items():
+        if relation.startswith("like ") and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
+            continue  # free text; or the form is that of what was copied, and not a way to write it
+        is_always = times == count and (relation != "given" or made[relation] == called)
+        if not is_always and len(tasks[relation]) >= MIN_TASKS:
+            pattern = f"{function}[{argument} {relation}]"
+            yield f"existence({pattern}) when {function}", GuardMasks(worked[relation], called & ~worked[relation])
+            yield f"absence({pattern}) when {function}", GuardMasks(called & ~made[relation], made[relation])
+
+
+def _caps(function: str, argument: str, uses: _Uses, calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
+    """At most so much a call, at boundaries between numbers that were given."""
+    if not names_an_amount(argument):
+        return
+    given = [(place, read_number(call.arguments[argument])) for place, _, call in uses.calls]
+    numbers = [(place, number) for place, number in given if number is not None]
+    if len(numbers) < len(given):
+        return
+    called = calls.called[function]
+    tasks = defaultdict[float, set[str]](set)
+    for (_, number), (_, run, _) in zip(numbers, uses.calls, strict=True):
+        tasks[number].add(run.task)
+    steps = list(pairwise(sorted(tasks)))
+    for low, high in steps[:: max(1, len(steps) // MAX_CAPS)]:
+        boundary = low if len(tasks[low]) >= MIN_TASKS_AT_CAP else find_boundary(low, high)
+        above, below = 0, 0
+        for place, number in numbers:
+            if number > boundary:
+                above |= 1 << place
+            else:
+                below |= 1 << place
+        for sign, broken in ((">", above), ("<=", below)):
+            text = f"absence({function}[{argument} {sign} {write_number(boundary)}]) when {function}"
+            yield text, GuardMasks(called & ~broken, broken)
+
+
+def _coverage(
+    function: str, argument: str, uses: _Uses, index: IndexedRuns, lists: Collection[str]
+) -> Iterator[tuple[str, GuardMasks]]:
+    """Every item that an earlier call listed is given to this one."""
+    listed: Counter[str] = Counter(
+        relation for relations in uses.relations for relation in relations if relation.startswith("from ")
+    )
+    for relation, count in listed.items():
+        giver = relation.removeprefix("from ")
+        if count * 2 < len(uses.calls) or giver not in lists or giver.startswith(f"{function}."):
             continue
-        for giver in call.history.functions(call.order):
-            for records in call.seen_records(giver):
-                fields = {p[-1] for r in records[:MAX_RECORDS] for p, v in walk(r) if p and is_same(v, value)}
-                listed.update((giver, field) for field in fields if is_field(field))
-                break
-    for (giver, field), count in listed.items():
-        if count * 2 >= len(uses) and giver != function:
-            yield f"covers({giver}.{field}, {function}.{argument})"
+        guard = Candidate(f"covers({giver}, {function}.{argument})", GuardMasks(0, 0)).parse()
+        if guard is not None:
+            yield str(guard), GuardMasks.of_verdicts(index.replay(guard))

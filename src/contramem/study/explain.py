@@ -1,29 +1,38 @@
 """Explain: the few differences between passing and failing runs of a kind of task that hold up, each as a guard.
 
-Each candidate is replayed on the runs. The best one is taken, the failures that it explains are set aside, and the next
-must explain others: what merely goes along with a rule explains nothing that the rule has not explained already. A
-candidate that passing runs contradict is tried with a condition on data.
+The best candidate is taken, the failures that it explains are set aside, and the next must explain others: what merely
+goes along with a rule explains nothing that the rule has not explained already. A candidate that passing runs
+contradict is tried with a condition on data. Candidates compete by how likely chance is times the number of candidates
+of the same family (about the same function, with as many conditions to choose from): a condition has to earn its keep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from contramem.chance import OutcomeTable
-from contramem.monitor.guard import Guard, Verdict
+from contramem.monitor.guard import Guard
 from contramem.study.atoms import collect_atoms
-from contramem.study.candidates import propose_candidates
-from contramem.study.recorded_actions import IndexedRuns
+from contramem.study.candidates import Candidate, propose_candidates
+from contramem.study.masks import GuardMasks, Mask, RunMasks
+from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
-from contramem.study.sharpen import MAX_CONTRADICTING, Weights, sharpen
+from contramem.study.sharpen import Conditions, add_condition
+from contramem.study.task_words import TaskWords
 
 MAX_CHANCE = 0.2
 """Of a difference that is worth a trial. What holds up is decided on the tasks kept back, not here."""
 MIN_BROKEN = 2
 """Failing runs that must have broken a guard. One run may have failed for any reason."""
-MAX_SHARPENED = 60
-"""Candidates that conditions are tried on: those that failing runs break most often."""
+MAX_CONTRADICTING = 0.05
+"""Of the passing runs that a guard without a condition speaks about."""
+MIN_ALIKE = 0.5
+"""Of the failing runs that left a change out. The others may have given up, whatever the condition."""
+CONDITIONS_EACH = 3
+"""Conditions of one candidate that compete."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,8 @@ class Difference:
     """Failing runs that no difference above it had explained."""
     same: tuple[Guard, ...]
     """Other guards that exactly the same runs keep and break: these runs cannot tell them apart."""
+    family: int = 1
+    """Guards about the same function that could have been found instead, conditions included."""
 
 
 @dataclass(frozen=True)
@@ -53,101 +64,181 @@ class Explanation:
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidate:
+class _Contender:
+    """A candidate that could explain failures, perhaps with a condition."""
+
     guard: Guard
-    weights: Weights
-    key: tuple[Verdict, ...]
+    masks: GuardMasks
+    family: int
 
 
 def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explanation:
     """The differences between the passing and the failing runs among `runs`, those that explain most first."""
-    candidates, tried = _replay(runs, run_set)
-    failing = {place for place, run in enumerate(runs) if not run.passed}
-    open_failures = set(failing)
-    differences: list[Difference] = []
-    while open_failures and len(differences) < limit:
-        best = _best(candidates, runs, failing - open_failures)
-        if best is None:
-            break
-        group = sorted((c for c in candidates if c.key == best.key), key=_simplicity)
-        explained = best.weights.broken_and_failed() & open_failures
-        differences.append(_difference(group, runs, len(explained)))
-        open_failures -= explained
-        candidates = [candidate for candidate in candidates if candidate.key != best.key]
-    return Explanation(tuple(differences), tried, len(runs), len(failing), len(open_failures))
+    masks = RunMasks(runs, run_set)
+    contenders, by_words, tried = _find_contenders(runs, masks)
+    chosen, explained = _choose(_group(contenders), masks, limit, 0)
+    # What the words of requests tell apart is left to them: data say more about why.
+    more, explained = _choose(_group(by_words), masks, limit - len(chosen), explained)
+    differences = tuple(_difference(group, masks, explains) for group, explains in (*chosen, *more))
+    unexplained = (masks.failed & ~explained).bit_count()
+    return Explanation(differences, tried, len(runs), masks.failed.bit_count(), unexplained)
 
 
-def _replay(runs: Sequence[StudyRun], run_set: RunSet) -> tuple[list[_Candidate], int]:
-    """The candidates that could explain a failure, those with a condition included, and how many were tried."""
-    guards = propose_candidates(runs)
-    replayed = _Replays(runs, run_set)
-    useful = [candidate for guard in guards if (candidate := replayed.candidate_if_useful(guard)) is not None]
-    holding = [candidate for candidate in useful if not _is_contradicted(candidate)]
-    loose = sorted((c for c in useful if _is_contradicted(c)), key=lambda c: -len(c.weights.broken_and_failed()))
-    atoms, tried = collect_atoms(runs), len(guards)
-    for candidate in loose[:MAX_SHARPENED]:
-        tried += len(atoms)
-        splits = sharpen(candidate.guard, runs, candidate.key, run_set, atoms)
-        holding += [replayed.candidate(split.guard) for split in splits[:3] if split.chance <= MAX_CHANCE]
-    return holding, tried
+def _group(contenders: Iterable[_Contender]) -> list[list[_Contender]]:
+    """Those that the same runs keep and break together, the simplest first."""
+    by_masks = dict[GuardMasks, list[_Contender]]()
+    for contender in contenders:
+        by_masks.setdefault(contender.masks, []).append(contender)
+    return [sorted(group, key=_simplicity) for group in by_masks.values()]
 
 
-class _Replays:
-    """Replays candidates on the same runs. What too few failing runs break is dropped at once: there are thousands."""
+def _find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> tuple[list[_Contender], list[_Contender], int]:
+    """The candidates that could explain a failure, those with a condition included; those whose condition is a word
+    of the request; and how many were tried."""
+    candidates = propose_candidates(runs)
+    useful = [candidate for candidate in candidates if _explains_some(candidate.masks, masks)]
+    families = Counter(_function_of(candidate) for candidate in candidates)
+    contenders, loose = [], []
+    for candidate in useful:
+        if _is_presence(candidate) or _is_contradicted(candidate.masks, masks):
+            loose.append(candidate)
+        elif not _is_presence(candidate) and (guard := candidate.parse()) is not None:
+            contenders.append(_Contender(guard, candidate.masks, families[_function_of(candidate)]))
+    conditions = Conditions(masks, collect_atoms(runs))
+    tried = len(candidates) + len(loose) * len(conditions)
+    contenders += _sharpen(loose, conditions, families, _changing(runs))
+    words = TaskWords(runs)
+    by_words: list[_Contender] = []
+    for candidate in filter(_is_presence, loose):
+        of_request = Conditions(masks, words.about(_function_of(candidate)), tells_kinds=True)
+        by_words += _sharpen([candidate], of_request, families, _changing(runs))
+        tried += len(of_request)
+    return contenders, by_words, tried
 
-    def __init__(self, runs: Sequence[StudyRun], run_set: RunSet) -> None:
-        self._runs, self._run_set = runs, run_set
-        self._index = IndexedRuns(run.recorded for run in runs)
-        self._failing = [place for place, run in enumerate(runs) if not run.passed]
 
-    def candidate_if_useful(self, guard: Guard) -> _Candidate | None:
-        verdicts = self._index.replay(guard)
-        broken = sum(verdicts[place] == "broken" for place in self._failing)
-        return (
-            _Candidate(guard, Weights(self._runs, verdicts, self._run_set), verdicts) if broken >= MIN_BROKEN else None
-        )
+def _sharpen(
+    loose: Sequence[Candidate], conditions: Conditions, families: Mapping[str, int], changing: Collection[str]
+) -> Iterator[_Contender]:
+    """The candidates, each with the conditions that leave it the fewest exceptions."""
+    sharpened = conditions.sharpen([candidate.masks for candidate in loose])
+    for candidate, splits in zip(loose, sharpened, strict=True):
+        function = _function_of(candidate)
+        if function in changing:
+            # That a change goes with another is what rules of the same amounts or states have in common.
+            splits = [split for split in splits if split.condition not in changing]
+            if conditions.tells_kinds and candidate.text.startswith("existence"):
+                continue  # that a change which is asked for is made is no lesson
+            if candidate.text.startswith(("existence", "response")):
+                splits = [split for split in splits if split.alike >= MIN_ALIKE]
+        for split in splits[:CONDITIONS_EACH]:
+            plain = candidate.parse() if split.chance <= MAX_CHANCE else None
+            if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
+                yield _Contender(guard, split.masks, families[function] * (1 + split.tried))
 
-    def candidate(self, guard: Guard) -> _Candidate:
-        verdicts = self._index.replay(guard)
-        return _Candidate(guard, Weights(self._runs, verdicts, self._run_set), verdicts)
+
+def _changing(runs: Sequence[StudyRun]) -> frozenset[str]:
+    return frozenset(call.function for run in runs for call in run.recorded.calls if call.effect == "write")
 
 
-def _is_contradicted(candidate: _Candidate) -> bool:
-    table = candidate.weights.table(candidate.weights.spoken)
-    return table.broke_passed > MAX_CONTRADICTING * (table.kept_passed + table.broke_passed)
+def _is_presence(candidate: Candidate) -> bool:
+    """A call that is due in every run, or in none: no rule without saying when."""
+    return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
 
 
-def _best(candidates: Sequence[_Candidate], runs: Sequence[StudyRun], explained: set[int]) -> _Candidate | None:
-    """The candidate that chance explains least, failures that are explained already set aside."""
-    ranked = []
-    for candidate in candidates:
-        places = [place for place in candidate.weights.spoken if place not in explained]
-        table = candidate.weights.table(places)
-        if table.broke_failed >= MIN_BROKEN and table.kept_passed:
-            chance = candidate.weights.chance(places)
-            if chance <= MAX_CHANCE:
-                ranked.append((chance, table.broke_passed, *_simplicity(candidate), candidate))
-    return min(ranked, key=lambda entry: entry[:-1])[-1] if ranked else None
+def _function_of(candidate: Candidate) -> str:
+    """The function that a candidate asks for or is about."""
+    inside = candidate.text.partition("(")[2]
+    if candidate.text.startswith(("precedence", "response", "not_succession", "covers")):
+        inside = inside.partition(", ")[2]
+    return ".".join(inside.partition("[")[0].partition(")")[0].split(".")[:2])
+
+
+def _explains_some(guard: GuardMasks, masks: RunMasks) -> bool:
+    return (guard.broken & masks.failed).bit_count() >= MIN_BROKEN and bool(guard.kept & masks.passed)
+
+
+def _is_contradicted(guard: GuardMasks, masks: RunMasks) -> bool:
+    table = masks.table(guard)
+    return table.broke_passed > MAX_CONTRADICTING * table.passed
+
+
+# Choosing
+
+
+def _choose(
+    groups: Sequence[Sequence[_Contender]], masks: RunMasks, limit: int, explained: Mask
+) -> tuple[list[tuple[Sequence[_Contender], int]], Mask]:
+    """The best contenders, each with how many failures it explains that none before it did, and all these failures.
+
+    Setting failures aside hardly ever makes another contender better, so only those at the top are weighed again.
+    """
+    chosen: list[tuple[Sequence[_Contender], int]] = []
+    waiting = [(entry, 0) for group in groups if (entry := _weigh(group, masks, explained)) is not None]
+    heapq.heapify(waiting)
+    while waiting and len(chosen) < limit:
+        entry, weighed_at = heapq.heappop(waiting)
+        group = entry[-1]
+        if weighed_at < len(chosen):
+            again = _weigh(group, masks, explained)
+            if again is not None:
+                heapq.heappush(waiting, (again, len(chosen)))
+            continue
+        checked = _check(group, masks)
+        if checked is not group:
+            again = _weigh(checked, masks, explained) if checked else None
+            if again is not None:
+                heapq.heappush(waiting, (again, len(chosen)))
+            continue
+        newly = group[0].masks.broken & masks.failed & ~explained
+        explained |= newly
+        chosen.append((group, newly.bit_count()))
+    return chosen, explained
+
+
+def _weigh(
+    group: Sequence[_Contender], masks: RunMasks, explained: Mask
+) -> tuple[float, int, tuple[int, int, int, str], Sequence[_Contender]] | None:
+    """How contenders are ordered, failures that are explained already set aside. None: not worth a trial."""
+    first = group[0]
+    left = first.masks.within(~explained)
+    table = masks.table(left)
+    if table.broke_failed < MIN_BROKEN or not table.kept_passed:
+        return None
+    likely = masks.chance(left)
+    return (likely * first.family, table.broke_passed, _simplicity(first), group) if likely <= MAX_CHANCE else None
+
+
+def _check(group: Sequence[_Contender], masks: RunMasks) -> Sequence[_Contender]:
+    """The group itself when a replay of its first guard gives what was counted, else that guard with what it gives."""
+    first = group[0]
+    verdicts = replay_on_all(first.guard, (run.recorded for run in masks.runs))
+    replayed = GuardMasks.of_verdicts(verdicts)
+    if not first.guard.then and "[" not in first.guard.function:
+        replayed = replayed.within(first.masks.spoken)  # in tasks that a call has nothing to do with, it says nothing
+    if replayed == first.masks:
+        return group
+    is_useful = _explains_some(replayed, masks) and not _is_contradicted(replayed, masks)
+    return [_Contender(first.guard, replayed, first.family)] if is_useful else []
 
 
 _CLEAREST = ("precedence", "response", "covers", "existence", "at_most_once", "not_succession", "absence")
 
 
-def _simplicity(candidate: _Candidate) -> tuple[int, int, str]:
-    """Fewest conditions first, then the template that says most about why."""
-    guard = candidate.guard
+def _simplicity(contender: _Contender) -> tuple[int, int, int, str]:
+    """Fewest conditions first, then the smallest family, then the template that says most about why."""
+    guard = contender.guard
     clearness = _CLEAREST.index(guard.template) if guard.template in _CLEAREST else len(_CLEAREST)
-    return len(guard.conditions), clearness, str(guard)
+    return len(guard.conditions), contender.family, clearness, str(guard)
 
 
-def _difference(group: Sequence[_Candidate], runs: Sequence[StudyRun], explains: int) -> Difference:
-    first = group[0]
-    spoken = first.weights.spoken
+def _difference(group: Iterable[_Contender], masks: RunMasks, explains: int) -> Difference:
+    first, *others = group
     return Difference(
         first.guard,
-        first.weights.table(spoken),
-        len({runs[place].task for place in spoken}),
-        first.weights.chance(spoken),
+        masks.table(first.masks),
+        masks.count_tasks(first.masks.spoken),
+        masks.chance(first.masks),
         explains,
-        tuple(candidate.guard for candidate in group[1:]),
+        tuple(contender.guard for contender in others),
+        first.family,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from contramem.contrast.flow import Flow
@@ -13,6 +13,7 @@ from contramem.monitor.action import Action, ActionStream, EventAction, SeenValu
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.scope import TaskSays
+from contramem.monitor.task_facts import apply_task_facts, asks_for_facts
 from contramem.traces.trajectory import Event, Trajectory
 
 
@@ -110,7 +111,10 @@ class IndexedRuns:
                 self._calling[function].append(place)
 
     def replay(self, guard: Guard) -> tuple[Verdict, ...]:
-        """What each run did with the guard. Those that call nothing it is about share one verdict."""
+        """What each run did with the guard. Those that call nothing it is about share one verdict. What one run of a
+        task was shown holds for the others of that task (monitor/task_facts.py)."""
+        if asks_for_facts(guard):
+            return self._replay_by_task(guard)
         idle = automaton(guard)
         heard = heard_functions(guard)
         if heard is None:
@@ -119,6 +123,13 @@ class IndexedRuns:
         for place in {place for function in heard for place in self._calling.get(function, ())}:
             verdicts[place] = self._runs[place].replay(guard)
         return tuple(verdicts)
+
+    def _replay_by_task(self, guard: Guard) -> tuple[Verdict, ...]:
+        by_task = defaultdict[str, list[RecordedActions]](list)
+        for run in self._runs:
+            by_task[run.run.task_key].append(run)
+        fitted = {task: apply_task_facts(guard, partial(_actions_of, members)) for task, members in by_task.items()}
+        return tuple(run.replay(fitted[run.run.task_key]) for run in self._runs)
 
 
 def heard_functions(guard: Guard) -> frozenset[str] | None:
@@ -130,3 +141,7 @@ def heard_functions(guard: Guard) -> frozenset[str] | None:
 def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdict, ...]:
     """What each run did with the guard. For many guards make the index once."""
     return IndexedRuns(runs).replay(guard)
+
+
+def _actions_of(runs: Sequence[RecordedActions]) -> list[Action]:
+    return [action for run in runs for action in run.actions]

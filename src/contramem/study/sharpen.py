@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from contramem.chance import OutcomeTable, chance
+import numpy as np
+
+from contramem.chance import OutcomeTable
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, Verdict, parse_guard
-from contramem.study.atoms import Runs, collect_atoms
+from contramem.study.atoms import Atom, collect_atoms
+from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of
 from contramem.study.run_set import RunSet, StudyRun
 
-MAX_CONTRADICTING = 0.1
+MAX_CONTRADICTING = 0.05
 """Of the passing runs that a sharpened guard speaks about: a condition is there to leave no exceptions."""
 MIN_RUNS = 2
 """That keep it, and that break it, inside of the condition."""
+MAX_WEIGHED = 24
+"""Conditions of one guard whose chance is computed: those that separate best at first sight."""
 
 
 @dataclass(frozen=True)
@@ -29,71 +34,104 @@ class Split:
     """Inside."""
 
 
-class Weights:
-    """Verdicts of one guard on some runs, to be counted over any part of them."""
+class Sharpened(NamedTuple):
+    """The runs under a condition that leaves a guard fewer exceptions."""
 
-    def __init__(self, runs: Sequence[StudyRun], verdicts: Sequence[Verdict], run_set: RunSet) -> None:
-        self.spoken = [place for place, verdict in enumerate(verdicts) if verdict != "vacuous"]
-        self._cells = {p: 2 * (verdicts[p] == "broken") + (not runs[p].passed) for p in self.spoken}
-        self._strata = {
-            p: runs[p].task if len(run_set.by_task[runs[p].task]) > 1 else run_set.kind_of_task[runs[p].task]
-            for p in self.spoken
-        }
-
-    def table(self, places: Iterable[int]) -> OutcomeTable:
-        counts = [0, 0, 0, 0]
-        for place in places:
-            if place in self._cells:
-                counts[self._cells[place]] += 1
-        return OutcomeTable(*counts)
-
-    def chance(self, places: Iterable[int]) -> float:
-        strata = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
-        for place in places:
-            if place in self._cells:
-                strata[self._strata[place]][self._cells[place]] += 1
-        return chance(OutcomeTable(*counts) for counts in strata.values())
-
-    def broken_and_failed(self) -> frozenset[int]:
-        return frozenset(place for place, cell in self._cells.items() if cell == 3)
+    condition: str
+    masks: GuardMasks
+    chance: float
+    tried: int
+    """Conditions that could have been chosen instead: slots times the choices in this one. The more, the less it
+    means."""
+    alike: float
+    """The share of the failing runs that made the changes which are right where the condition is not true. The others
+    may have given up."""
 
 
-def sharpen(
-    guard: Guard,
-    runs: Sequence[StudyRun],
-    verdicts: Sequence[Verdict],
-    run_set: RunSet,
-    atoms: Mapping[str, Runs] | None = None,
-) -> list[Split]:
+class Conditions:
+    """All conditions that `runs` could be divided by, to be tried on many guards."""
+
+    def __init__(self, masks: RunMasks, atoms: Sequence[Atom], *, tells_kinds: bool = False) -> None:
+        self._masks = masks
+        self.tells_kinds = tells_kinds
+        """Are the conditions there to tell one kind of task from another?"""
+        by_mask: dict[Mask, Atom] = {}
+        for atom in atoms:
+            by_mask.setdefault(atom.mask, atom)
+        self._atoms = list(by_mask.values())
+        self._choices = np.array([atom.choices for atom in self._atoms])
+        self._matrix = matrix_of(list(by_mask), len(masks.runs)).T if by_mask else None
+
+    def __len__(self) -> int:
+        return len(self._atoms)
+
+    def sharpen(self, guards: Sequence[GuardMasks]) -> Iterator[list[Sharpened]]:
+        """For each guard the conditions that leave fewer exceptions, the one that chance explains least first."""
+        if self._matrix is None or not guards:
+            yield from ([] for _ in guards)
+            return
+        passed, failed, runs = self._masks.passed, self._masks.failed, len(self._masks.runs)
+        kept_passed = matrix_of([guard.kept & passed for guard in guards], runs) @ self._matrix
+        kept_failed = matrix_of([guard.kept & failed for guard in guards], runs) @ self._matrix
+        broke_passed = matrix_of([guard.broken & passed for guard in guards], runs) @ self._matrix
+        broke_failed = matrix_of([guard.broken & failed for guard in guards], runs) @ self._matrix
+        inside = kept_passed + kept_failed + broke_passed + broke_failed
+        passing = kept_passed + broke_passed
+        all_broke = np.array([[(guard.broken & passed).bit_count()] for guard in guards])
+        all_passing = np.array([[(guard.spoken & passed).bit_count()] for guard in guards])
+        size = np.array([[guard.spoken.bit_count()] for guard in guards])
+        splits = (inside > 0) & (inside < size)
+        sharper = (
+            splits
+            & (broke_passed <= MAX_CONTRADICTING * passing)
+            & (broke_failed >= MIN_RUNS)
+            & (kept_passed >= MIN_RUNS)
+            & (broke_passed * np.maximum(1, all_passing) <= all_broke * passing)
+        )
+        worth = (kept_passed * broke_failed - kept_failed * broke_passed) / np.maximum(1, inside)
+        for row, guard in enumerate(guards):
+            places = np.flatnonzero(sharper[row])
+            best = places[np.argsort(-worth[row, places], kind="stable")][: 4 * MAX_WEIGHED]
+            slots = round(float((splits[row] / self._choices).sum()))
+            yield self._weigh(guard, [self._atoms[place] for place in best], max(1, slots))
+
+    def _weigh(self, guard: GuardMasks, atoms: Sequence[Atom], slots: int) -> list[Sharpened]:
+        sharpened: list[Sharpened] = []
+        for atom in atoms:
+            if len(sharpened) == MAX_WEIGHED:
+                break
+            if alike := self._share_alike(guard, atom.mask):
+                inside = guard.within(atom.mask)
+                tried = slots * atom.choices
+                sharpened.append(Sharpened(atom.text, inside, self._masks.chance(inside), tried, alike))
+        return sorted(sharpened, key=lambda each: (each.chance * each.tried, len(each.condition), each.condition))
+
+    def _share_alike(self, guard: GuardMasks, atom: Mask) -> float:
+        """The share of the failing runs that made, under the condition, the changes that passing runs make where it is
+        not true. Where none did, the condition only tells one kind of task from another."""
+        outside = guard.broken & self._masks.passed & ~atom
+        if self.tells_kinds:
+            return float(bool(outside))
+        failing = guard.broken & self._masks.failed & atom
+        return (failing & self._masks.spread_to_alike(outside)).bit_count() / failing.bit_count()
+
+
+def sharpen(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdict], run_set: RunSet) -> list[Split]:
     """The conditions that leave the fewest exceptions, best first. Empty: none makes the guard better than it is."""
-    weights = Weights(runs, verdicts, run_set)
-    spoken = frozenset(weights.spoken)
-    before = weights.table(spoken)
+    masks = RunMasks(runs, run_set)
+    own = GuardMasks.of_verdicts(verdicts)
     splits = []
-    for text, places in (atoms if atoms is not None else collect_atoms(runs)).items():
-        inside = spoken & places
-        table = weights.table(inside)
-        if len(inside) == len(spoken) or not _is_sharper(table, before):
-            continue
-        if (sharper := _with_condition(guard, text)) is not None:
-            splits.append(Split(sharper, table, weights.table(spoken - places), weights.chance(inside)))
-    splits.sort(key=lambda split: (split.chance, split.inside.broke_passed, len(str(split.guard)), str(split.guard)))
+    for each in next(Conditions(masks, collect_atoms(runs)).sharpen([own])):
+        if (sharper := add_condition(guard, each.condition)) is not None:
+            outside = GuardMasks(own.kept & ~each.masks.kept, own.broken & ~each.masks.broken)
+            splits.append(Split(sharper, masks.table(each.masks), masks.table(outside), each.chance))
     return splits
 
 
-def _is_sharper(inside: OutcomeTable, before: OutcomeTable) -> bool:
-    """Nearly no passing run breaks it inside, and less often than before."""
-    passing = inside.kept_passed + inside.broke_passed
-    if inside.broke_passed > MAX_CONTRADICTING * passing or inside.broke_failed < MIN_RUNS:
-        return False
-    if inside.kept_passed < MIN_RUNS:
-        return False
-    return inside.broke_passed * max(1, before.kept_passed + before.broke_passed) < before.broke_passed * passing
-
-
-def _with_condition(guard: Guard, text: str) -> Guard | None:
+def add_condition(guard: Guard, text: str) -> Guard | None:
+    """The guard where this is true as well; None: a name in the runs that the language of guards cannot write."""
     when = f"{guard.when} and {text}" if guard.when else text
     try:
         return parse_guard(f"{guard._replace(when='')} when {when}")
     except GuardError:
-        return None  # a name in the runs that the language of guards cannot write
+        return None

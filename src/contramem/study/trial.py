@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 from contramem.chance import OutcomeTable, chance
 from contramem.monitor.automaton import automaton
 from contramem.monitor.guard import Guard, Verdict
-from contramem.study.recorded_actions import heard_functions
+from contramem.monitor.task_facts import asks_for_facts
+from contramem.study.recorded_actions import heard_functions, replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
 
 Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
@@ -66,11 +67,22 @@ def try_guard(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> Trial:
 
 def replay_guard(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
     """What each run did with the guard. Runs that call nothing it is about are not even loaded."""
+    if asks_for_facts(guard):
+        return _replay_by_task(guard, runs)
     heard = heard_functions(guard)
     if heard is None:
         return [run.recorded.replay(guard) for run in runs]
     idle = automaton(guard).verdict
     return [idle if heard.isdisjoint(run.called) else run.recorded.replay(guard) for run in runs]
+
+
+def _replay_by_task(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
+    """What one run of a task was shown holds for the others of that task; where none was, the guard says nothing."""
+    needed = {function for condition in guard.conditions for function in condition.functions}
+    shown = {run.task for run in runs if not needed.isdisjoint(run.called)}
+    spoken = [run for run in runs if run.task in shown]
+    verdicts = iter(replay_on_all(guard, (run.recorded for run in spoken)))
+    return [next(verdicts) if run.task in shown else "vacuous" for run in runs]
 
 
 def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:

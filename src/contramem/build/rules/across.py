@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from contramem.build.rules.kinds.convention import Convention
-from contramem.build.rules.phrases import names_deed
+from contramem.build.rules.phrases import names_deed, stem
 from contramem.build.rules.rule import Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
 from contramem.contrast.packet import Packet
@@ -18,15 +18,20 @@ from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
-from contramem.study.explain import explain
+from contramem.monitor.scope import TaskSays
+from contramem.study.explain import Difference, explain
 from contramem.study.run_set import RunSet
+from contramem.traces.effects import words
 
-MAX_LESSONS = 12
+MAX_LESSONS = 30
 """For each ability."""
-MIN_TASKS = 3
-"""With runs that a rule speaks about."""
+MAX_BY_CHANCE = 10
+"""How often chance may be expected to show something like it among the rules of its family. Rules of one family have
+most of their runs in common, so that this is far too many: docs/quality.md says what it was chosen by."""
 MIN_SHOWING = 2
-"""Tasks in which passing runs keep it and failing ones break it."""
+"""Tasks in which passing runs keep it and failing ones break it; unless one task alone is as good as proof."""
+MAX_CHANCE_IN_ONE_TASK = 0.002
+"""Six runs against six that all agree are enough."""
 
 
 class SharedLesson(NamedTuple):
@@ -43,14 +48,16 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return
     for difference in explain(evidence, runs, MAX_LESSONS).differences:
-        table = difference.counts
-        if difference.tasks < MIN_TASKS or 20 * table.broke_passed > table.kept_passed + table.broke_passed:
+        if difference.chance * difference.family > MAX_BY_CHANCE:
             continue
         if _says_too_little(difference.guard) or _only_goes_on(difference.guard, packets):
             continue
         showing = _find_showing(difference.guard, packets)
-        if len(showing) >= MIN_SHOWING and not _is_asked_for(difference.guard, [packet for packet, _ in showing]):
-            yield _learn(difference.guard, *showing[0])
+        enough = 1 if difference.chance <= MAX_CHANCE_IN_ONE_TASK else MIN_SHOWING
+        if len(showing) < enough or _is_asked_for(difference.guard, [packet for packet, _ in showing]):
+            continue
+        if len(showing) >= MIN_SHOWING or not _is_told_by_chance_word(difference.guard):
+            yield _learn(difference, *showing[0])
 
 
 def _says_too_little(guard: Guard) -> bool:
@@ -62,12 +69,20 @@ def _says_too_little(guard: Guard) -> bool:
 
 
 def _only_goes_on(guard: Guard, packets: Sequence[Packet]) -> bool:
-    """Does it ask for a call after one that only looked? That runs which went on to do the task passed is no lesson."""
+    """Does it ask for a change after a call that only looked? That runs which went on to do the task passed is no
+    lesson. What else to look at is one."""
     if not guard.follows_a_call:
         return False
-    first = parse_pattern(guard.function).function
-    steps = (step for packet in packets for run in packet.runs for step in calls_of(run, first))
-    return all(step.effect != "write" for step in steps)
+    first, then = (parse_pattern(text).function for text in (guard.function, guard.then))
+    effects = {step.function: step.effect for packet in packets for run in packet.runs for step in run.actions}
+    return effects.get(first) != "write" and effects.get(then) != "read"
+
+
+def _is_told_by_chance_word(guard: Guard) -> bool:
+    """Is it confined to requests with a word that has nothing to do with the call? One task alone has many words."""
+    said = [stem(condition.value) for condition in guard.conditions if isinstance(condition, TaskSays)]
+    named = {stem(word) for word in words(guard.target.rpartition(".")[2])}
+    return bool(said) and named.isdisjoint(said)
 
 
 def _find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, GuardReplay]]:
@@ -79,15 +94,16 @@ def _find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet,
 
 def _is_asked_for(guard: Guard, packets: Sequence[Packet]) -> bool:
     """Do the requests say it themselves, in most tasks that show it? Then it is no lesson."""
-    if guard.demand != "a call" or "[" in guard.target:
+    if guard.demand != "a call" or parse_pattern(guard.then or guard.function).conditions:
         return False
     asking = [packet for packet in packets if names_deed(packet.task, guard.target)]
     return 2 * len(asking) > len(packets)
 
 
-def _learn(guard: Guard, packet: Packet, replayed: GuardReplay) -> SharedLesson:
+def _learn(difference: Difference, packet: Packet, replayed: GuardReplay) -> SharedLesson:
+    guard = difference.guard
     contrast = Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing))
-    rule = Convention(guard=str(guard), functions=guard.functions, contrast=contrast)
+    rule = Convention(guard=str(guard), functions=guard.functions, contrast=contrast, family=difference.family)
     good = next(run for run in packet.passing if run.letter in replayed.held)
     bad = next(run for run in packet.failing if run.letter in replayed.broken)
     cites = [

@@ -20,7 +20,9 @@ from contramem.build.rules.kinds.recovery import Recovery
 from contramem.build.rules.phrases import MAX_TAGS
 from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
 from contramem.contrast.packet import Packet
-from contramem.monitor.guard import guards_of
+from contramem.monitor.argument_condition import field_of_place, function_of_place
+from contramem.monitor.guard import Guard, guards_of
+from contramem.monitor.pattern import parse_pattern
 from contramem.traces.trajectory import task_of_key
 
 
@@ -120,3 +122,32 @@ def _noop(index: int, card: LearningCard, reason: str) -> Curation:
 
 def _tags(card: SkillDelta, delta: SkillDelta) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*card.tags, *delta.tags]))[:MAX_TAGS]
+
+
+def is_repeated(card: LearningCard, other: LearningCard) -> bool:
+    """Does the other card say the same about the same call, and more? Which field a value comes from says more than
+    which function it comes from, and that more than what is called first."""
+    mine, others = guards_of(card.card.guards), guards_of(other.card.guards)
+    if len(mine) != 1 or len(others) != 1 or card.card.card_id == other.card.card_id:
+        return False
+    (guard,), (better,) = mine, others
+    sources = _sources(better)
+    if guard.template == "precedence" and not guard.when:
+        return any(function == guard.target and source == guard.function for function, _, source, _ in sources)
+    return any(
+        (function, argument, source) == (mine_of, own, place) and field and not own_field
+        for function, argument, source, field in sources
+        for mine_of, own, place, own_field in _sources(guard)
+    )
+
+
+def _sources(guard: Guard) -> list[tuple[str, str, str, str]]:
+    """What the guard says about where values come from: function, argument, the function they come from, its field."""
+    if guard.template != "existence":
+        return []
+    pattern = parse_pattern(guard.function)
+    return [
+        (pattern.function, test.argument, function_of_place(test.value), field_of_place(test.value))
+        for test in pattern.conditions
+        if test.test == "from" and "." in test.value
+    ]

@@ -150,15 +150,14 @@ def is_enforced(guards: Sequence[Guard], packets: Sequence[Packet]) -> bool:
 
 
 def count_outcomes(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable]:
-    """How runs fared in every contrastive task in which some run broke the guard."""
+    """How the runs that it speaks about fared, in every contrastive task in which some run broke the guard."""
     tables = []
     for packet in packets:
         if packet.is_contrastive and can_be_broken(guard, packet):
             replayed = replay(guard, packet)
-            passed, failed = len(replayed.contradicted), len(replayed.broken)
-            if passed or failed:
-                kept_passed, kept_failed = len(packet.passing) - passed, len(packet.failing) - failed
-                tables.append(OutcomeTable(kept_passed, kept_failed, passed, failed))
+            if replayed.contradicted or replayed.broken:
+                counts = replayed.held, replayed.kept_in_vain, replayed.contradicted, replayed.broken
+                tables.append(OutcomeTable(*map(len, counts)))
     return tables
 
 

@@ -78,6 +78,9 @@ class Rule(ABC):
     grade: Grade | None = None
     when: str = ""
     """A function: it holds in tasks that call it."""
+    family: int = 0
+    """Rules of its family that could have been found instead, where that was counted (study/explain.py). 0: it was
+    proposed by one task, and is corrected for all that single tasks proposed."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:

@@ -9,7 +9,7 @@ from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.rules.steps import guarded_calls
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.monitor.packet_replay import GuardReplay, fit_to_task, replay
 from contramem.monitor.pattern import parse_pattern
 
 MIN_RUNS = 5
@@ -63,7 +63,7 @@ def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowR
     verdicts = [
         (packet.task_key, _verdict(relevant, run, packet), run.passed)
         for packet in packets
-        if (relevant := [guard for guard in guards if _counts_in(guard, packet)])
+        if (relevant := [fit_to_task(guard, packet) for guard in guards if _counts_in(guard, packet)])
         for run in (*packet.passing, *packet.failing)
     ]
     kept = [passed for _, verdict, passed in verdicts if verdict == "holds"]
@@ -101,8 +101,8 @@ def can_be_broken(guard: Guard, packet: Packet) -> bool:
 def speaks_about(guard: Guard, packet: Packet) -> bool:
     """Is this a task for the guard? One that asks for a call says nothing about tasks that passing runs do without it,
     and one that forbids a call says nothing where the task asks for it."""
-    if guard.demand is None:
-        return True
+    if guard.demand is None or parse_pattern(guard.then or guard.function).conditions:
+        return True  # it says how a call is made, not whether
     made = any(not step.error for run in packet.passing for step in guarded_calls(run, guard))
     return made == (guard.demand == "a call")
 

@@ -1,0 +1,81 @@
+"""Task words: words of requests, as conditions under which a function is needed or not wanted.
+
+Which function answers a request is told by its words: the largest files by `list_files`, a channel of which only the
+beginning is named by `get_channels`. A request has many words, and a few tasks can be told apart by any of them, so
+only words that name something of the function count, alone or beside another. Values and names are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from contramem.monitor.comparison import write_value
+from contramem.retrieve.stems import stem
+from contramem.retrieve.tokens import singular
+from contramem.study.atoms import Atom
+from contramem.study.kinds import wording_of
+from contramem.study.masks import Mask
+from contramem.study.run_set import StudyRun
+from contramem.traces.effects import words as words_of_name
+
+MIN_LETTERS = 4
+_EMPTY = frozenset(
+    """also another based because been being below both come could does done down each even ever every find first
+    following from given going great have help here hello however into just know last least less like list look made
+    make many mind more most much must name need needed next only other over perform please possible provide really
+    right same should since some soon sure take task tasks tell than thank thanks that their them then there these they
+    thing this those through today together tomorrow until very want wants were what when where whether which while will
+    wish with would year your""".split()
+)
+"""Words that requests of any sort have."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_GENERIC = frozenset("get list search find read check show view fetch by in to for all id of the from with and".split())
+
+
+class TaskWords:
+    """The words and neighbouring pairs of words of some requests, by the words of an interface that they contain."""
+
+    def __init__(self, runs: Sequence[StudyRun]) -> None:
+        self._every = (1 << len(runs)) - 1
+        self._texts: dict[str, str] = {}
+        self._places = defaultdict[str, Mask](int)
+        self._by_stem = defaultdict[str, set[str]](set)
+        for place, run in enumerate(runs):
+            self._places[run.task] |= 1 << place
+        for run in {run.task: run for run in runs}.values():
+            text = run.trajectory.task
+            self._texts[run.task] = text.casefold()
+            for phrase in _phrases(text):
+                for word in phrase.split(" "):
+                    self._by_stem[stem(singular(word))].add(phrase)
+
+    def about(self, function: str) -> list[Atom]:
+        """The conditions on the request that name something of the function. Fewest words first."""
+        named = {stem(singular(word)) for word in words_of_name(function.rpartition(".")[2]) if word not in _GENERIC}
+        phrases = {phrase for word in named for phrase in self._by_stem.get(word, ())}
+        by_mask: dict[Mask, str] = {}
+        for phrase in sorted(phrases, key=lambda phrase: (phrase.count(" "), len(phrase), phrase)):
+            mask = sum(self._places[task] for task, text in self._texts.items() if phrase in text)
+            if 0 < mask < self._every:
+                by_mask.setdefault(mask, phrase)
+        return [Atom(f"task contains {write_value(phrase)}", mask, len(by_mask)) for mask, phrase in by_mask.items()]
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """Ordinary words, and pairs of them that stand side by side, as the request writes them."""
+    wording = wording_of(text)
+    plain = [match for match in _WORD.finditer(text) if _is_plain(match[0], wording)]
+    yield from (match[0] for match in plain)
+    for first, second in pairwise(plain):
+        if text[first.end() : second.start()] == " ":
+            yield f"{first[0]} {second[0]}"
+
+
+def _is_plain(word: str, wording: frozenset[str]) -> bool:
+    """Lower case, so no name; no word that any request has; and no part of a quoted value."""
+    if not word.islower() or len(word) < MIN_LETTERS or word in _EMPTY:
+        return False
+    return word in wording or word.removesuffix("s") in wording or word.removesuffix("es") in wording

@@ -1,0 +1,41 @@
+"""Candidates: what is counted without a replay is what a replay gives."""
+
+from __future__ import annotations
+
+from tests.made_runs import call, run
+from tests.study.office import note_office
+
+from contramem.study.candidates import propose_candidates
+from contramem.study.masks import GuardMasks
+from contramem.study.recorded_actions import replay_on_all
+from contramem.study.run_set import RunSet
+
+LOTS = '[{"lot": "L-481", "expires": "2031-02-15"}, {"lot": "L-207", "expires": "2031-09-15"}]'
+
+
+def test_what_is_counted_for_a_candidate_is_what_its_replay_gives() -> None:
+    runs = RunSet.of(note_office()).runs
+    for candidate in propose_candidates(runs):
+        guard = candidate.parse()
+        assert guard is not None
+        replayed = GuardMasks.of_verdicts(replay_on_all(guard, (run.recorded for run in runs)))
+        assert replayed.within(candidate.masks.spoken) == candidate.masks, candidate.text
+
+
+def lab(number: int, lot: str, volume: int, passed: bool) -> object:
+    steps = [call("Lab.list_lots", {}, LOTS), call("Lab.open_lot", {"lot": lot, "volume": volume})]
+    return run(
+        f"model {number}", passed, *steps, "Done.", task=f"Open a lot for 40 units, {number}.", task_id=str(number)
+    )
+
+
+def test_the_record_that_was_chosen_and_the_unit_of_an_amount_are_candidates() -> None:
+    runs = RunSet.of([lab(1, "L-481", 40000, True), lab(2, "L-481", 40000, True), lab(3, "L-207", 40, False)]).runs
+    proposed = {candidate.text for candidate in propose_candidates(runs)}
+    assert "existence(Lab.open_lot[lot picks lowest expires of Lab.list_lots]) when Lab.open_lot" in proposed
+    assert "existence(Lab.open_lot[volume times 1000 of task]) when Lab.open_lot" in proposed
+
+
+def test_the_form_of_a_value_that_was_copied_is_no_candidate() -> None:
+    runs = RunSet.of([lab(1, "L-481", 40, True), lab(2, "L-481", 40, True), lab(3, "a lot", 40, False)]).runs
+    assert not [candidate.text for candidate in propose_candidates(runs) if "lot like A-9" in candidate.text]

@@ -1,0 +1,30 @@
+"""Words of requests that tell when a function is needed."""
+
+from __future__ import annotations
+
+from tests.made_runs import call, run
+
+from contramem.study.run_set import RunSet
+from contramem.study.task_words import TaskWords
+
+
+def words_about(function: str, *tasks: str) -> list[str]:
+    runs = [
+        run("a", True, call("Chat.get_channels", {}), "Done.", task=task, task_id=str(number))
+        for number, task in enumerate(tasks)
+    ]
+    return [atom.text for atom in TaskWords(RunSet.of(runs).runs).about(function)]
+
+
+def test_words_that_name_something_of_the_function_are_conditions_alone_and_in_pairs() -> None:
+    tasks = (
+        "Post it to the channel starting with Ext.",
+        "Write to every channel of the firm.",
+        "Summarize the article.",
+    )
+    assert words_about("Chat.get_channels", *tasks) == ["task contains channel", "task contains channel starting"]
+
+
+def test_names_and_quoted_values_are_no_conditions() -> None:
+    tasks = ('Ask Channel Four about "the channel budget".', "Summarize the article.")
+    assert words_about("Chat.get_channels", *tasks) == []
