@@ -49,11 +49,11 @@ def judge(store: Path, verdict: acts.Verdict, *card_ids: str) -> Bank:
 
 
 def test_the_order_of_files_and_of_runs_in_them_does_not_change_the_bank(tmp_path: Path) -> None:
-    build(tmp_path / "ordered.db", written(tmp_path / "ordered.jsonl", shipped()))
+    build(tmp_path / "ordered.db", written(tmp_path / "ordered.jsonl", shipped(*HALF)))
     for seed in range(2):
         parts, shuffled = tmp_path / f"parts-{seed}", tmp_path / f"shuffled-{seed}.db"
         parts.mkdir()
-        build(shuffled, *in_shuffled_parts(parts, shipped(), seed))
+        build(shuffled, *in_shuffled_parts(parts, shipped(*HALF), seed))
         assert frozen(shuffled) == frozen(tmp_path / "ordered.db")
         assert [d.reason for d in decisions(shuffled)] == [d.reason for d in decisions(tmp_path / "ordered.db")]
 
@@ -82,7 +82,7 @@ def test_more_runs_evolve_the_bank_and_earlier_cards_keep_their_ids(tmp_path: Pa
     store = tmp_path / "bank.db"
     build(store, written(tmp_path / "few.jsonl", by_four_sources(shipped(*HALF))))
     before = bank(store)
-    said = build(store, written(tmp_path / "many.jsonl", shipped()))
+    said = build(store, written(tmp_path / "many.jsonl", shipped(*HALF, "trip")))
     assert {"ADD", "PATCH", "NOOP"} <= set(said["decisions"])
     after = bank(store)
     assert before.entries.keys() < after.entries.keys()
