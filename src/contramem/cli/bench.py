@@ -41,6 +41,8 @@ def bench() -> None:
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIOS]...")
 @click.option("--install", "do_install", is_flag=True, help="Make the environment that ARE runs in, and stop.")
 @click.option("--where", is_flag=True, help="Say where that environment is, and stop.")
+@click.option("--unpack", "unpack_to", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Write GAIA2's Parquet files below SCENARIOS as folders that can be run, and stop.")  # fmt: skip
 @click.option("--tasks", "task_list", type=click.Path(path_type=Path), help="Write the list of tasks as CSV, and stop.")
 @_MODEL
 @click.option("--provider", help="Who serves the model, as ARE takes it.")
@@ -65,7 +67,8 @@ def bench() -> None:
 @_LOG
 @_JSON
 def are_command(
-    scenarios: tuple[str, ...], do_install: bool, where: bool, task_list: Path | None, model: str, provider: str | None,
+    scenarios: tuple[str, ...], do_install: bool, where: bool, unpack_to: Path | None, task_list: Path | None,
+    model: str, provider: str | None,
     url: str | None, key: str | None, engine: str | None, bank: Path | None, judge: Any, judge_model: str | None,
     judge_provider: str | None, judge_url: str | None, judge_key: str | None, off: tuple[str, ...], seconds: float,
     time_seconds: float,
@@ -89,6 +92,13 @@ def are_command(
         return
     if not scenarios:
         raise UsageError("name at least one scenario, or a folder of them.")
+    if unpack_to is not None:
+        from contramem.bench.are.unpack import unpack
+
+        for place in scenarios:
+            counts = ", ".join(f"{count} {ability}" for ability, count in unpack(Path(place), unpack_to).items())
+            click.echo(f"{place}: {counts} are in {unpack_to}.")
+        return
     settings = AreSettings(
         Judge(judge, judge_model, judge_provider, judge_url, judge_key), TimeRuntime(**dict.fromkeys(off, False))
     )

@@ -2,6 +2,7 @@
 
 installation.py  makes that environment and finds it again
 scenarios.py     scenarios as tasks: GAIA2's folders, files, built-in ones, one's own classes; the list of tasks
+unpack.py        GAIA2's Parquet files as such folders
 settings.py      what can be chosen: model, judge, the parts of the temporal runtime
 environment.py   AreEnvironment: one run from its scenario to its trajectory
 conversation.py  answers what the worker asks while it runs, and remembers what happened
