@@ -45,7 +45,7 @@ def run(file: Path, out: Path, **more: str) -> subprocess.Popen[str]:
 def kill_after_runs(process: subprocess.Popen[str], out: Path, runs: int) -> None:
     """Ends the process without warning when so many runs are there."""
     while len(list(out.rglob("*.jsonl"))) < runs and process.poll() is None:
-        time.sleep(0.02)
+        time.sleep(0.1)
     assert process.poll() is None, process.communicate()[1]
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
