@@ -4,6 +4,7 @@ ContramemError
 ├── BankFileError     a frozen bank that cannot be read or written: file and line, what, what to do
 ├── BudgetError       a build that would spend more than it may; what was paid for is kept
 ├── ComparisonError   two sets of runs that cannot be compared as asked
+├── EngineError       workers that cannot be started or that die; what was decided is kept
 ├── GuardError        a guard that cannot be parsed
 ├── HarmError         memory harmed more tasks than the caller allows
 ├── LeakageError      an experiment whose held-out tasks are known to what teaches
@@ -46,6 +47,10 @@ class UsageError(ContramemError):
 
 class TaskError(ContramemError):
     """One task cannot be run, whoever tries. Nothing is known of it; the other tasks go on."""
+
+
+class EngineError(ContramemError):
+    """Workers cannot be started, or die again and again. What was decided before is in the store."""
 
 
 class ComparisonError(ContramemError):

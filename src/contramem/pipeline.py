@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
@@ -16,9 +15,10 @@ from contramem.build.model.rounds import Answer, BuildPlan, Rounds
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
+from contramem.contrast.collection import learn_vocabulary, select_packets
 from contramem.contrast.observation import by_function
-from contramem.contrast.packet import Packet, contrast
-from contramem.contrast.vocabulary import Vocabulary
+from contramem.contrast.packet import Packet
+from contramem.engine import SERIAL, Engine
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.exchange import Exchange
 from contramem.progress import Progress, no_progress, track
@@ -28,22 +28,16 @@ from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
 
-def learn(runs: Iterable[Trajectory], store: Store, *, only: Only | None = None) -> BuildReport:
+def learn(
+    runs: Iterable[Trajectory], store: Store, *, only: Only | None = None, engine: Engine = SERIAL
+) -> BuildReport:
     """The whole way by rules, without a model: what the runs teach is folded into the store."""
     with Pool(runs) as pool:
-        vocabulary = Vocabulary(pool)
-        packets = contrast_all(pool, vocabulary)
+        vocabulary = learn_vocabulary(pool, engine)
+        packets = select_packets(pool, vocabulary, engine).packets()
         tools = tools_by_function(run for task in pool for run in task)
-    return build_bank(packets, store, RuleAuthor(vocabulary), Validator(vocabulary.closed), only=only, tools=tools)
-
-
-def contrast_all(pool: Pool, vocabulary: Vocabulary, on_progress: Progress = no_progress) -> list[Packet]:
-    """Put the runs of each task side by side, with values as placeholders and the signals that separate them."""
-    packets = []
-    for done, packet in enumerate(contrast(pool, vocabulary), 1):
-        packets.append(packet)
-        on_progress("contrasting", done, len(pool.tasks()))
-    return packets
+    author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
+    return build_bank(packets, store, author, checks, only=only, tools=tools, engine=engine)
 
 
 def build_bank(
@@ -58,6 +52,7 @@ def build_bank(
     reassesses: bool = True,
     tools: dict[str, Tool] | None = None,
     on_progress: Progress = no_progress,
+    engine: Engine = SERIAL,
 ) -> BuildReport:
     """Fold what the packets teach into the store, one decision at a time (the paper's Algorithm 1).
 
@@ -73,11 +68,9 @@ def build_bank(
         if only != "functions":
             for packet in track("skill cards", curriculum(packets), on_progress):
                 construction.learn(packet)
-            by_ability = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
-            for ability, group in groupby(by_ability, key=lambda packet: packet.ability):
-                of_ability = list(group)
-                construction.learn_across(ability, of_ability)
-                construction.reassess(ability, of_ability)
+            for learned in construction.reflect_across(packets, engine):
+                construction.learn_across(learned)
+                construction.reassess(learned.ability, learned.packets)
     return construction.report
 
 

@@ -18,8 +18,9 @@ from contramem.bank.kept_banks import serve_bank, taken_back
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
 from contramem.build.rules.author import RuleAuthor
+from contramem.contrast.collection import contrast_all
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.pipeline import build_bank, contrast_all
+from contramem.pipeline import build_bank
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.reader import ReadOptions

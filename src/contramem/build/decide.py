@@ -5,8 +5,9 @@ A build that was killed goes on where it stopped, and ends with the same bank. A
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import NamedTuple
 
 from contramem.bank.bank import Bank, Change
@@ -22,6 +23,7 @@ from contramem.build.reinstate import reinstate
 from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
+from contramem.engine import SERIAL, Engine
 from contramem.errors import PatchError
 from contramem.monitor.guard import guards_of
 from contramem.traces.trajectory import Tool
@@ -206,20 +208,37 @@ class BankBuild:
                 return again
         return self.bank.plan(patch, ability, footing, rule)
 
-    def learn_across(self, ability: str, packets: Sequence[Packet]) -> None:
+    def reflect_across(self, packets: Sequence[Packet], engine: Engine = SERIAL) -> Iterator[AbilityLessons]:
+        """What the tasks of each ability teach together. Abilities are looked at side by side; one that an earlier
+        build has done teaches nothing more."""
+        abilities = [list(group) for _, group in groupby(sorted(packets, key=_ability_and_key), _ability)]
+        waiting = [group for group in abilities if not self._is_done_across(group)]
+        proposals = engine.map(_propose_across, waiting, self._author)
+        lessons = {group[0].ability: list(found) for group, found in zip(waiting, proposals, strict=True)}
+        for group in abilities:
+            by_key = {packet.task_key: packet for packet in group}
+            proposed = [(candidate, by_key[key]) for candidate, key in lessons.get(group[0].ability, ())]
+            yield AbilityLessons(group[0].ability, group, proposed)
+
+    def learn_across(self, learned: AbilityLessons) -> None:
         """Take in what the tasks of an ability teach together. Goes on where an earlier build was stopped."""
-        step = f"across {ability}"
-        state = f"{self._recorder.kept_by} {digest_of([packet.content_digest for packet in packets])}"
-        begun, _, done = self._recorder.reached(step).rpartition(" ")
-        if (begun, done) == (state, "done"):
+        if self._is_done_across(learned.packets):
             return
+        step, state = f"across {learned.ability}", self._state_across(learned.packets)
+        begun, _, done = self._recorder.reached(step).rpartition(" ")
         first = int(done) if begun == state else 0
-        for index, (candidate, packet) in enumerate(self._author.reflect_across(packets)):
+        for index, (candidate, packet) in enumerate(learned.lessons):
             if index >= first:
                 decisions = self._skill_decisions(index, candidate, packet)
                 self.report.deltas += 1
                 self._recorder.record(*decisions, progress={step: f"{state} {index + 1}"})
         self._recorder.record(progress={step: f"{state} done"})
+
+    def _is_done_across(self, packets: Sequence[Packet]) -> bool:
+        return self._recorder.reached(f"across {packets[0].ability}") == f"{self._state_across(packets)} done"
+
+    def _state_across(self, packets: Sequence[Packet]) -> str:
+        return f"{self._recorder.kept_by} {digest_of([packet.content_digest for packet in packets])}"
 
     def reassess(self, ability: str, packets: Sequence[Packet]) -> None:
         """Hold every card of an ability against all its packets, and say which are for all its tasks or for their end.
@@ -229,6 +248,27 @@ class BankBuild:
         if self._reassesses:
             reassess(self._recorder, ability, packets, self._grade)
         mark_scopes(self._recorder, ability, packets)
+
+
+class AbilityLessons(NamedTuple):
+    """The packets of one ability, and the lessons of all of them, each with the packet that shows it best."""
+
+    ability: str
+    packets: list[Packet]
+    lessons: Sequence[tuple[Candidate, Packet]]
+
+
+def _propose_across(author: Author, packets: Sequence[Packet]) -> list[tuple[Candidate, str]]:
+    """A job for an engine. Packets stay where they are: their keys come back."""
+    return [(candidate, packet.task_key) for candidate, packet in author.reflect_across(packets)]
+
+
+def _ability(packet: Packet) -> str:
+    return packet.ability
+
+
+def _ability_and_key(packet: Packet) -> tuple[str, str]:
+    return packet.ability, packet.task_key
 
 
 class CheckedProposal(NamedTuple):

@@ -41,8 +41,8 @@ def validate(where: str, paths: tuple[Path, ...], options: ReadOptions, sources:
     """
     from contramem.bank.store import open_store
     from contramem.build.recheck import recheck
+    from contramem.contrast.collection import contrast_all
     from contramem.contrast.vocabulary import Vocabulary
-    from contramem.pipeline import contrast_all
     from contramem.validate.validator import Validator
 
     with open_store(store_only(where)) as store:

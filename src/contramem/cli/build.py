@@ -25,13 +25,16 @@ from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
 from contramem.cli import build_agent, build_cost, build_model
+from contramem.cli.engine_options import EngineChoice, engine_options
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import plural, read_pool, reading_options
+from contramem.contrast.collection import learn_vocabulary, select_packets
 from contramem.contrast.packet import Packet
+from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
-from contramem.pipeline import build_bank, contrast_all
+from contramem.pipeline import build_bank
 from contramem.study.ask import DEFAULT_LOG
 from contramem.study.run_cache import open_study
 from contramem.traces.pool import Pool
@@ -68,6 +71,15 @@ from contramem.validate.validator import Validator
     "and tests what it supposes before it proposes a card.",
 )
 @click.option("--trials", "log", metavar="FILE", help=f"With --author agent: file that counts trials ({DEFAULT_LOG}).")
+@click.option(
+    "--max-tasks",
+    type=click.IntRange(1),
+    default=MAX_TASKS,
+    show_default=True,
+    metavar="N",
+    help="Learn from at most N tasks of each ability, drawn evenly from all kinds of them.",
+)
+@engine_options
 @model_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def build(
@@ -83,6 +95,8 @@ def build(
     deltas_from: str | None,
     author: str | None,
     log: str | None,
+    max_tasks: int,
+    engine_choice: EngineChoice,
     by_model: ModelOptions | None,
     as_json: bool,
 ) -> None:
@@ -90,7 +104,7 @@ def build(
 
     Without --model this needs no key and no network.
     """
-    choice = Choice(sources, only, rollouts, append_only, not no_reassess)
+    choice = Choice(sources, only, rollouts, append_only, not no_reassess, max_tasks)
     _check(choice, where, deltas_from)
     if author == "agent":
         if append_only or deltas_from is not None or only == "functions":
@@ -99,24 +113,26 @@ def build(
                 "--deltas-from nor --only functions."
             )
         agent_options = build_agent.check_agent_options(by_model)
-        _build_by_agent(paths, options, where, choice, agent_options, Path(log or DEFAULT_LOG), as_json)
+        _build_by_agent(paths, options, where, choice, agent_options, engine_choice, Path(log or DEFAULT_LOG), as_json)
         return
     if log is not None:
         raise UsageError("--trials goes with --author agent.")
     if by_model is not None:
         if author is not None or deltas_from is not None:
             raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
-        _build_by_model(paths, options, where, choice, by_model, as_json)
+        _build_by_model(paths, options, where, choice, by_model, engine_choice, as_json)
         return
     check_free(where)
     tools: dict[str, Tool] = {}
     with (
         read_pool(paths, options, sources, tools) as every,
         limit_rollouts(every, rollouts) as pool,
+        engine_choice.open() as engine,
         progress() as tell,
     ):
-        vocabulary = Vocabulary(pool)
-        packets = contrast_all(pool, vocabulary, tell)
+        vocabulary = learn_vocabulary(pool, engine, tell)
+        selection = select_packets(pool, vocabulary, engine, tell, max_tasks)
+        packets = selection.packets()
         writer = _author(vocabulary, deltas_from, packets)
         with open_store(where, create=True) as store:
             report = build_bank(
@@ -130,12 +146,13 @@ def build(
                 reassesses=choice.reassesses,
                 tools=tools,
                 on_progress=tell,
+                engine=engine,
             )
             bank = store.bank()
     if as_json:
-        print_json(_as_json(report, bank, packets))
+        print_json(_as_json(report, bank, selection))
     else:
-        _show(report, bank, packets, where)
+        _show(report, bank, selection, where)
 
 
 class Choice(NamedTuple):
@@ -146,6 +163,7 @@ class Choice(NamedTuple):
     rollouts: int | None
     append_only: bool
     reassesses: bool
+    max_tasks: int = MAX_TASKS
 
 
 def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
@@ -162,16 +180,27 @@ def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
 
 
 def _build_by_model(
-    paths: tuple[Path, ...], options: ReadOptions, where: str, choice: Choice, by_model: ModelOptions, as_json: bool
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    where: str,
+    choice: Choice,
+    by_model: ModelOptions,
+    engine_choice: EngineChoice,
+    as_json: bool,
 ) -> None:
     with build_model.open_chosen_model(by_model) as model:
         if not by_model.dry_run:
             check_free(where)
         tools: dict[str, Tool] = {}
-        with read_pool(paths, options, choice.sources, tools) as every, limit_rollouts(every, choice.rollouts) as pool:
-            vocabulary = Vocabulary(pool)
-            with progress() as tell:
-                packets = contrast_all(pool, vocabulary, tell)
+        with (
+            read_pool(paths, options, choice.sources, tools) as every,
+            limit_rollouts(every, choice.rollouts) as pool,
+            engine_choice.open() as engine,
+            progress() as tell,
+        ):
+            vocabulary = learn_vocabulary(pool, engine, tell)
+            selection = select_packets(pool, vocabulary, engine, tell, choice.max_tasks)
+        packets = selection.packets()
         plan = BuildPlan(packets, tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
         checks = Validator(vocabulary.closed)
         if by_model.dry_run:
@@ -180,21 +209,21 @@ def _build_by_model(
         with open_store(where, create=True) as store:
             account = build_model.run(plan, store, model, by_model, checks)
             bank = store.bank()
-    _show_built(account, bank, packets, where, by_model, as_json)
+    _show_built(account, bank, selection, where, by_model, as_json)
 
 
 def _show_built(
     account: build_cost.ModelBuildCost,
     bank: Bank,
-    packets: list[Packet],
+    selection: Selection,
     where: str,
     by_model: ModelOptions,
     as_json: bool,
 ) -> None:
     if as_json:
-        print_json({**_as_json(account.build.report, bank, packets), "model": build_cost.account_json(account)})
+        print_json({**_as_json(account.build.report, bank, selection), "model": build_cost.account_json(account)})
     else:
-        _show(account.build.report, bank, packets, where)
+        _show(account.build.report, bank, selection, where)
         build_cost.show_account(account, by_model.export)
     if account.build.stopped is not None:
         raise account.build.stopped
@@ -206,6 +235,7 @@ def _build_by_agent(
     where: str,
     choice: Choice,
     by_model: ModelOptions,
+    engine_choice: EngineChoice,
     log: Path,
     as_json: bool,
 ) -> None:
@@ -224,9 +254,10 @@ def _build_by_agent(
             if model is None:
                 _show_foreseen(build_agent.foresee(plan, where, by_model), by_model, as_json)
                 return
-            with progress() as tell:
-                vocabulary = Vocabulary(pool)
-                packets = contrast_all(pool, vocabulary, tell)
+            with engine_choice.open() as engine, progress() as tell:
+                vocabulary = learn_vocabulary(pool, engine, tell)
+                selection = select_packets(pool, vocabulary, engine, tell, choice.max_tasks)
+            packets = selection.packets()
             with open_store(where, create=True) as store:
                 functions = Counter[str]()
                 if choice.only != "skills":
@@ -236,7 +267,7 @@ def _build_by_agent(
                 account = build_agent.run(plan, store, model, by_model)
                 account.build.report.functions.update(functions)
                 bank = store.bank()
-    _show_built(account, bank, packets, where, by_model, as_json)
+    _show_built(account, bank, selection, where, by_model, as_json)
 
 
 def _foresee(plan: BuildPlan, where: str, by_model: ModelOptions, checks: Validator, as_json: bool) -> None:
@@ -285,10 +316,11 @@ def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: list[Packe
     return author
 
 
-def _as_json(report: BuildReport, bank: Bank, packets: list[Packet]) -> dict[str, Any]:
+def _as_json(report: BuildReport, bank: Bank, selection: Selection) -> dict[str, Any]:
     return {
-        "packets": len(packets),
-        "contrastive": sum(packet.is_contrastive for packet in packets),
+        "packets": selection.tasks.total(),
+        "contrastive": selection.contrastive,
+        "left_out": selection.left_out(),
         "unchanged": report.unchanged,
         "deltas": report.deltas,
         "decisions": dict(sorted(report.decisions.items())),
@@ -299,12 +331,17 @@ def _as_json(report: BuildReport, bank: Bank, packets: list[Packet]) -> dict[str
     }
 
 
-def _show(report: BuildReport, bank: Bank, packets: list[Packet], where: str) -> None:
+def _show(report: BuildReport, bank: Bank, selection: Selection, where: str) -> None:
     console = Console()
-    contrastive = sum(packet.is_contrastive for packet in packets)
-    console.print(f"[bold]{len(packets):,}[/] tasks, {contrastive:,} of them contrastive.")
+    console.print(f"[bold]{selection.tasks.total():,}[/] tasks, {selection.contrastive:,} of them contrastive.")
+    for ability, count in sorted(selection.left_out().items()):
+        kept = selection.tasks[ability] - count
+        console.print(
+            f"[yellow]{ability}: learned from {kept:,} of {selection.tasks[ability]:,} tasks, drawn evenly from all "
+            "kinds of them (--max-tasks raises this)."
+        )
     if not report.changed:
-        console.print(_nothing_changed(report, contrastive))
+        console.print(_nothing_changed(report, selection.contrastive))
     else:
         console.print(_decisions(report))
     if retired := report.decisions["RETIRE"]:

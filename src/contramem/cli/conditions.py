@@ -13,9 +13,11 @@ import click
 from rich.console import Console
 
 from contramem.cli.build_model import open_caller
+from contramem.cli.engine_options import workers_option
 from contramem.cli.model_options import ModelOptions, few_model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import read_pool, reading_options
+from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import CONDITIONS, ByModel, pick_conditions
 from contramem.evaluate.conditions.measure import MeasurementPlan, measure
@@ -48,6 +50,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--work", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Folder to keep the stores in."
 )
+@workers_option
 @few_model_options
 @click.option("--html", type=_FILE, metavar="FILE", help="Write a report as a web page.")
 @click.option("--markdown", type=_FILE, metavar="FILE", help="Write the tables as Markdown.")
@@ -62,6 +65,7 @@ def conditions(
     seed: int,
     splits: int,
     work: Path | None,
+    workers: int | None,
     by_model: ModelOptions | None,
     html: Path | None,
     markdown: Path | None,
@@ -77,8 +81,13 @@ def conditions(
         raise UsageError("--model: say with --work DIR where replies are kept, so that none is paid for twice.")
     with read_pool(paths, options, sources) as pool:
         tasks = list(pool)
-    with _folder(work) as folder, _model(by_model) as model, progress() as tell:
-        table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell)
+    with (
+        _folder(work) as folder,
+        _model(by_model) as model,
+        progress() as tell,
+        LocalEngine(workers or count_processors()) as engine,
+    ):
+        table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell, engine)
     tables = write_tables(table)
     if html is not None:
         command = shlex.join(["contramem", *sys.argv[1:]])

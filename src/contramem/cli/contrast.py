@@ -13,9 +13,11 @@ import msgspec
 from rich.console import Console
 
 from contramem.cli.contrast_view import list_packets, show_packet
+from contramem.cli.engine_options import workers_option
 from contramem.cli.reading import read_pool, reading_options
+from contramem.contrast.collection import contrast_tasks, learn_vocabulary
 from contramem.contrast.packet import Packet, packet_of
-from contramem.contrast.vocabulary import Vocabulary
+from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
@@ -27,6 +29,7 @@ from contramem.traces.reader import ReadOptions
 @click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many tasks to list.")
 @click.option("--values", is_flag=True, help="Show values instead of placeholders (on your own machine).")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write the picture as a page.")
+@workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print every packet (or the one of --task) as JSON.")
 def contrast(
     paths: tuple[Path, ...],
@@ -35,13 +38,17 @@ def contrast(
     limit: int,
     values: bool,
     html: Path | None,
+    workers: int | None,
     as_json: bool,
 ) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
-    with read_pool(paths, options) as pool:
+    with read_pool(paths, options) as pool, LocalEngine(workers or count_processors()) as engine:
         keys = _matching(pool, task_id) if task_id else pool.tasks()
-        vocabulary = Vocabulary(pool)
-        packets = (packet_of(pool.runs(key), vocabulary) for key in keys)
+        vocabulary = learn_vocabulary(pool, engine)
+        if len(keys) == 1:
+            packets = iter([packet_of(pool.runs(keys[0]), vocabulary)])
+        else:
+            packets = contrast_tasks(pool, vocabulary, engine)
         if as_json:
             _print_json(packets, single=task_id is not None)
         else:

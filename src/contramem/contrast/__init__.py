@@ -5,6 +5,8 @@
                      value_keys.py, form.py and ordinary.py say what is one; placeholder_types.py has their types;
                      vocabulary.py and conventions.py say what stays readable
     signals.py       all that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py has the noun
+    collection.py    the vocabulary and the packets of all tasks, shard by shard on an engine; selection.py chooses the
+                     tasks that a build learns from, when an ability has thousands
     observation.py   Observation: one call of one function, without the task around it
 
 Beside them: flow.py knows where a value was seen and seen_texts.py searches what was shown, enabling.py what made a

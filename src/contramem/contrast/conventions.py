@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from contramem.contrast.form import parse
@@ -45,8 +46,8 @@ class Conventions:
     """Learned run by run; asked when all runs have been seen."""
 
     def __init__(self) -> None:
-        self._tasks: dict[Slot, dict[object, set[str]]] = defaultdict(lambda: defaultdict(set))
-        self._sources: dict[Slot, dict[object, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._tasks: dict[Slot, dict[object, set[str]]] = defaultdict(partial(defaultdict, set))
+        self._sources: dict[Slot, dict[object, set[str]]] = defaultdict(partial(defaultdict, set))
 
     def learn(self, run: Trajectory) -> None:
         """Take in a run. Only passing ones show what the house wants."""
@@ -60,6 +61,13 @@ class Conventions:
                         self._tasks[slot][value].add(run.task_key)
                         self._sources[slot][value].add(run.source)
             visible.observe(event)
+
+    def add(self, other: Conventions) -> None:
+        """Take in what was learned from other runs."""
+        for own, others in ((self._tasks, other._tasks), (self._sources, other._sources)):
+            for slot, values in others.items():
+                for value, names in values.items():
+                    own[slot][value] |= names
 
     def keeps(self, function: str, argument: str, value: object) -> bool:
         """Is `value` a convention where it fills this argument?"""

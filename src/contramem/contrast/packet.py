@@ -212,8 +212,13 @@ def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders, clocke
         ended=run.outcome.ended,
         feedback=_redact_text(normalize_feedback(run.outcome.feedback), placeholders),
         planted=tuple(placeholders.text(passage) for passage in dict.fromkeys(_find_planted_texts(run))),
-        actions=tuple(step for step in steps if step.label and not step.tainted),
+        actions=find_actions(steps),
     )
+
+
+def find_actions(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """The steps in which the agent did something of its own."""
+    return tuple(step for step in steps if step.label and not step.tainted)
 
 
 def _steps(run: Trajectory, placeholders: Placeholders, times: Mapping[int, float]) -> Iterator[Step]:

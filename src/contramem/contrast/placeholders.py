@@ -52,6 +52,7 @@ class Placeholders:
         self._vocabulary = vocabulary
         self._seen = Sightings(runs, vocabulary)
         self._redacted: dict[str, str] = {}
+        self._originals: dict[str, str] | None = None
 
     def value(self, function: str, role: str, value: Any) -> Any:
         """An argument with its values replaced; its shape stays."""
@@ -88,7 +89,13 @@ class Placeholders:
 
     def originals(self) -> dict[str, str]:
         """Placeholder -> value. For validators that must prove a value absent; never for anything that is kept."""
-        return {name: self._seen.originals[key] for key, name in self._seen.names.items()}
+        if self._originals is None:
+            self._originals = {name: self._seen.originals[key] for key, name in self._seen.names.items()}
+        return self._originals
+
+    def __getstate__(self) -> dict[str, Any]:
+        """From one process to another only the values go: a packet's texts are redacted by then."""
+        return {"_originals": self.originals()}
 
     @cached_property
     def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from contramem.contrast.conventions import Conventions
@@ -26,10 +27,14 @@ MIN_TASKS = 4
 """An argument seen in fewer tasks than this has no vocabulary yet."""
 MAX_WORDS = 12
 """One that takes more values than this is open."""
+MAX_VALUES = 2 * MAX_WORDS
+"""Of one that may be closed still, odd values included."""
 MIN_TASKS_PER_WORD = 2
 """A value of one task only may be that task's own."""
 MIN_TASKS_TO_CLOSE = 3
 """Per word. With fewer tasks nobody can say that these are all the words."""
+MAX_COUNTED_TASKS = MIN_TASKS_TO_CLOSE * MAX_VALUES
+"""More tasks decide nothing, so they are not remembered."""
 MIN_TASKS_REFUSING = 2
 """A list of permitted values that one task's refusals show may be that task's own."""
 RUNS_PER_TASK_FOR_FIELDS = 3
@@ -60,12 +65,22 @@ class Vocabulary:
         # the same of arguments, of calls that worked
         self._accepted: dict[tuple[str, str], dict[object, set[str]]] = defaultdict(dict)
         # slot -> list of permitted values in a refusal -> tasks it was seen in
-        self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(partial(defaultdict, set))
         self.conventions = Conventions()
         for runs in tasks:
             self._learn(runs)
         self._permitted = self._settle_lists()
         self._words = self._settle()
+
+    @classmethod
+    def combine(cls, parts: Iterable[Vocabulary]) -> Vocabulary:
+        """What vocabularies of different tasks say together: the same as one that was learned from all of them."""
+        whole = cls()
+        for part in parts:
+            whole._add(part)
+        whole._permitted = whole._settle_lists()
+        whole._words = whole._settle()
+        return whole
 
     def keeps(self, function: str, role: str, value: object) -> bool:
         """Does `value` stay as it is when it fills the argument or field `role` of `function`?"""
@@ -156,16 +171,47 @@ class Vocabulary:
         values = self._seen.setdefault(slot, {})
         if values is None or not isinstance(value, (str, int)) or isinstance(value, bool):
             return
-        self._tasks[slot].add(task)
+        if len(self._tasks[slot]) < MAX_COUNTED_TASKS:
+            self._tasks[slot].add(task)
         tasks = values.setdefault(value, set())
         if len(tasks) < MIN_TASKS_PER_WORD:
             tasks.add(task)
         if accepted:
             self._accepted[slot][value] = tasks
-        if len(values) > MAX_WORDS * 2:  # it is open; what was counted is of no more use
-            self._seen[slot] = None
-            del self._tasks[slot]
-            self._accepted.pop(slot, None)
+        if len(values) > MAX_VALUES:
+            self._open(slot)
+
+    def _open(self, slot: tuple[str, str]) -> None:
+        """It takes too many values to be closed; what was counted is of no more use."""
+        self._seen[slot] = None
+        self._tasks.pop(slot, None)
+        self._accepted.pop(slot, None)
+
+    def _add(self, other: Vocabulary) -> None:
+        """Count what was learned from other tasks."""
+        for slot, values in other._seen.items():
+            self._add_values(slot, values, other)
+        for slot, enum in other._enums.items():
+            self._enums[slot] |= enum
+        for slot, lists in other._listed.items():
+            for listed, tasks in lists.items():
+                self._listed[slot][listed] |= tasks
+        self.conventions.add(other.conventions)
+
+    def _add_values(self, slot: tuple[str, str], values: dict[object, set[str]] | None, other: Vocabulary) -> None:
+        seen = self._seen.setdefault(slot, {})
+        if seen is None or values is None:
+            self._open(slot)
+            return
+        for value, tasks in values.items():
+            own = seen.setdefault(value, set())
+            own.update(sorted(tasks)[: MIN_TASKS_PER_WORD - len(own)])
+        for value in other._accepted.get(slot, ()):
+            self._accepted[slot][value] = seen[value]
+        if slot in other._tasks:
+            self._tasks[slot].update(sorted(other._tasks[slot])[: MAX_COUNTED_TASKS - len(self._tasks[slot])])
+        if len(seen) > MAX_VALUES:
+            self._open(slot)
 
     def _settle(self) -> dict[str, dict[str, frozenset[object]]]:
         """By role and app: functions of one app share their words, so a word stays one in all of them."""

@@ -5,6 +5,7 @@
     read.py         finds files, knows their format, reads each, and loses nothing silently
     files.py        what readers are given: decompressed, decoded once, with what lies beside it
     sanitize.py     the one door: no hidden characters, no label that is a sentence; characters.py helps it
+    shorten.py      of a run with thousands of events, its beginning and its end
     secrets.py      values that their field calls a password, token or key are masked when runs leave the pool
     normalize.py    names, arguments, errors and order, the same for all readers; effects.py and shell.py help it
     pool.py         trajectories by task, on disk past a few megabytes

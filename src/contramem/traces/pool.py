@@ -16,6 +16,8 @@ from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Origin, Trajectory
 
 IN_MEMORY_BYTES = 8 << 20
+SHARD_BYTES = 1 << 20
+"""Of runs that one worker is given at a time: about a second of work."""
 
 _NOWHERE = Origin("")
 _encode = msgspec.msgpack.Encoder().encode
@@ -63,10 +65,39 @@ class _Entry(NamedTuple):
     length: int
 
 
+class EncodedTask(NamedTuple):
+    """The runs of one task as they lie in the pool, each with the trial that it stands for."""
+
+    rows: list[tuple[str, bytes]]
+
+    def decode(self) -> list[Trajectory]:
+        runs = []
+        for run, row in self.rows:
+            origin, encoded = _decode(row)
+            runs.append(msgspec.structs.replace(_decode_run(encoded), origin=origin, run=run))
+        return mask_secrets(runs)
+
+
+class PoolShard(NamedTuple):
+    """Some tasks of a pool."""
+
+    tasks: list[EncodedTask]
+
+    def decode(self) -> Iterator[list[Trajectory]]:
+        """The runs of each task."""
+        return (task.decode() for task in self.tasks)
+
+
 class Pool:
     """Every run once, by task. The same run read from two places is one run."""
 
-    def __init__(self, trajectories: Iterable[Trajectory] = (), in_memory_bytes: int = IN_MEMORY_BYTES) -> None:
+    def __init__(
+        self,
+        trajectories: Iterable[Trajectory] = (),
+        in_memory_bytes: int = IN_MEMORY_BYTES,
+        shard_bytes: int = SHARD_BYTES,
+    ) -> None:
+        self._shard_bytes = shard_bytes
         self._spool = SpooledTemporaryFile(max_size=in_memory_bytes)  # noqa: SIM115  (lives as long as the pool)
         self._entries: dict[str, list[_Entry]] = defaultdict(list)
         self._seen: set[bytes] = set()
@@ -105,17 +136,29 @@ class Pool:
     def runs(self, task_key: str) -> list[Trajectory]:
         """All runs of one task, ordered by source and trial, secrets masked. Runs that claim one trial are numbered by
         content."""
-        runs = []
+        return self._encoded(task_key).decode()
+
+    def _encoded(self, task_key: str) -> EncodedTask:
+        rows = []
         for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
             for number, entry in enumerate(claiming, 1):
-                runs.append(self._load(entry, run if number == 1 else f"{run}~{number}"))
-        return mask_secrets(runs)
+                self._spool.seek(entry.offset)
+                self._is_at_end = False
+                rows.append((run if number == 1 else f"{run}~{number}", self._spool.read(entry.length)))
+        return EncodedTask(rows)
 
-    def _load(self, entry: _Entry, run: str) -> Trajectory:
-        self._spool.seek(entry.offset)
-        self._is_at_end = False
-        origin, encoded = _decode(self._spool.read(entry.length))
-        return msgspec.structs.replace(_decode_run(encoded), origin=origin, run=run)
+    def shards(self) -> Iterator[PoolShard]:
+        """All tasks in the order of their keys, some at a time, to be sent to a worker."""
+        tasks: list[EncodedTask] = []
+        size = 0
+        for task_key in self.tasks():
+            tasks.append(self._encoded(task_key))
+            size += sum(len(row) for _, row in tasks[-1].rows)
+            if size >= self._shard_bytes:
+                yield PoolShard(tasks)
+                tasks, size = [], 0
+        if tasks:
+            yield PoolShard(tasks)
 
     def __iter__(self) -> Iterator[list[Trajectory]]:
         """The runs of each task, task by task, in the order of their keys."""

@@ -18,6 +18,7 @@ from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
 from contramem.traces.sanitize import sanitize
 from contramem.traces.session_rules import judge_by_rule
+from contramem.traces.shorten import MAX_EVENTS, shorten
 from contramem.traces.trajectory import Trajectory
 from contramem.traces.unknown import describe_unknown
 from contramem.traces.verdicts import VerdictsBeside
@@ -165,7 +166,14 @@ class TraceReading:
         ability = self._options.ability or trajectory.ability or "general"
         if ability != trajectory.ability:
             trajectory = msgspec.structs.replace(trajectory, ability=ability)
-        return sanitize(trajectory)
+        return sanitize(self._shorten(trajectory))
+
+    def _shorten(self, trajectory: Trajectory) -> Trajectory:
+        short = shorten(trajectory)
+        if short is not trajectory:
+            what = f"has {len(trajectory.events):,} events, of which {MAX_EVENTS:,} are read: its beginning and its end"
+            self._report(Problem(str(trajectory.origin), what))
+        return short
 
     def _report(self, problem: Problem) -> None:
         self.problem_count += 1

@@ -13,10 +13,10 @@ from tests.model_replies import Runs
 from contramem.bank.bank import Bank
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.view import packet_text
+from contramem.contrast.collection import contrast_all
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.exchange import Exchange
-from contramem.pipeline import contrast_all
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 

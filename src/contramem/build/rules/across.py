@@ -22,12 +22,15 @@ from contramem.monitor.scope import TaskSays
 from contramem.study.explain import Difference, explain
 from contramem.study.run_set import RunSet
 from contramem.traces.effects import words
+from contramem.traces.trajectory import digest
 
 MAX_LESSONS = 30
 """For each ability."""
 MAX_BY_CHANCE = 10
 """How often chance may be expected to show something like it among the rules of its family. Rules of one family have
 most of their runs in common, so that this is far too many: docs/quality.md says what it was chosen by."""
+MAX_STUDIED = 500
+"""Tasks that differences are looked for in. What is found is counted over all of them."""
 MIN_SHOWING = 2
 """Tasks in which passing runs keep it and failing ones break it; unless one task alone is as good as proof."""
 MAX_CHANCE_IN_ONE_TASK = 0.002
@@ -43,7 +46,8 @@ class SharedLesson(NamedTuple):
 
 def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     """What the runs of all these tasks, taken together, teach."""
-    runs = RunSet.of(run for packet in packets for run in packet.recorded.values())
+    studied = sorted(packets, key=lambda packet: (digest(packet.task_key), packet.task_key))[:MAX_STUDIED]
+    runs = RunSet.of(run for packet in studied for run in packet.recorded.values())
     evidence = runs.select()
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return

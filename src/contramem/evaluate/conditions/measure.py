@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
+from typing import NamedTuple
 
+from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
 from contramem.evaluate.baselines import CONTROL, Judge, distinct_functions, run_length, source_pass_rate
 from contramem.evaluate.conditions.condition import (
@@ -108,44 +110,99 @@ class Measurements:
         return next((row for row in (*self.rows, *self.controls) if row.name == name), None)
 
 
-def measure(tasks: Sequence[Sequence[Trajectory]], plan: MeasurementPlan, tell: Progress = no_progress) -> Measurements:
-    """Build and measure every condition on every split."""
+def measure(
+    tasks: Sequence[Sequence[Trajectory]],
+    plan: MeasurementPlan,
+    tell: Progress = no_progress,
+    engine: Engine = SERIAL,
+) -> Measurements:
+    """Build and measure every condition on every split. Splits are measured side by side, those of a model are not."""
     target = plan.target or median_source(tasks)
     if target not in {run.source for task in tasks for run in task}:
         sources = ", ".join(sorted({run.source for task in tasks for run in task}))
         raise UsageError(f"--target: there are no runs of {target!r}. These runs are of {sources}.")
-    rows = {condition.name: MeasuredCondition(condition.name, condition.about) for condition in plan.conditions}
-    controls = {name: MeasuredCondition(name, "no memory") for name in CONTROLS}
-    pairs: dict[str, int] = {}
-    sizes: list[tuple[int, int]] = []
-    for seed in range(plan.seed, plan.seed + plan.splits):
-        split = halves(tasks, seed)
-        unseen = contests(split.held_out)
-        pairs.update((contest.key, contest.pairs) for contest in unseen)
-        sizes.append((len(split.reference), len(split.held_out)))
-        inputs = ConditionInputs(
-            Reference(run for task in split.reference for run in task),
-            plan.folder, target=target, model=plan.model, profile=plan.profile,
-        )  # fmt: skip
-        for name, judge in _controls(inputs.reference).items():
-            _add(controls[name].orders, unseen, judge)
-        for done, condition in enumerate(plan.conditions, 1):
-            _take(rows[condition.name], condition, inputs, split.held_out, unseen)
-            tell(f"split {seed}", done, len(plan.conditions))
+    seeds = range(plan.seed, plan.seed + plan.splits)
+    if plan.model is None and plan.splits > 1:
+        splits = list(engine.map(_measure_split, seeds, SplitInputs(tasks, plan, target)))
+    else:
+        splits = [_measure_split(SplitInputs(tasks, plan, target, tell), seed) for seed in seeds]
+    pairs = {key: count for split in splits for key, count in split.pairs.items()}
     if not pairs:
         raise UsageError("no held-out task has runs that passed and others that failed, so nothing can be told apart.")
     return Measurements(
-        rows=tuple(rows.values()),
-        controls=tuple(controls.values()),
+        rows=tuple(_combine(rows) for rows in zip(*(split.rows for split in splits), strict=True)),
+        controls=tuple(_combine(rows) for rows in zip(*(split.controls for split in splits), strict=True)),
         target=target,
         tasks=len(pairs),
         pairs=sum(pairs.values()),
-        reference_tasks=mean(sources for sources, _ in sizes),
-        held_out_tasks=mean(new for _, new in sizes),
+        reference_tasks=mean(split.reference_tasks for split in splits),
+        held_out_tasks=mean(split.held_out_tasks for split in splits),
         seed=plan.seed,
         splits=plan.splits,
         by=plan.model.choice.name if plan.model else "rules",
     )
+
+
+class SplitInputs(NamedTuple):
+    """What the measurement of every split needs."""
+
+    tasks: Sequence[Sequence[Trajectory]]
+    plan: MeasurementPlan
+    target: str
+    tell: Progress = no_progress
+
+
+@dataclass(frozen=True)
+class SplitMeasurements:
+    """What was measured on one split."""
+
+    rows: list[MeasuredCondition]
+    controls: list[MeasuredCondition]
+    pairs: dict[str, int]
+    """By held-out task: pairs of a passing and a failing run."""
+    reference_tasks: int
+    held_out_tasks: int
+
+
+def _measure_split(inputs: SplitInputs, seed: int) -> SplitMeasurements:
+    """A job for an engine."""
+    plan, split = inputs.plan, halves(inputs.tasks, seed)
+    unseen = contests(split.held_out)
+    given = ConditionInputs(
+        Reference(run for task in split.reference for run in task),
+        plan.folder, target=inputs.target, model=plan.model, profile=plan.profile,
+    )  # fmt: skip
+    controls = [MeasuredCondition(name, "no memory") for name in CONTROLS]
+    for control, judge in zip(controls, _controls(given.reference).values(), strict=True):
+        _add(control.orders, unseen, judge)
+    rows = [MeasuredCondition(condition.name, condition.about) for condition in plan.conditions]
+    for done, (row, condition) in enumerate(zip(rows, plan.conditions, strict=True), 1):
+        _take(row, condition, given, split.held_out, unseen)
+        inputs.tell(f"split {seed}", done, len(rows))
+    pairs = {contest.key: contest.pairs for contest in unseen}
+    return SplitMeasurements(rows, controls, pairs, len(split.reference), len(split.held_out))
+
+
+def _combine(splits: Sequence[MeasuredCondition]) -> MeasuredCondition:
+    """One condition over all splits, in their order."""
+    whole = MeasuredCondition(splits[0].name, splits[0].about)
+    for row in splits:
+        whole.unit = row.unit or whole.unit
+        whole.not_applicable = row.not_applicable or whole.not_applicable
+        _add_orders(whole.orders, row.orders)
+        for name, orders in row.parts.items():
+            _add_orders(whole.parts.setdefault(name, {}), orders)
+        whole.start_tokens += row.start_tokens
+        whole.run_tokens += row.run_tokens
+        whole.sizes += row.sizes
+        whole.constructions += row.constructions
+    return whole
+
+
+def _add_orders(orders: dict[str, OrderedPairs], more: Mapping[str, OrderedPairs]) -> None:
+    for key, order in more.items():
+        before = orders.get(key, OrderedPairs(0, 0))
+        orders[key] = OrderedPairs(before.right + order.right, before.pairs + order.pairs)
 
 
 def _take(
@@ -174,8 +231,7 @@ def _take(
 
 def _add(orders: dict[str, OrderedPairs], unseen: Iterable[TaskContest], judge: Judge) -> None:
     for contest in unseen:
-        order, before = order_pairs(contest, judge(contest)), orders.get(contest.key, OrderedPairs(0, 0))
-        orders[contest.key] = OrderedPairs(before.right + order.right, before.pairs + order.pairs)
+        _add_orders(orders, {contest.key: order_pairs(contest, judge(contest))})
 
 
 def _controls(reference: Reference) -> Mapping[str, Judge]:

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from contramem.contrast.collection import contrast_all
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.errors import UsageError
-from contramem.pipeline import contrast_all
 from contramem.traces.pool import Pool, content_digest
 from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory

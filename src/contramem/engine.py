@@ -1,0 +1,159 @@
+"""Engine: where heavy stages run. One job over many shards, in this process, in several, or on a Ray cluster.
+
+Results come in the order of the shards whatever ends first, so the same runs give the same bytes with any engine. Jobs
+are plain functions of a module and take all they need: what all shards need is sent once, each shard when it is due.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from contramem.errors import EngineError, UsageError
+
+Shared = TypeVar("Shared")
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+
+MAX_TRIES = 3
+"""Of a shard whose worker died. A shard that ends three workers would end the next one too."""
+AHEAD = 2
+"""Shards for each worker that are sent before their result is taken: memory holds no more than these."""
+
+
+class Engine(Protocol):
+    """Runs a job on shards, side by side where it can."""
+
+    def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
+        """The result of each shard, in the order of the shards."""
+
+    def close(self) -> None:
+        """Let the workers go."""
+
+
+class LocalEngine:
+    """Processes on this machine. With one worker, or one shard, everything stays in this process."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self._workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
+        shards = iter(shards)
+        first = list(islice(shards, 2))
+        if self._workers == 1 or len(first) < 2:
+            return (job(shared, shard) for shard in chain(first, shards))
+        return self._side_by_side(job, chain(first, shards), shared)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _side_by_side(
+        self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared
+    ) -> Iterator[Result]:
+        with NamedTemporaryFile(prefix="contramem-shared-") as file:
+            pickle.dump(shared, file, pickle.HIGHEST_PROTOCOL)
+            file.flush()
+            waiting: deque[_Sent] = deque()
+            for shard in shards:
+                waiting.append(self._send(_Order(job, file.name, shard)))
+                if len(waiting) >= AHEAD * self._workers:
+                    yield self._take(waiting.popleft())
+            while waiting:
+                yield self._take(waiting.popleft())
+
+    def _send(self, order: _Order) -> _Sent:
+        for _ in range(MAX_TRIES):
+            pool = self._pool = self._pool or _start(self._workers)
+            with suppress(BrokenProcessPool):
+                return _Sent(order, pool, pool.submit(_run, order))
+            self._discard(pool)
+        raise EngineError("no worker process stays alive. Is there enough memory? --workers 1 does without them.")
+
+    def _take(self, sent: _Sent) -> Any:
+        """The result. A lost worker costs its shard and those sent after it, not the build."""
+        for _ in range(MAX_TRIES):
+            with suppress(BrokenProcessPool):
+                return sent.future.result()
+            self._discard(sent.pool)
+            sent = self._send(sent.order)
+        raise EngineError(
+            f"a worker process died {MAX_TRIES} times over the same shard. Is there enough memory? Try --workers 1."
+        )
+
+    def _discard(self, pool: ProcessPoolExecutor) -> None:
+        if self._pool is pool:
+            pool.shutdown(wait=False)
+            self._pool = None
+
+
+class _Order(NamedTuple):
+    job: Callable[[Any, Any], Any]
+    shared: str
+    """The file with what all shards need."""
+    shard: Any
+
+
+class _Sent(NamedTuple):
+    order: _Order
+    pool: ProcessPoolExecutor
+    future: Future[Any]
+
+
+def _start(workers: int) -> ProcessPoolExecutor:
+    # Forking would copy whatever threads of the caller hold; a fresh process is the same on every system.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, context, initializer=_leave_interrupts_to_the_caller)
+
+
+def _leave_interrupts_to_the_caller() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+_last_shared: tuple[str, Any] = ("", None)
+
+
+def _run(order: _Order) -> Any:
+    global _last_shared
+    if _last_shared[0] != order.shared:
+        _last_shared = (order.shared, pickle.loads(Path(order.shared).read_bytes()))
+    return order.job(_last_shared[1], order.shard)
+
+
+SERIAL = LocalEngine()
+"""Everything in this process, one shard after the other."""
+
+
+def open_engine(name: str = "local", workers: int | None = None, address: str | None = None) -> Engine:
+    """The engine of this name; by default with a worker for each processor."""
+    if name == "ray":
+        from contramem.ray_engine import RayEngine
+
+        return RayEngine(address, workers)
+    if address is not None:
+        raise UsageError("--address is about a Ray cluster: add --engine ray.")
+    return LocalEngine(workers or count_processors())
+
+
+def count_processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

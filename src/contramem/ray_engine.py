@@ -1,0 +1,75 @@
+"""RayEngine: shards as tasks of a Ray cluster. A task whose worker or node is lost is run again elsewhere by Ray."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from contramem.errors import EngineError, UsageError
+
+Shared = TypeVar("Shared")
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+
+MAX_RETRIES = 5
+"""Of a task whose worker or node was lost."""
+AHEAD = 2
+"""Shards for each processor of the cluster that are sent before their result is taken."""
+
+
+class RayEngine:
+    """A cluster that runs already, by its address, or one that is started on this machine."""
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        self._ray = _import_ray()
+        self._started = not self._ray.is_initialized()
+        if self._started:
+            self._connect(address, workers)
+        self._run = self._ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(_run)
+
+    def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
+        everywhere = self._ray.put(shared)
+        ahead = AHEAD * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        waiting: deque[Any] = deque()
+        for shard in shards:
+            waiting.append(self._run.remote(job, everywhere, shard))
+            if len(waiting) >= ahead:
+                yield self._take(waiting.popleft())
+        while waiting:
+            yield self._take(waiting.popleft())
+
+    def close(self) -> None:
+        if self._started:
+            self._ray.shutdown()
+
+    def _take(self, reference: Any) -> Any:
+        try:
+            return self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except self._ray.exceptions.RayError as error:
+            raise EngineError(f"Ray lost a shard {MAX_RETRIES} times over: {error}") from error
+
+    def _connect(self, address: str | None, workers: int | None) -> None:
+        try:
+            if address is None:
+                self._ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+            else:
+                self._ray.init(address=address, log_to_driver=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise EngineError(
+                f"--engine ray: cannot join {address or 'a cluster on this machine'} ({error})."
+            ) from error
+
+
+def _import_ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise UsageError("--engine ray needs Ray: pip install 'contramem[ray]'") from None
+    return ray
+
+
+def _run(job: Callable[[Any, Any], Any], shared: Any, shard: Any) -> Any:
+    return job(shared, shard)

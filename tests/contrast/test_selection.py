@@ -1,0 +1,106 @@
+"""Selection keeps every kind of task, keeps rates within a kind, and does not depend on the order of arrival."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.made_runs import call, packet, run
+
+from contramem.contrast.collection import contrast_all, learn_vocabulary
+from contramem.contrast.packet import contrast, packet_of
+from contramem.contrast.selection import PacketRow, Selection, contrast_shard, decode_packet, encode_packet, learn_shard
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.pool import Pool
+from contramem.traces.trajectory import Trajectory
+
+PACKET = encode_packet(packet(run("A", True, call("Desk.find"))))
+
+
+def row(key: str, kind: str = "k", ability: str = "a") -> PacketRow:
+    bare, *rest = pickle.loads(PACKET)
+    return PacketRow(ability, kind, True, key, pickle.dumps((replace(bare, task_key=key), *rest)))
+
+
+def select(rows: list[PacketRow], max_tasks: int) -> list[str]:
+    selection = Selection(max_tasks)
+    for each in rows:
+        selection.add(each)
+    return [packet.task_key for packet in selection.packets()]
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("xyz")), max_size=40, unique_by=lambda pair: pair[0])
+
+
+@given(ROWS, st.integers(1, 10), st.randoms(use_true_random=False))
+def test_the_order_of_arrival_does_not_matter(pairs: list[tuple[int, str]], max_tasks: int, random: Random) -> None:
+    rows = [row(f"t{number:02}", kind) for number, kind in pairs]
+    shuffled = random.sample(rows, len(rows))
+    assert select(rows, max_tasks) == select(shuffled, max_tasks)
+    assert len(select(rows, max_tasks)) == min(max_tasks, len(rows))
+
+
+def test_a_rare_kind_of_task_is_kept() -> None:
+    rows = [row(f"t{number}", "common") for number in range(500)] + [row("rare", "rare")]
+    assert "rare" in select(rows, 5)
+
+
+def test_what_is_left_out_is_counted_by_ability() -> None:
+    selection = Selection(10)
+    for number in range(35):
+        selection.add(row(f"t{number}", ability="large"))
+    selection.add(row("t", ability="small"))
+    assert selection.left_out() == {"large": 25}
+    assert selection.tasks == {"large": 35, "small": 1}
+    assert len(selection.packets()) == 11
+
+
+# Shards
+
+
+def made_runs() -> list[Trajectory]:
+    """Six tasks, three runs each, with words that recur, values that do not, and a value that passing runs share."""
+    return [
+        run(
+            source,
+            passed,
+            call(
+                "Desk.find", {"name": f"case {task}", "state": ("open", "closed")[task % 2]}, {"record": f"R-{task}77"}
+            ),
+            call("Desk.update", {"record": f"R-{task}77", "unit": "PALLET"}, "no such state" if task == 3 else "ok"),
+            "done",
+            task=f"Bring case {task} up to date.",
+            task_id=f"t{task}",
+        )
+        for task in range(6)
+        for source, passed in (("A", True), ("B", True), ("C", False))
+    ]
+
+
+def test_a_vocabulary_learned_in_shards_is_the_vocabulary_of_all_runs() -> None:
+    with Pool(made_runs(), shard_bytes=1) as pool:
+        whole = Vocabulary(pool)
+        shards = list(pool.shards())
+        parts = [pickle.loads(pickle.dumps(learn_shard(None, shard))) for shard in shards]
+        combined = Vocabulary.combine(parts)
+    assert len(shards) == 6
+    assert combined.closed == whole.closed
+    assert combined.words("Desk.find", "state") == whole.words("Desk.find", "state") == {"open", "closed"}
+    assert list(combined.conventions.values()) == list(whole.conventions.values()) == ["open", "closed", "PALLET"]
+
+
+def test_packets_of_shards_are_the_packets_of_the_pool() -> None:
+    with Pool(made_runs(), shard_bytes=1) as pool:
+        vocabulary = learn_vocabulary(pool)
+        whole = list(contrast(pool, vocabulary))
+        sharded = [each.decode() for shard in pool.shards() for each in contrast_shard(vocabulary, shard)]
+        assert contrast_all(pool, vocabulary) == sharded == whole
+    assert [packet.content_digest for packet in sharded] == [packet.content_digest for packet in whole]
+
+
+def test_a_packet_from_another_process_still_knows_the_values_it_must_not_show() -> None:
+    sent = packet_of(made_runs()[:3], Vocabulary())
+    assert decode_packet(encode_packet(sent)).placeholders.originals() == sent.placeholders.originals() != {}

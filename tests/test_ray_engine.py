@@ -1,0 +1,85 @@
+"""RayEngine: the packets of a cluster are those of this process, also when a node is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contramem.bank.frozen import freeze
+from contramem.bank.store import open_store
+from contramem.build.rules.author import RuleAuthor
+from contramem.engine import SERIAL, Engine, LocalEngine
+from contramem.pipeline import build_bank, learn_vocabulary, select_packets
+from contramem.traces.pool import Pool
+from contramem.validate.validator import Validator
+from tests.made_runs import call, run
+
+pytest.importorskip("ray", reason="the extra `ray` is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    """Forty tasks, each a shard of its own: agents that look a record up before they change it pass."""
+    runs = []
+    for task in range(40):
+        for number in range(4):
+            look = call("Desk.find", {"name": f"case {task}"}, {"record": f"R-{task}77", "state": "open"})
+            change = call("Desk.update", {"record": f"R-{task}77", "state": "closed"}, "updated")
+            steps = (look, change) if number < 2 else (change,)
+            runs.append(
+                run(f"model{number}", number < 2, *steps, "done", task=f"Close case {task}.", task_id=f"t{task}")
+            )
+    with Pool(runs, shard_bytes=1) as pool:
+        yield pool
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A head that takes no work and two nodes, all on this machine."""
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # on a busy machine
+    import ray
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    ray.init(address=cluster.address, log_to_driver=False)
+    try:
+        yield cluster, nodes
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def build(pool: Pool, store: Path, engine: Engine, on_progress: Any = lambda *_: None) -> bytes:
+    vocabulary = learn_vocabulary(pool, engine)
+    packets = select_packets(pool, vocabulary, engine, on_progress).packets()
+    with open_store(str(store), create=True) as opened:
+        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
+        return freeze(opened.bank())
+
+
+def test_the_bank_is_the_same_with_one_worker_with_two_on_ray_and_when_a_node_is_killed(
+    pool: Pool, cluster: Any, tmp_path: Path
+) -> None:
+    from contramem.ray_engine import RayEngine
+
+    killed = []
+
+    def kill_a_node(stage: str, done: int, total: int) -> None:
+        if stage == "contrasting" and done == total // 2:
+            killed.append(done)
+            ray_cluster, nodes = cluster
+            ray_cluster.remove_node(nodes[0], allow_graceful=False)
+
+    alone = build(pool, tmp_path / "alone.db", SERIAL)
+    assert b"Desk.find" in alone
+    with LocalEngine(2) as two:
+        assert build(pool, tmp_path / "two.db", two) == alone
+    assert build(pool, tmp_path / "ray.db", RayEngine()) == alone
+    assert build(pool, tmp_path / "killed.db", RayEngine(), kill_a_node) == alone
+    assert killed == [20]
