@@ -16,6 +16,7 @@ from contramem.traces.files import TraceFile, is_archive, unpack
 from contramem.traces.locations import apply_locations
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
+from contramem.traces.remote import download, url_of
 from contramem.traces.sanitize import sanitize
 from contramem.traces.session_rules import judge_by_rule
 from contramem.traces.shorten import MAX_EVENTS, shorten
@@ -62,7 +63,7 @@ class TraceReading:
 
     def __iter__(self) -> Iterator[Trajectory]:
         for path in self._paths:
-            if not path.exists():
+            if url_of(path) is None and not path.exists():
                 raise UsageError(f"{path}: there is no such file or folder.")
         self._files += len(self._paths)
         for path in self._paths:
@@ -72,13 +73,24 @@ class TraceReading:
                 self._report(Problem(*problem))
 
     def _under(self, path: Path) -> Iterator[Trajectory]:
-        if path.is_dir():
+        if (url := url_of(path)) is not None:
+            yield from self._in_storage(url)
+        elif path.is_dir():
             inside = self._files_in(path)
             self._files += len(inside) - 1
             for member in map(Path, inside):
                 yield from self._file_or_archive(member, TraceFile(member, root=path), named=False)
         else:
             yield from self._file_or_archive(path, TraceFile(path), named=True)
+
+    def _in_storage(self, url: str) -> Iterator[Trajectory]:
+        with download(url) as root:
+            members = self._files_in(root)
+            self._files += len(members) - 1
+            for member in map(Path, members):
+                name = member.relative_to(root).as_posix()
+                origin = url if url.endswith(f"/{name}") else f"{url.rstrip('/')}/{name}"
+                yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False)
 
     def _files_in(self, folder: Path) -> list[str]:
         """Sorted, without what is hidden. As text: a path object for each of a million files would fill the memory."""

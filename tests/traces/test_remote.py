@@ -1,0 +1,50 @@
+"""Runs in object storage are read like files, and keep the URL as their origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contramem.errors import UsageError
+from contramem.traces.read import read_traces
+from contramem.traces.remote import url_of
+from contramem.traces.write import write_traces
+from tests.made_runs import call, run
+
+fsspec = pytest.importorskip("fsspec", reason="the extra `cloud` is not installed")
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[Any]:
+    """A bucket in memory that holds a run in a folder."""
+    write_traces([run("A", True, call("Desk.read"), "done")], tmp_path / "run.jsonl")
+    files = fsspec.filesystem("memory")
+    files.pipe("/bucket/day1/run.jsonl", (tmp_path / "run.jsonl").read_bytes())
+    yield files
+    files.rm("/bucket", recursive=True)
+
+
+@pytest.mark.parametrize("url", ["memory://bucket", "memory://bucket/day1", "memory://bucket/day1/run.jsonl"])
+def test_a_folder_or_a_file_of_a_bucket_is_read(storage: Any, url: str) -> None:
+    (read,) = read_traces([url])
+    assert read.source == "A"
+    assert read.origin.file.startswith(url)
+
+
+def test_a_url_with_nothing_under_it_is_an_error(storage: Any) -> None:
+    with pytest.raises(UsageError, match="no such file or folder"):
+        list(read_traces(["memory://bucket/day2"]))
+
+
+def test_a_storage_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(UsageError, match="nowhere://x"):
+        list(read_traces(["nowhere://x"]))
+
+
+def test_paths_of_this_machine_are_no_urls() -> None:
+    assert url_of(Path("s3://bucket/runs")) == "s3://bucket/runs"
+    assert url_of("runs/a.jsonl") is None
+    assert url_of("C:/runs") is None
