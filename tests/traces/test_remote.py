@@ -1,4 +1,4 @@
-"""Runs in object storage are read like files, and keep the URL as their origin."""
+"""Runs in object storage are read like files, and problems name their URL."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.made_runs import call, run
 
 from contramem.errors import UsageError
 from contramem.traces.read import read_traces
 from contramem.traces.remote import url_of
 from contramem.traces.write import write_traces
-from tests.made_runs import call, run
 
 fsspec = pytest.importorskip("fsspec", reason="the extra `cloud` is not installed")
 
@@ -31,7 +31,14 @@ def storage(tmp_path: Path) -> Iterator[Any]:
 def test_a_folder_or_a_file_of_a_bucket_is_read(storage: Any, url: str) -> None:
     (read,) = read_traces([url])
     assert read.source == "A"
-    assert read.origin.file.startswith(url)
+
+
+def test_a_problem_names_the_url(storage: Any) -> None:
+    storage.pipe("/bucket/day1/broken.jsonl", b'{"contramem_trace": ')
+    reading = read_traces(["memory://bucket"])
+    assert len(list(reading)) == 1
+    named = [str(problem) for problem in reading.problems] + reading.ignored_files
+    assert any("memory://bucket/day1/broken.jsonl" in name for name in named)
 
 
 def test_a_url_with_nothing_under_it_is_an_error(storage: Any) -> None:
