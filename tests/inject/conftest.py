@@ -19,7 +19,9 @@ def bank_path(tmp_path_factory):
     holdings = {}
     for card in json.loads(CARDS.read_text(encoding="utf-8")):
         footing = CardSupport(
-            taught_by=[digest(key) for key in card.pop("taught_by", [])], scope=card.pop("scope", None)
+            taught_by=[digest(key) for key in card.pop("taught_by", [])],
+            scope=card.pop("scope", None),
+            call_lists=card.pop("call_lists", ()),
         )
         kind = FunctionCard if "tool" in card else SkillCard
         holdings[card["card_id"]] = BankEntry(card=kind.model_validate(card), footing=footing)

@@ -112,15 +112,23 @@ def test_a_cut_is_between_fields_and_reported(memory):
     assert set(cut.text.splitlines()) <= set(whole.text.splitlines())
 
 
-def test_small_models_get_one_short_skill_and_a_line_a_function(memory):
+def test_small_models_get_the_calls_that_end_in_the_write_the_task_asks_for(memory):
+    guidance = memory.start(TASK, ability="ambiguity", profile="small").guidance
+    assert guidance.text.endswith("\n\n1. search_emails\n2. delete_email")
+    assert guidance.card_ids == ("skill::ambiguous-keep",)
+    assert guidance.tokens <= 40
+
+
+@pytest.mark.parametrize("task", ["Which newsletter emails are there, except those about travel?", OTHER])
+def test_small_models_get_nothing_where_another_write_or_none_is_asked_for(memory, task):
+    assert not memory.start(task, ability="ambiguity", profile="small").guidance
+
+
+def test_small_models_are_told_which_call_to_make_after_a_failure(memory, failure):
     run = memory.start(TASK, ability="ambiguity", profile="small")
-    assert run.guidance.card_ids == ("skill::ambiguous-keep", "function::EmailClient.delete_email")
-    assert run.guidance.text.endswith(
-        "- delete_email: Do not call it when the email is to be moved, kept or only asked about."
+    assert run.after_call(failure(DELETE)).text == (
+        "Call `search_emails` now, then repeat the call of `delete_email` with what you observe."
     )
-    assert len(run.guidance.text.split()) <= 150
-    assert run.before_call(DELETE, {"email_id": "1"}) is None, "its line is in the guidance"
-    assert "\n" not in memory.start(OTHER, profile="small").before_call(DELETE, {"email_id": "1"}).text
 
 
 def test_small_models_are_not_told_what_the_description_of_a_tool_says(memory):

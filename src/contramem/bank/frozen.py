@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
-from contramem.bank.support import CardSupport, Grade, GuardCountsByText, Names, Scope
+from contramem.bank.support import CallLists, CardSupport, Grade, GuardCountsByText, Names, Scope
 from contramem.errors import BankFileError
 from contramem.whole_file import replacing
 
@@ -65,6 +65,8 @@ class FrozenSkill(SkillCard):
     """Digests of task id, task text and scenario, for the leakage guard."""
     request_words: Names = ()
     """Words of the requests that taught the card: it is found by them too."""
+    call_lists: CallLists = ()
+    """What passing runs called, for small models: one list for each write that it ends in."""
     scope: Scope | None = None
     grade: Grade | None = None
     support: GuardCountsByText = Field(default_factory=dict)
@@ -175,6 +177,7 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
         **fields,
         taught_by=footing.taught_by,
         request_words=footing.request_words,
+        call_lists=footing.call_lists,
         scope=footing.scope,
         grade=footing.grade,
         support=support,
@@ -195,6 +198,7 @@ def thaw(card: FrozenCard) -> BankEntry:
     footing = CardSupport(
         taught_by=card.taught_by,
         request_words=card.request_words,
+        call_lists=card.call_lists,
         scope=card.scope,
         grade=card.grade,
         support=card.support,

@@ -21,6 +21,18 @@ Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set
 """A set, in the one order that gives the same bytes each time."""
 
 
+def shortest_by_write(lists: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Of lists that end in the same call, the shortest."""
+    kept: dict[str, tuple[str, ...]] = {}
+    for calls in sorted(lists, key=lambda calls: (len(calls), calls)):
+        kept.setdefault(calls[-1], calls)
+    return tuple(sorted(kept.values()))
+
+
+CallLists = Annotated[tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...], AfterValidator(shortest_by_write)]
+"""Functions in the order in which a passing run called them, up to its last write: one list for each such write."""
+
+
 class GuardSupport(Strict):
     """How a guard fared when it was replayed on the runs behind its card."""
 
@@ -55,6 +67,8 @@ class CardSupport(Strict):
     """Digests of task id, task text and scenario, so that a card is not tested on the task that taught it."""
     request_words: Names = ()
     """The words of each request that taught the card, masked and without their order. Searched, never shown."""
+    call_lists: CallLists = ()
+    """What passing runs of the tasks that taught the card called. Shown to small models, as a numbered list."""
     scope: Scope | None = None
     grade: Grade | None = None
     """None: nobody has asked, or the card says nothing that runs could show."""
@@ -72,6 +86,7 @@ class CardSupport(Strict):
             contradicted_by=self.contradicted_by + more.contradicted_by,
             taught_by=self.taught_by + more.taught_by,
             request_words=self.request_words + more.request_words,
+            call_lists=self.call_lists + more.call_lists,
             scope=more.scope or self.scope,
             grade=more.grade or self.grade,
             support=support,

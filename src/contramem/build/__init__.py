@@ -6,7 +6,8 @@
     reassess.py      when all deltas are decided, every card held against all runs; own_words.py: those in an author's
                      own words; reassessment.py: what may become of a card; scopes.py: which are for all tasks or for
                      the end of one
-    deltas.py        the deltas of another ledger; recheck.py: a later look at the cards in service
+    deltas.py        the deltas of another ledger; recheck.py: a later look at the cards in service;
+                     call_lists.py: what passing runs called, for small models
 
 By rules: functions/ writes Function Cards, a file for each field; rules/ writes Skill Cards, a file for each kind of
 rule.

@@ -16,6 +16,7 @@ from contramem.bank.patch import Patch
 from contramem.bank.store import Store
 from contramem.bank.support import CardSupport
 from contramem.build.author import Author, Candidate
+from contramem.build.call_lists import call_lists_of
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
 from contramem.retrieve.requests import request_words
@@ -56,7 +57,11 @@ class Provenance(NamedTuple):
         sources = {packet.provenance[cite.run].source for cite in self.cites}
         words = request_words(packet.task, packet.placeholders.originals().values())
         return CardSupport(
-            tasks=(packet.task_key,), sources=tuple(sources), taught_by=packet.identity, request_words=(words,)
+            tasks=(packet.task_key,),
+            sources=tuple(sources),
+            taught_by=packet.identity,
+            request_words=(words,),
+            call_lists=call_lists_of(packet),
         )
 
     @property

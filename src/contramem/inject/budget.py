@@ -12,6 +12,7 @@ from contramem.bank.card import Card, FunctionCard
 from contramem.bank.fields import SKILL_FIELDS, SkillField
 from contramem.counting import count_tokens
 from contramem.prompts import render
+from contramem.retrieve.hit import Hit
 
 _GONE = -maxsize  # lines to spare of a card that was left out
 # Control characters, and those that reorder or hide what is displayed: one field stays one visible line.
@@ -94,6 +95,20 @@ def brief_text_of(card: FunctionCard) -> CardText | None:
     it from the tool's own description."""
     say = sources_of(card) or lesson_of(card)
     return _one_line(card, f"- {in_lines(card.function)}: {say}.") if say else None
+
+
+def list_text_of(hit: Hit) -> CardText:
+    """The calls of a hit as a numbered list, whole or not at all."""
+    lines = tuple(f"{number}. {bare(function)}" for number, function in enumerate(hit.call_list, 1))
+    upto = [Size(1, 0)]
+    for line in lines:
+        upto.append(upto[-1] + size(line + "\n"))
+    return CardText(hit.card.card_id, lines, tuple(upto), essential=len(lines))
+
+
+def bare(function: str) -> str:
+    """As the agent's tools call it: without its app."""
+    return str(in_lines(function.rpartition(".")[2]))
 
 
 def bare_name(card: FunctionCard) -> CardText:

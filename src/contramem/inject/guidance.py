@@ -13,11 +13,13 @@ from contramem.counting import ENCODING, count_paragraphs, count_tokens
 from contramem.inject.budget import (
     CardText,
     Size,
+    bare,
     bare_name,
     beyond_description,
     brief_text_of,
     fit,
     lesson_of,
+    list_text_of,
     size,
     sources_of,
     text_of,
@@ -34,6 +36,7 @@ TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"
 BEFORE_FINAL = "inject/prompts/before_final.jinja"
 OBLIGATIONS = "inject/prompts/obligations.jinja"
+COMMAND = "inject/prompts/command.jinja"
 REPEATED_CALL = "inject/prompts/repeated_call.jinja"
 TOOL_DESCRIPTION = "inject/prompts/tool_description.jinja"
 DESCRIPTION_TOKENS = 80
@@ -110,7 +113,8 @@ class Writer:
         hits = [*retrieval.skills, *(hit for hit, _ in functions)]
         if not hits:
             return nothing("the functions that fit have cards that say no more than the tools' own descriptions")
-        texts = [*(self._text(hit.card) for hit in retrieval.skills), *(text for _, text in functions)]
+        write = list_text_of if profile.brief else self._hit_text
+        texts = [*map(write, retrieval.skills), *(text for _, text in functions)]
         frame = _start_frame(profile.brief)
         counts = fit(texts, frame.room(profile, bool(functions)))
         if not any(counts):
@@ -143,6 +147,10 @@ class Writer:
         """What to say before a call that failed a moment ago with the same arguments."""
         prompt = render(REPEATED_CALL, function=card.tool, lesson=lesson_of(card))
         return _one_line(card, prompt)
+
+    def command(self, card: FunctionCard, first: str) -> Guidance:
+        """What to call after this function failed, for a model that follows orders and little else."""
+        return _one_line(card, render(COMMAND, function=card.function, first=bare(first)))
 
     def tool_description(self, card: FunctionCard) -> Guidance:
         """What the description of the tool does not say, in one line."""
@@ -185,6 +193,9 @@ class Writer:
             assert isinstance(card, FunctionCard)
             self._brief_texts[card.card_id] = brief_text_of(card)
         return self._brief_texts[card.card_id]
+
+    def _hit_text(self, hit: Hit) -> CardText:
+        return self._text(hit.card)
 
     def _text(self, card: Card) -> CardText:
         written = self._texts.get(card.card_id)

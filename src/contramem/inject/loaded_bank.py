@@ -43,6 +43,7 @@ class LoadedBank:
             bank.functions,
             taught_by={card.card_id: card.taught_by for card in bank.skills},
             requests={card.card_id: card.request_words for card in bank.skills},
+            call_lists={card.card_id: card.call_lists for card in bank.skills},
             scopes={card.card_id: card.scope for card in bank.skills if card.scope},
         )
         return cls(bank, retriever, Writer())

@@ -279,7 +279,7 @@ class Run:
         broken = self.observe(event)
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
         failed = event.result is not None and event.result.error is not None
-        error_card = self._card_before(card, None) if failed else None
+        error_card = (self._command(card) or self._card_before(card, None)) if failed else None
         with self._lock:
             unsaid = self._watching.reminders_after(broken) if broken and self._reminds else []
         warning = self._writer.obligations(unsaid, self.profile, moment="after") if unsaid else None
@@ -287,6 +287,13 @@ class Run:
         if guidance is not None:
             self._note("after_call", guidance)
         return guidance
+
+    def _command(self, card: FunctionCard | None) -> Guidance | None:
+        """For small models: the call that came before this one in runs that passed. None: the list has none."""
+        for hit in self.guidance.hits:
+            if card is not None and card.tool in hit.call_list[1:]:
+                return self._writer.command(card, hit.call_list[hit.call_list.index(card.tool) - 1])
+        return None
 
     def _card_before(self, card: FunctionCard | None, arguments: Mapping[str, Any] | None) -> Guidance | None:
         if card is None or self.retrieval is None or not shows_before_call(card, self.profile):

@@ -119,7 +119,16 @@ class CardIndex:
         relevance, prior = float(ranking.relevance[number]), self._prior(ranking, number, len(shared))
         card = self.cards[number]
         return Hit(
-            card, rank, relevance + prior, relevance, prior, shared, reserved, self._scorer, ranking.words, number
+            card,
+            rank,
+            relevance + prior,
+            relevance,
+            prior,
+            shared,
+            reserved,
+            _scorer=self._scorer,
+            _words=ranking.words,
+            _document=number,
         )
 
     def _prior(self, ranking: Ranking, number: int, shared: int) -> float:

@@ -50,6 +50,8 @@ class Hit:
     shared_apps: tuple[str, ...]
     reserved: bool = False
     """It has its place because it is universal for the ability, whatever its score."""
+    call_list: tuple[str, ...] = ()
+    """Calls of runs that passed, ending in the write that the task asks for; for profiles that show those alone."""
     _scorer: Scorer | None = field(default=None, repr=False, compare=False)
     _words: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _document: int = field(default=0, repr=False, compare=False)

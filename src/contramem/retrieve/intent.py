@@ -1,4 +1,4 @@
-"""What a task asks to do, as classes of verbs: the filter on Function Cards of the `time` profile (paper, A.1)."""
+"""What a task asks to do, as classes of verbs (paper, A.1): what the profiles `time` and `small` filter by."""
 
 from __future__ import annotations
 
@@ -42,6 +42,20 @@ def serves(function: str, asked: frozenset[str]) -> bool:
     """Does `App.function` do one of the things asked? A name without a verb we know is not held against it."""
     own = _intents_of_name(function)
     return not own or not own.isdisjoint(asked)
+
+
+def asks_for(function: str, words: Sequence[str]) -> int:
+    """How clearly a task of these words asks for this write: 0 when it does not. Its verb has to mean
+    what the task asks for, and one of its words has to be said; a verb that we do not know has to be said itself."""
+    own = [word for word in tokenize(function.rpartition(".")[2]) if word not in _LINKS]
+    verb = next((word for word in own if word in VERBS), None)
+    asked = intents([word for word in words if word in VERBS]) - _NO_WRITE
+    meant = _CLASSES[verb] & asked if verb else own and own[0] in words
+    return len(set(own).intersection(words)) if meant else 0
+
+
+_NO_WRITE = frozenset({"read", "wait"})
+_LINKS = frozenset({"to", "from", "of", "in", "for", "by", "with", "on", "the", "a"})
 
 
 @lru_cache(maxsize=65_536)

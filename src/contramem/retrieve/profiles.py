@@ -63,7 +63,8 @@ class Profile:
     """Where cards have guards: a call that would break one is told so first, and what is open is told before the end,
     each once."""
     brief: bool = False
-    """For small models: the short policy, one line a function, at the start and before a call."""
+    """For small models: at the start a numbered list of calls that ends in the write that the task asks for, or
+    nothing; before a call one line; after a failed call a command."""
     budget_words: int | None = None
     """A limit in words beside the one in tokens."""
 
@@ -96,14 +97,12 @@ PROFILES = {
         Profile(
             "small",
             skills=1,
-            functions=4,
+            functions=0,
             before_call="always",
-            budget_tokens=260,
+            budget_tokens=120,
             call_budget_tokens=120,
             floor=1.0,
-            function_floor=0.6,
             brief=True,
-            budget_words=150,
         ),
     )
 }

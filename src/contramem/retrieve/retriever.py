@@ -10,16 +10,17 @@ alone. The same query gives the same hits, in the same order.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.bank.support import CallLists
 from contramem.retrieve.apps import AppVocabulary
 from contramem.retrieve.card_index import CardIndex, Ranking
 from contramem.retrieve.hit import Hit, Query
-from contramem.retrieve.intent import intents, serves
+from contramem.retrieve.intent import asks_for, intents, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25
@@ -56,13 +57,16 @@ class Retriever:
         taught_by: Mapping[str, Collection[str]] | None = None,
         scopes: Mapping[str, str] | None = None,
         requests: RequestWords | None = None,
+        call_lists: Mapping[str, CallLists] | None = None,
         make_scorer: ScorerMaker = bm25,
     ) -> None:
-        """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are by card id."""
+        """`taught_by` (digests of task ids, texts and scenarios), `scopes`, `requests` and `call_lists` are by card
+        id."""
         self._make_scorer, self._requests = make_scorer, requests or {}
         self._skills, self._functions = tuple(skills), tuple(functions)
         named = {function for card in self._skills for function in card.functions_used}
         self.names = FunctionNames(self._functions, named)
+        self._call_lists = call_lists or {}
         self._taught = _invert(taught_by or {})
         self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
@@ -87,7 +91,10 @@ class Retriever:
         index = self._index(label)
         ranking = index.rank(words, apps, profile)
         taught = index.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
-        skills = self._skill_hits(index, ranking, taught, profile)
+        if profile.brief:
+            skills = self._call_list_hits(index, ranking, taught, query, profile)
+        else:
+            skills = self._skill_hits(index, ranking, taught, profile)
         final = self._of_scope("finalization", index, ranking, taught, 1) if profile.final_reminder else []
         return Retrieval(skills, functions, index.hit(ranking, final[0], 1) if final else None, apps)
 
@@ -100,6 +107,21 @@ class Retriever:
         return tuple(
             index.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
+
+    def _call_list_hits(
+        self, index: CardIndex, ranking: Ranking, taught: list[int], query: Query, profile: Profile
+    ) -> tuple[Hit, ...]:
+        """The best cards that have a list of calls for what the task asks, each with that list."""
+        allowed = index.without(ranking.fits, taught)
+        tools = None if query.functions is None else {self.names.full_name(name) for name in query.functions}
+        fitting = {
+            number: calls
+            for number, card_id in index.with_ids(allowed)
+            if (calls := fitting_list(self._call_lists.get(card_id, ()), ranking.words, tools))
+        }
+        numbers = index.best(ranking, profile.skills, index.only(allowed, list(fitting)))
+        hits = (index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
+        return tuple(replace(hit, call_list=fitting[number]) for number, hit in zip(numbers, hits, strict=True))
 
     def _of_scope(self, scope: str, index: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
@@ -143,6 +165,18 @@ class Retriever:
     def _vocabulary(self) -> AppVocabulary:
         named = {function for card in self._skills for function in card.functions_used}
         return AppVocabulary(sorted(named | {card.tool for card in self._functions}))
+
+
+def fitting_list(lists: CallLists, words: Sequence[str], tools: Collection[str] | None) -> tuple[str, ...]:
+    """The list whose last call is what the task asks for; empty when there is none, or several that fit as well. An
+    agent with these tools has to be able to make every call."""
+    scores = {
+        calls: score
+        for calls in lists
+        if (score := asks_for(calls[-1], words)) and (tools is None or set(calls) <= set(tools))
+    }
+    best = [calls for calls, score in scores.items() if score == max(scores.values())]
+    return best[0] if len(best) == 1 else ()
 
 
 def _invert(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:

@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -22,12 +23,13 @@ def sessions(memory):
 
 
 @pytest.fixture
-def state(tmp_path):
-    """A folder for the files of the hook. Resident processes that a test started end with it."""
-    folder = tmp_path / "state"
-    yield folder
-    for address in folder.glob("address-*"):
-        end(address)
+def state():
+    """A folder for the files of the hook, with a path that is short enough for a socket. Resident processes that a test
+    started end with it."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+        for address in Path(folder).glob("address-*"):
+            end(address)
 
 
 @pytest.fixture
