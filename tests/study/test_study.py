@@ -143,6 +143,12 @@ def test_runs_can_be_asked_in_sql(tables: RunTables) -> None:
         "SET enable_external_access = true",
         "INSTALL httpfs",
         "SELECT nonsense FROM runs",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM glob('/*')",
+        "CREATE TEMP TABLE mine AS SELECT 1",
+        "EXPORT DATABASE '/tmp/stolen'",
+        "SELECT 1; SELECT 2",
+        "",
     ],
 )
 def test_sql_that_writes_or_touches_the_disk_is_refused(tables: RunTables, sql: str) -> None:

@@ -17,9 +17,11 @@ from contramem.monitor.comparison import plain_text
 from contramem.monitor.results import walk
 from contramem.study.ask import read_guard
 from contramem.study.atoms import MIN_TASKS, is_word
+from contramem.study.person_names import find_person_names
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import sharpen
 from contramem.study.trial import Trial, replay_guard, weigh
+from contramem.traces.effects import words
 from contramem.validate.case import Case, fields
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
@@ -67,6 +69,10 @@ class RunValues:
         return frozenset(shared)
 
     @cached_property
+    def convention_words(self) -> frozenset[str]:
+        return frozenset(word for value in self.conventions for word in value.split())
+
+    @cached_property
     def _tasks(self) -> dict[str, set[str]]:
         tasks_by_value: dict[str, set[str]] = defaultdict(set)
         for run in self._run_set.runs:
@@ -93,6 +99,7 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
         yield from check(case)
     values, sources = RunValues(run_set), {run.source.casefold() for run in run_set.runs}
     names = set(functions | run_set.functions)
+    known = {word.lower() for name in names for word in words(name)} | values.convention_words
     for field in fields(delta):
         if field.name == "guards":
             continue  # what they ask for is checked on the runs, and their words by the sentences in `completion`
@@ -100,6 +107,9 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
         if private:
             pieces = ", ".join(repr(piece) for piece in dict.fromkeys(private))
             yield f"{field.name} holds {pieces}, a value of the runs; say what role it plays instead."
+        elif people := list(dict.fromkeys(find_person_names(field.text, known))):
+            named = ", ".join(map(repr, people))
+            yield f"{field.name} seems to name somebody ({named}); say the role instead, or write it in small letters."
         if any(re.search(rf"(?<!\w){re.escape(source)}(?!\w)", field.text.casefold()) for source in sources):
             yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
 

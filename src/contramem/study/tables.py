@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import IO, Any, NamedTuple
 
 import msgspec
@@ -54,6 +55,9 @@ MAX_FIELDS = 500
 """Of one result."""
 MAX_ROWS = 10_000
 """Of one answer. Who needs more asks for a sum."""
+MAX_SECONDS = 120
+MAX_MEMORY = "4GB"
+"""Of one query."""
 
 
 class QueryAnswer(NamedTuple):
@@ -75,14 +79,32 @@ class RunTables:
         """Run one SELECT. Raises UsageError with what DuckDB says about any other."""
         import duckdb
 
+        stop = Timer(MAX_SECONDS, self._connection.interrupt)
+        stop.start()
         try:
+            self._check(sql)
             cursor = self._connection.execute(sql)
             rows = cursor.fetchmany(MAX_ROWS + 1)
             columns = tuple(column[0] for column in cursor.description or ())
+        except duckdb.InterruptException:
+            raise UsageError(f"the query took more than {MAX_SECONDS} s and was stopped. Ask for less.") from None
         except duckdb.Error as error:
-            tables = ", ".join(SCHEMA)
-            raise UsageError(f"{str(error).strip()} (tables: {tables}; the database can only be read).") from None
+            raise _refuse(str(error).strip()) from None
+        finally:
+            stop.cancel()
         return QueryAnswer(columns, rows[:MAX_ROWS], len(rows) > MAX_ROWS)
+
+    def _check(self, sql: str) -> None:
+        """One statement, which only looks. Anything else could leave something behind, if only a temporary table."""
+        statements = self._connection.extract_statements(sql)
+        if len(statements) != 1:
+            raise _refuse(f"give one SELECT, not {len(statements)} statements")
+        if (kind := statements[0].type.name) not in ("SELECT", "EXPLAIN"):
+            raise _refuse(f"{kind} is refused: only SELECT")
+
+
+def _refuse(what: str) -> UsageError:
+    return UsageError(f"{what} (tables: {', '.join(SCHEMA)}; the database can only be read).")
 
 
 @contextmanager
@@ -107,6 +129,8 @@ def open_tables(
             "enable_external_access": "false",
             "lock_configuration": "true",
             "autoload_known_extensions": "false",
+            "temp_directory": "",  # what does not fit into memory fails, instead of being put on the disk
+            "memory_limit": MAX_MEMORY,
         }
         connection = duckdb.connect(str(path), read_only=True, config=config)
         try:
