@@ -103,3 +103,18 @@ def test_the_skill_is_a_valid_agent_skill(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "SKILL.md").write_text(read_skill())
     assert skills_ref.validate(folder) == []
+
+
+def test_a_trial_says_what_it_means_and_what_to_do_next(tmp_path: Path) -> None:
+    always = "response(Office.create_note, Office.assign_owner)"
+    contradicted, supported, proven, never = _ask(
+        tmp_path,
+        ("try_guard", {"guard": always}),
+        ("try_guard", {"guard": NOTE_RULE}),
+        ("try_guard", {"guard": NOTE_RULE, "confirm": True}),
+        ("try_guard", {"guard": "existence(Office.look) when Office.create_note and Office.look"}),
+    )
+    assert 'advice: "Passing runs break it' in contradicted
+    assert "Confirm it" in supported
+    assert 'advice: "Proven on the tasks kept back. Propose it."' in proven
+    assert "No run does what it speaks about" in never

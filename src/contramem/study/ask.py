@@ -12,7 +12,7 @@ from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.study.explain import Explanation, explain
 from contramem.study.run_set import RunSet
-from contramem.study.sharpen import Split, sharpen
+from contramem.study.sharpen import Split, find_splits
 from contramem.study.trial import Trial, replay_guard, try_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
 from contramem.traces.pool import Pool
@@ -128,7 +128,7 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     if request.confirm:
         kept_back = run_set.select(half="kept back", wanted=wanted)
         confirmation = log.confirm(try_guard(guard, kept_back, run_set), request.by, request.at)
-    splits = sharpen(guard, runs, verdicts, run_set) if trial.contradicting else []
+    splits = find_splits(guard, runs, verdicts, run_set) if trial.contradicting else []
     return TrialReport(trial, tuple(splits[:SHOWN_SPLITS]), confirmation, *log.count(), request.on_all)
 
 

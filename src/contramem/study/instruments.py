@@ -14,7 +14,7 @@ from pydantic import Field
 
 from contramem.bank.bank import Bank
 from contramem.errors import ContramemError, UsageError
-from contramem.study.ask import KindReport, TrialRequest, explain_kind, list_kinds, try_on
+from contramem.study.ask import KindReport, TrialReport, TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.proposal import Proposal, parse_proposal
 from contramem.study.propose import Reply
 from contramem.study.report_json import explanation_json, trial_json
@@ -23,7 +23,7 @@ from contramem.study.tables import SCHEMA, RunTables
 
 MAX_ROWS = 200
 """Rows of a query that one answer shows."""
-MAX_LISTED = 12
+MAX_LISTED = 8
 """Runs, tasks or kinds of one list; the rest is counted."""
 MAX_ANSWER_CHARS = 24_000
 TABLES = "; ".join(f"{table}({', '.join(columns)})" for table, columns in SCHEMA.items())
@@ -90,7 +90,7 @@ class Instruments:
         harder."""
         at = datetime.now(UTC).isoformat(timespec="seconds")
         request = TrialRequest(guard, kind or None, confirm, log=self.log, by=self.name, at=at)
-        return _answer(lambda: _shorten(trial_json(try_on(self.run_set, request))))
+        return _answer(lambda: _trial_text(try_on(self.run_set, request)))
 
     def show_cards(self) -> str:
         """The Skill Cards that the bank holds already: id, title, rule and guards."""
@@ -167,9 +167,43 @@ def _cell(value: object) -> str:
     return "" if value is None else " ".join(str(value).split("\t")).replace("\n", "\\n")
 
 
-def _shorten(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Long lists are cut, and the rest of them is counted."""
-    return {name: _shorten_list(value) for name, value in report.items()}
+def _trial_text(report: TrialReport) -> dict[str, Any]:
+    """The report with what it means. Counts by kind and source as rows, long lists cut and the rest counted."""
+    rows = {"by_kind": report.trial.by_kind, "by_source": report.trial.by_source}
+    short = {name: {key: list(counts) for key, counts in table.items()} for name, table in rows.items()}
+    order = {"rows": "[kept and passed, kept and failed, broke and passed, broke and failed]"}
+    values = {"advice": advise(report)} | trial_json(report) | order | short
+    return {name: _shorten_list(value) for name, value in values.items()}
+
+
+def advise(report: TrialReport) -> str:
+    """What a trial means for whoever supposed the guard, and what to do next."""
+    counts, confirmation = report.trial.counts, report.confirmation
+    if confirmation is not None:
+        if confirmation.is_proven:
+            return "Proven on the tasks kept back. Propose it."
+        if report.grade == "observed":
+            return "Not proven, but no passing run of either half breaks it: propose it as observed if it makes sense."
+        if confirmation.entry.judgement == "supported":
+            return (
+                f"The tasks kept back support it, but after {confirmation.looks} looks that is no proof. Look at the "
+                "passing runs that break it; propose it if they are noise and the rule makes sense."
+            )
+        return "Not confirmed on the tasks kept back. Drop it, or find the condition that is missing."
+    if report.trial.judgement == "never tried":
+        return "No run does what it speaks about. Is the condition too narrow, or a name misspelt?"
+    if report.trial.judgement == "contradicted":
+        return "Passing runs break it: look at those under `contradicting` and find the condition that is missing."
+    if not counts.broke_failed:
+        return "No failing run breaks it, so it explains no failure."
+    if counts.broke_passed:
+        share = f"{counts.broke_passed} of {counts.passed} passing runs"
+        return f"{share} break it. Look at them: an exception of the rule, or noise? If noise, confirm it as it is."
+    if report.trial.judgement == "no difference":
+        return (
+            f"No passing run breaks it, but only {counts.broke_failed} failing do: chance could explain it. Confirm it."
+        )
+    return "No passing run breaks it, and chance hardly explains it. Confirm it."
 
 
 def _shorten_list(value: Any) -> Any:

@@ -19,7 +19,7 @@ from contramem.study.ask import read_guard
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.person_names import find_person_names
 from contramem.study.run_set import RunSet
-from contramem.study.sharpen import sharpen
+from contramem.study.sharpen import find_splits
 from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.traces.effects import words
 from contramem.validate.case import Case, fields
@@ -127,7 +127,7 @@ def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
     if trial.judgement == "never tried":
         return trial, f"{guard}: no run does what it speaks about, so nothing bears it out."
     if trial.judgement == "contradicted":
-        splits = sharpen(guard, runs, verdicts, run_set)[:1]
+        splits = find_splits(guard, runs, verdicts, run_set)[:1]
         hint = f" It would hold as: {splits[0].guard}" if splits else " Give it a condition, or leave it out."
         passing = counts.kept_passed + counts.broke_passed
         return trial, f"{guard}: {counts.broke_passed} of {passing} passing runs break it.{hint}"

@@ -17,6 +17,8 @@ from contramem.study.run_set import RunSet, StudyRun
 
 MAX_CONTRADICTING = 0.05
 """Of the passing runs that a sharpened guard speaks about: a condition is there to leave no exceptions."""
+MAX_LOOKED_AT = 4_000
+"""Runs in which conditions are looked for: reading what more of them hold takes long and tells little more."""
 MIN_RUNS = 2
 """That keep it, and that break it, inside of the condition."""
 MAX_WEIGHED = 24
@@ -116,12 +118,20 @@ class Conditions:
         return (failing & self._masks.spread_to_alike(outside)).bit_count() / failing.bit_count()
 
 
-def sharpen(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdict], run_set: RunSet) -> list[Split]:
-    """The conditions that leave the fewest exceptions, best first. Empty: none makes the guard better than it is."""
-    masks = RunMasks(runs, run_set)
-    own = GuardMasks.of_verdicts(verdicts)
+def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdict], run_set: RunSet) -> list[Split]:
+    """The conditions that would make a guard true which passing runs contradict, best first. Empty: none does.
+
+    Of very many runs that it speaks about some are looked at, spread evenly."""
+    spoken = [place for place, verdict in enumerate(verdicts) if verdict != "vacuous"]
+    places = spoken[:: max(1, -(-len(spoken) // MAX_LOOKED_AT))]
+    looked_at, own = [runs[place] for place in places], GuardMasks.of_verdicts([verdicts[place] for place in places])
+    masks, atoms = RunMasks(looked_at, run_set), collect_atoms(looked_at)
+    # A guard that was tried on all kinds of tasks may only lack the kind that it is about.
+    sharpened = next(Conditions(masks, atoms).sharpen([own])) or next(
+        Conditions(masks, atoms, tells_kinds=True).sharpen([own])
+    )
     splits = []
-    for each in next(Conditions(masks, collect_atoms(runs)).sharpen([own])):
+    for each in sharpened:
         if (sharper := add_condition(guard, each.condition)) is not None:
             outside = GuardMasks(own.kept & ~each.masks.kept, own.broken & ~each.masks.broken)
             splits.append(Split(sharper, masks.table(each.masks), masks.table(outside), each.chance))
