@@ -1,5 +1,6 @@
 """What an argument is: its form, whether it is needed, and where its values come from."""
 
+import msgspec
 from tests.observed_calls import argument, call, card_of, failed, found
 
 from contramem.bank.render import card_markdown
@@ -82,10 +83,37 @@ def test_functions_of_another_app_keep_their_full_name():
     assert "results of `Contacts.find`" in argument(card_of(*calls), "email_id").meaning
 
 
-def test_a_closed_vocabulary_is_listed():
+def test_words_that_were_tried_are_examples_unless_the_tool_lists_them():
     vocabulary = words_seen("Mail.delete_email", "folder", ["inbox", "sent"] * 4)
-    calls = [call({"folder": word}, run=run) for run, word in zip("ABCD", ["inbox", "sent"] * 2, strict=True)]
-    assert argument(card_of(*calls, vocabulary=vocabulary), "folder").form == "one of inbox, sent"
+    calls = [
+        call({"folder": word, "email_id": "<ID_1>"}, run=run, origins={"email_id": "Mail.search"})
+        for run, word in zip("ABCD", ["inbox", "sent"] * 2, strict=True)
+    ]
+    assert argument(card_of(*calls, vocabulary=vocabulary), "folder").form == "text such as inbox or sent"
+    listing = Tool("Mail.delete_email", "", {"properties": {"folder": {"type": "string", "enum": ["inbox", "sent"]}}})
+    assert argument(card_of(*calls, vocabulary=vocabulary, tool=listing), "folder").form == "one of inbox, sent"
+
+
+def test_a_word_that_nobody_tried_to_replace_is_not_said_to_be_the_only_one():
+    vocabulary = words_seen("Mail.delete_email", "insurance", ["no"] * 8)
+    calls = [
+        call({"insurance": "no", "email_id": "<ID_1>"}, run=run, origins={"email_id": "Mail.search"}) for run in "ABCD"
+    ]
+    assert argument(card_of(*calls, vocabulary=vocabulary), "insurance").form == "text; only no was tried"
+
+
+def test_a_form_that_no_passing_run_used_is_not_told():
+    def weekly(number: int) -> dict[str, object]:
+        return {"task": f"t{number}", "run": "A", "forms": {"due": "text"}, "passed": True}
+
+    def dated(number: int) -> dict[str, object]:
+        return {"task": f"t{number}", "run": "B", "forms": {"due": "date YYYY-MM-DD HH:MM"}, "passed": False}
+
+    calls = [
+        call({"due": "x", "email_id": "<ID_1>"}, **made(number)) for number in range(4) for made in (weekly, dated)
+    ]
+    known = [msgspec.structs.replace(each, origins={"email_id": "Mail.search"}) for each in calls]
+    assert argument(card_of(*known), "due").form == "text"
 
 
 def test_words_that_only_failed_do_not_make_a_vocabulary():
@@ -102,8 +130,10 @@ def test_words_that_only_failed_do_not_make_a_vocabulary():
 def test_a_plain_answer_is_a_word_and_not_an_empty_text():
     # `on` and `yes` belong to no task, so they stay readable; once they passed for empty texts.
     assert form_of_value("on", "mode") == "text"
-    calls = [call({"mode": word}, run=run) for run, word in zip("ABCD", ["on", "off"] * 2, strict=True)]
-    assert argument(card_of(*calls), "mode").form == "one of off, on"
+    origins = {"email_id": "Mail.search"}
+    words = zip("ABCD", ["on", "off"] * 2, strict=True)
+    calls = [call({"mode": word, "email_id": "<ID_1>"}, run=run, origins=origins) for run, word in words]
+    assert argument(card_of(*calls), "mode").form == "text such as off or on"
 
 
 def test_with_documentation_every_argument_is_listed_and_its_meaning_left_to_the_documentation():

@@ -49,10 +49,10 @@ def test_text_that_instructs_is_counted_and_never_quoted(error):
     assert card_of(*found(), failed(error, {"email_id": "<ID_2>"}, run="B")).common_mistakes == ()
     tries = [
         observation
-        for run in "AB"
+        for run in "ABC"
         for observation in (failed(error, {"all": True}, run=run), call({"all": False}, run=run, position=1))
     ]
-    assert card_of(*tries).common_mistakes == ("An error in 2 of 4 calls; changing `all` worked in 2 of 2 retries.",)
+    assert card_of(*tries).common_mistakes == ("An error in 3 of 6 calls; changing `all` worked in 3 of 3 retries.",)
 
 
 def test_a_planted_text_in_many_tasks_is_not_quoted_either():

@@ -74,7 +74,8 @@ def test_what_the_results_are_used_for_is_told():
     use = (ResultUse("Mail.search", "Mail.delete_email", "email_id"), ResultUse("Mail.search", "Files.get", "file_id"))
     calls = searches(*[("task", HITS, {})] * 6, feeds=use)
     assert card_of(*calls, function="Mail.search").returns.endswith(
-        "Its results hold the `email_id` for `delete_email`; the `file_id` for `Files.get`."
+        "Its results in 6 runs held the `email_id` for `delete_email` (6 times); "
+        "the `file_id` for `Files.get` (6 times)."
     )
 
 
@@ -147,3 +148,21 @@ def test_needless_repeats_of_a_read_are_counted_by_runs():
         "Asking again for what it had already returned, with nothing changed in between: 4 of 13 runs.",
     )
     assert card_of(*read[:60], *read[-9:], function="Mail.get_email").common_mistakes == ()
+
+
+def test_what_few_runs_use_the_results_for_is_not_told():
+    use = (ResultUse("Mail.search", "Mail.delete_email", "email_id"),)
+    fed, others = searches(*[("task", HITS, {})] * 4, feeds=use), searches(*[("user", HITS, {})] * 16)
+    apart = [msgspec.structs.replace(each, task_key=f"other {number}") for number, each in enumerate(others)]
+    card = card_of(*fed, *apart, function="Mail.search")
+    assert card is None or "delete_email" not in card.returns
+
+
+def test_a_function_that_a_third_of_the_runs_call_again_is_not_called_once_per_item():
+    calls = [call({"email_id": "<ID_1>"}, task=f"t{n}", run="A", origins={"email_id": "Mail.search"}) for n in range(4)]
+    again = [
+        call({"email_id": f"<ID_{n}>"}, task=task, run="B", position=n, origins={"email_id": "Mail.search"})
+        for task in ("t1", "t2")
+        for n in range(2)
+    ]
+    assert not [rule for rule in card_of(*calls, *again).usage_rules if rule.startswith("Call once per")]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from contramem.bank.card import Argument
 from contramem.build.functions.blame import find_named_arguments
 from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name
-from contramem.build.functions.forms import best_and_bad_forms
+from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs
 from contramem.build.functions.words import ID_WORDS, code, form_in_words, join_list, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import is_field
@@ -125,7 +125,8 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
     if (kind := _kind_of_objects(name, given)) and (keys := _keys(name, given)):
         return f"{kind} with {', '.join(keys)}", False
     _, bad = best_and_bad_forms(calls, name)
-    forms = Counter(call.forms[name] for call in given if name in call.forms and call.forms[name] not in bad)
+    left_out = {*bad, *forms_of_failing_runs(calls, name)}
+    forms = Counter(call.forms[name] for call in given if name in call.forms and call.forms[name] not in left_out)
     return (_join_forms(name, forms) if forms else f"only {NULL} was given"), False
 
 
@@ -170,10 +171,14 @@ def _find_closed_words(
     many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
     if all(isinstance(value, int) for value in values) and not isinstance(enum, list):
         return ""  # numbers that came back are no words
-    if len(choices) == 1:
-        return f"text, {choices[0]} in every call that worked"
-    open_ended = not isinstance(enum, list) and vocabulary.has_more(function, name)
-    return f"{many}text such as {join_list(choices, 'or')}" if open_ended else f"{many}one of {', '.join(choices)}"
+    if isinstance(enum, list):
+        return f"{many}one of {', '.join(choices)}"
+    # What was tried is not all there is: only a tool that lists its words closes the list.
+    return (
+        f"{many}text; only {choices[0]} was tried"
+        if len(choices) == 1
+        else f"{many}text such as {join_list(choices, 'or')}"
+    )
 
 
 def _join_forms(name: str, forms: Counter[str]) -> str:

@@ -1,6 +1,7 @@
 """Function Cards by aggregation: what all observed calls of one function show, without a model.
 
-Tool-level only. Every sentence is a count over calls or follows from one; nothing here looks at how a run ended.
+Tool-level only. Every sentence is a count over calls or follows from one. How runs ended is asked only about forms that
+a tool accepts: one that no passing run used is not recommended.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from contramem.build.functions.errors import Complaint, complaints, is_addressed
 from contramem.build.functions.recovery import describe_mistake, recoveries
 from contramem.build.functions.returns import gives_back, returns
 from contramem.build.functions.rules import count_guessed_values, describe_use, habits, needless_repeats, usage_rules
-from contramem.build.functions.words import act, code, join_list
+from contramem.build.functions.words import code, join_list
 from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.english import stem
 from contramem.contrast.observation import Observation
@@ -80,10 +81,10 @@ def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None
     seen = calls.worked or calls.all
     always = [a.name for a in arguments if all(a.name in call.arguments for call in seen)]
     given = any(call.arguments for call in seen)
-    by = f" with {join_list([code(name) for name in always[:4]])}" if always else "" if given else ", without arguments"
+    by = f" with {join_list([code(name) for name in always[:4]])}" if always else "" if given else " without arguments"
     if not calls.worked:
-        return f"Called to {act(calls.name)}{by}; no call was seen to work."
-    return f"Observed to {act(calls.name)}{by}; {gives_back(calls)}."
+        return f"Not documented. Called{by}; no call was seen to work."
+    return f"Not documented. Called{by}, it {gives_back(calls)}."
 
 
 _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contramem.build.functions.blame import concerns
-from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, by_form, fail_more, failures, leaves_out
+from contramem.build.functions.calls import (
+    ABSENT_FORMS,
+    NULL,
+    Calls,
+    by_form,
+    fail_more,
+    failures,
+    leaves_out,
+    runs_of,
+    tasks,
+)
 from contramem.contrast.observation import Observation
 
+MIN_LOST = 3
+"""Runs that used a form and failed, all of them, before it is no longer told."""
 MIN_BAD = 0.75
 """A form that fails less often is bad only where another one never failed."""
 
@@ -41,3 +53,12 @@ def _type_of(form: str) -> str:
     if form.startswith("list"):
         return "list"
     return form if form in ("integer", "number", "boolean", "object") else "text"
+
+
+def forms_of_failing_runs(calls: Calls, name: str) -> list[str]:
+    """Forms that the tool accepted and no passing run used, where passing runs of several tasks used another."""
+    forms = by_form([call for call in calls.worked if call.passed is not None], name)
+    passing = {form: tasks(call for call in made if call.passed) for form, made in forms.items()}
+    if max(passing.values(), default=0) < 2:
+        return []
+    return [form for form, made in forms.items() if not passing[form] and runs_of(made) >= MIN_LOST]

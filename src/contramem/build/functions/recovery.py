@@ -16,6 +16,8 @@ from contramem.traces.effects import effect_of, words
 MAX_RECOVERIES = 2
 MIN_FEEDS = 2
 """What a function's results were used for less often is not what it is for."""
+MIN_CHANGED = 3
+"""Retries with another value that worked, before the value is said to have helped."""
 MAIN_USE, MIN_SHARE = 0.5, 0.1
 
 
@@ -70,6 +72,9 @@ def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Rem
     if not worked:
         return
     together = Counter(_pick_blamed(retry.changed, complaint.text) for retry in worked)
+    together = Counter({names: count for names, count in together.items() if _is_shown(names, count, complaint.text)})
+    if not together:
+        return
     names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
     tried = [retry for retry in retries if _pick_blamed(retry.changed, complaint.text) == names]
     named = join_list([code(name) for name in sorted(names)])
@@ -77,11 +82,19 @@ def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Rem
     yield Remedy(together[names], f"{_deed(names, tried)} {named} worked in {count}")
 
 
+def _is_shown(names: frozenset[str], count: int, error: str) -> bool:
+    """Two calls that differ from two refused ones in some argument prove nothing, unless the complaint names it."""
+    return count >= MIN_CHANGED or bool(_pick_spoken(names, error))
+
+
 def _pick_blamed(changed: frozenset[str], error: str) -> frozenset[str]:
     """Of several arguments that were changed at once, those that the complaint is about."""
+    return _pick_spoken(changed, error) or changed
+
+
+def _pick_spoken(changed: frozenset[str], error: str) -> frozenset[str]:
     spoken = set(words(error)) | {word + "s" for word in words(error)}
-    about = frozenset(name for name in changed if spoken.issuperset(set(words(name)) - {"id", "ids"}))
-    return about or changed
+    return frozenset(name for name in changed if spoken.issuperset(set(words(name)) - {"id", "ids"}))
 
 
 def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:

@@ -37,7 +37,7 @@ def gives_back(calls: Calls) -> str:
     """The kind of result in a few words."""
     kinds = Counter(call.form.kind for call in calls.worked if call.form is not None)
     if not kinds:
-        return "the traces do not show what came back"
+        return "gave something back that the traces do not show"
     kind = _most(Counter({kind: kinds[kind] for kind in kinds if kind not in ("empty", "nothing")}) or kinds)
     return f"returns {_NOUNS[kind]}"
 

@@ -31,8 +31,10 @@ from contramem.traces.effects import words
 
 OFTEN = 0.3
 """A share of the runs or calls from which on something is how the function is used."""
+MOST = 0.5
+"""Of the runs that must call a function again before it is said to take one item at a time."""
 MIN_NEEDLESS, MIN_NEEDLESS_RUNS = 0.05, 3
-MIN_FED, FED_SHARE = 3, 0.15
+MIN_FED, FED_SHARE = 3, OFTEN
 """A use of a function's results that fewer runs, or a smaller share of them, show is not told."""
 MAX_FED, MAX_USERS = 3, 3
 MAX_REASONS, MIN_COMPARED = 2, 3
@@ -104,7 +106,7 @@ def _one_call_per(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
     if not MOVES.isdisjoint(words(calls.name)):
         return
     pointing = {a.name for a in arguments if not a.form.startswith("list") and _points(a)}
-    clear = [n for n in varied if n in pointing and len(where[n]) > 1 and varied[n] >= len(calls.runs) * OFTEN]
+    clear = [n for n in varied if n in pointing and len(where[n]) > 1 and varied[n] > len(calls.runs) * MOST]
     if clear:
         name = min(clear, key=lambda name: (-varied[name], name))
         count = share_of(varied[name], len(calls.runs), "run")
@@ -255,5 +257,7 @@ def describe_use(calls: Calls) -> str:
         usual = [f for f, n in users[argument].most_common() if n >= max(MIN_FED, worked_in * FED_SHARE)]
         usual = [function for function in usual if len(where[argument, function]) > 1][:MAX_USERS]
         if usual:
-            parts.append(f"{code(argument)} for {join_list([calls.shown(function) for function in usual])}")
-    return f"Its results hold the {'; the '.join(parts[:MAX_FED])}." if parts else ""
+            shown = join_list([f"{calls.shown(f)} ({users[argument][f]} times)" for f in usual])
+            parts.append(f"{code(argument)} for {shown}")
+    noun = "run" if worked_in == 1 else "runs"
+    return f"Its results in {worked_in} {noun} held the {'; the '.join(parts[:MAX_FED])}." if parts else ""
