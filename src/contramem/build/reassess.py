@@ -218,6 +218,8 @@ def _why_retire(guards: Sequence[Guard], packets: Sequence[Packet], record: Foll
         return flaw
     if enforced:
         return ""
+    if any(kind.NEEDS_CLEAR_DIFFERENCE and not guard.when for guard, kind in kinds) and record.is_done_without:
+        return f"Too many passing runs do without it: {record}."
     if any(kind.NEEDS_CLEAR_DIFFERENCE for _, kind in kinds) and not record.makes_a_difference:
         return f"Over all runs, those that follow it do not pass clearly more often: {record}."
     return ""

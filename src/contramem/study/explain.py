@@ -11,10 +11,11 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contramem.chance import OutcomeTable
 from contramem.monitor.guard import Guard
+from contramem.monitor.pattern import parse_pattern
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import Candidate, propose_candidates
 from contramem.study.masks import GuardMasks, Mask, RunMasks
@@ -70,6 +71,8 @@ class _Contender:
     guard: Guard
     masks: GuardMasks
     family: int
+    clearness: int
+    """How little its template says about why: 0 is best."""
 
 
 def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explanation:
@@ -98,20 +101,22 @@ def _find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> tuple[list[_C
     candidates = propose_candidates(runs)
     useful = [candidate for candidate in candidates if _explains_some(candidate.masks, masks)]
     families = Counter(_function_of(candidate) for candidate in candidates)
+    changing = _changing(runs)
     contenders, loose = [], []
     for candidate in useful:
         if _is_presence(candidate) or _is_contradicted(candidate.masks, masks):
             loose.append(candidate)
         elif not _is_presence(candidate) and (guard := candidate.parse()) is not None:
-            contenders.append(_Contender(guard, candidate.masks, families[_function_of(candidate)]))
+            family = families[_function_of(candidate)]
+            contenders.append(_Contender(guard, candidate.masks, family, _clearness(guard, changing)))
     conditions = Conditions(masks, collect_atoms(runs))
     tried = len(candidates) + len(loose) * len(conditions)
-    contenders += _sharpen(loose, conditions, families, _changing(runs))
+    contenders += _sharpen(loose, conditions, families, changing)
     words = TaskWords(runs)
     by_words: list[_Contender] = []
     for candidate in filter(_is_presence, loose):
         of_request = Conditions(masks, words.about(_function_of(candidate)), tells_kinds=True)
-        by_words += _sharpen([candidate], of_request, families, _changing(runs))
+        by_words += _sharpen([candidate], of_request, families, changing)
         tried += len(of_request)
     return contenders, by_words, tried
 
@@ -123,6 +128,8 @@ def _sharpen(
     sharpened = conditions.sharpen([candidate.masks for candidate in loose])
     for candidate, splits in zip(loose, sharpened, strict=True):
         function = _function_of(candidate)
+        if _is_presence(candidate):  # what a call gave back is no reason to make it
+            splits = [split for split in splits if not split.condition.startswith(function)]
         if function in changing:
             # That a change goes with another is what rules of the same amounts or states have in common.
             splits = [split for split in splits if split.condition not in changing]
@@ -133,7 +140,8 @@ def _sharpen(
         for split in splits[:CONDITIONS_EACH]:
             plain = candidate.parse() if split.chance <= MAX_CHANCE else None
             if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
-                yield _Contender(guard, split.masks, families[function] * (1 + split.tried))
+                family = families[function] * (1 + split.tried)
+                yield _Contender(guard, split.masks, family, _clearness(guard, changing))
 
 
 def _changing(runs: Sequence[StudyRun]) -> frozenset[str]:
@@ -205,7 +213,9 @@ def _weigh(
     if table.broke_failed < MIN_BROKEN or not table.kept_passed:
         return None
     likely = masks.chance(left)
-    return (likely * first.family, table.broke_passed, _simplicity(first), group) if likely <= MAX_CHANCE else None
+    if likely > MAX_CHANCE:
+        return None
+    return likely * min(contender.family for contender in group), table.broke_passed, _simplicity(first), group
 
 
 def _check(group: Sequence[_Contender], masks: RunMasks) -> Sequence[_Contender]:
@@ -218,17 +228,24 @@ def _check(group: Sequence[_Contender], masks: RunMasks) -> Sequence[_Contender]
     if replayed == first.masks:
         return group
     is_useful = _explains_some(replayed, masks) and not _is_contradicted(replayed, masks)
-    return [_Contender(first.guard, replayed, first.family)] if is_useful else []
+    return [replace(first, masks=replayed)] if is_useful else []
 
 
 _CLEAREST = ("precedence", "response", "covers", "existence", "at_most_once", "not_succession", "absence")
 
 
+def _clearness(guard: Guard, changing: Collection[str]) -> int:
+    """What is due after a change or before it says most; what is due after a mere look, or at any time, least."""
+    if guard.template == "response" and parse_pattern(guard.function).function not in changing:
+        return len(_CLEAREST)
+    if guard.template == "existence" and "[" not in guard.function:
+        return len(_CLEAREST) + 1
+    return _CLEAREST.index(guard.template)
+
+
 def _simplicity(contender: _Contender) -> tuple[int, int, int, str]:
-    """Fewest conditions first, then the smallest family, then the template that says most about why."""
-    guard = contender.guard
-    clearness = _CLEAREST.index(guard.template) if guard.template in _CLEAREST else len(_CLEAREST)
-    return len(guard.conditions), contender.family, clearness, str(guard)
+    """Fewest conditions first, then the template that says most about why, then the smallest family."""
+    return len(contender.guard.conditions), contender.clearness, contender.family, str(contender.guard)
 
 
 def _difference(group: Iterable[_Contender], masks: RunMasks, explains: int) -> Difference:
@@ -240,5 +257,5 @@ def _difference(group: Iterable[_Contender], masks: RunMasks, explains: int) -> 
         masks.chance(first.masks),
         explains,
         tuple(contender.guard for contender in others),
-        first.family,
+        min(contender.family for contender in (first, *others)),
     )

@@ -82,7 +82,7 @@ def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
         yield from _multiples(value, call, seen)
     if isinstance(value, (str, int)) and not isinstance(value, bool) and len(str(value)) >= MIN_DISTINCT:
         yield from _places([value], call, seen)
-        yield from _choices(value, seen)
+        yield from _choices(value, call, seen)
 
 
 def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
@@ -105,8 +105,10 @@ def _places(values: Sequence[Any], call: RecordedAction, seen: SeenFields) -> It
         yield f"from {function}.{field}"
 
 
-def _choices(value: Any, seen: SeenFields) -> Iterator[str]:
+def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
     for function, chosen, records in seen.choices(value):
+        if function == call.function:
+            continue
         if chosen is records[0]:
             yield f"picks first of {function}"
         if chosen is records[-1]:

@@ -74,8 +74,8 @@ def _says_too_little(guard: Guard) -> bool:
 
 def _only_goes_on(guard: Guard, packets: Sequence[Packet]) -> bool:
     """Does it ask for a change after a call that only looked? That runs which went on to do the task passed is no
-    lesson. What else to look at is one."""
-    if not guard.follows_a_call:
+    lesson. What else to look at is one, and what is due under a condition."""
+    if not guard.follows_a_call or guard.conditions:
         return False
     first, then = (parse_pattern(text).function for text in (guard.function, guard.then))
     effects = {step.function: step.effect for packet in packets for run in packet.runs for step in run.actions}

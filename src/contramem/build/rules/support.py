@@ -15,6 +15,8 @@ from contramem.monitor.pattern import parse_pattern
 MIN_RUNS = 5
 """Of those that kept a rule, and of those that did not, before they can speak against it."""
 CLEAR_LIFT = 0.3
+MAX_DONE_WITHOUT = 0.25
+"""Of the passing runs that a rule speaks about."""
 
 Replays: TypeAlias = Sequence[tuple[Packet, GuardReplay]]
 
@@ -48,6 +50,11 @@ class FollowRecord(NamedTuple):
         if min(self.kept, self.broke) < 2:
             return False
         return self.kept_and_passed / self.kept - self.broke_and_passed / self.broke >= CLEAR_LIFT
+
+    @property
+    def is_done_without(self) -> bool:
+        """Do many passing runs not keep it? What they did may be what their tasks asked for."""
+        return self.broke_and_passed > MAX_DONE_WITHOUT * (self.kept_and_passed + self.broke_and_passed)
 
     def __str__(self) -> str:
         followed = (
