@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -31,6 +32,14 @@ else:
 
 MAX_FILE_BYTES = 2 << 30
 """A file that unpacks to more is refused: a run is kilobytes, so this is no trace but a bomb."""
+MAX_DOCUMENT_BYTES = 256 << 20
+"""Of a file that is one JSON value: it is decoded whole, and takes about ten times its size in memory."""
+MAX_LINE_BYTES = 32 << 20
+"""Of a line of JSON lines, for the same reason. A longer one is skipped and named."""
+MAX_RATIO = 200
+"""How many times its size a compressed file may unpack to, once that is more than `ALWAYS_UNPACKED_BYTES`."""
+ALWAYS_UNPACKED_BYTES = 64 << 20
+_BLOCK = 1 << 20
 MAX_ARCHIVE_BYTES = 64 << 30
 MAX_ARCHIVE_MEMBERS = 1_000_000
 
@@ -79,7 +88,14 @@ class TraceFile:
     def content(self) -> bytes:
         """The decompressed bytes."""
         with self._open() as stream:
-            return _read_bounded(stream)
+            return to_utf8(_read_bounded(stream, self._limit, MAX_DOCUMENT_BYTES))
+
+    @cached_property
+    def _limit(self) -> int:
+        """How much may come out of this file: of a compressed one not more than data compresses to."""
+        if self._opener is None:
+            return MAX_FILE_BYTES
+        return min(MAX_FILE_BYTES, max(ALWAYS_UNPACKED_BYTES, MAX_RATIO * self.path.stat().st_size))
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -114,20 +130,32 @@ class TraceFile:
         """(line number, value) of each line, one at a time. A line that is no JSON comes as its TraceError."""
         for number, line in self.raw_lines():
             try:
-                yield number, decode(line)
+                yield number, line if isinstance(line, TraceError) else decode(line)
             except TraceError as error:
                 yield number, error
 
-    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
-        """(line number, bytes) of each line that is not blank, for readers that decode into types of their own."""
+    def raw_lines(self) -> Iterator[tuple[int, bytes | TraceError]]:
+        """(line number, bytes) of each line that is not blank, for readers that decode into types of their own.
+
+        A line that is too long to be decoded comes as a TraceError, and the lines after it still come.
+        """
         with self._open() if "content" not in self.__dict__ else io.BytesIO(self.content) as stream:
-            limit = MAX_FILE_BYTES + 1
-            for number, line in enumerate(iter(lambda: stream.readline(limit), b""), 1):
-                if line.isspace():
-                    continue
-                if len(line) == limit:
-                    raise TraceError(f"line {number} is longer than {MAX_FILE_BYTES >> 20} MiB", "Leave the file out.")
-                yield number, line
+            # Only what is written in another way than UTF-8 with line feeds is read whole.
+            foreign = is_foreign(stream.read(4096))
+            stream.seek(0)
+            if foreign:
+                stream = io.BytesIO(to_utf8(_read_bounded(stream, self._limit, MAX_DOCUMENT_BYTES)))
+            left = self._limit
+            for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1):
+                left -= len(line)
+                if left < 0:
+                    raise _too_large(self._limit)
+                if len(line) > MAX_LINE_BYTES:
+                    left -= _skip_line(stream, left)
+                    what = f"is longer than {MAX_LINE_BYTES >> 20} MiB, and was left out"
+                    yield number, TraceError(what, "Is this one run? Leave out images and files that it embeds.")
+                elif not line.isspace():
+                    yield number, line
 
     @cached_property
     def head(self) -> Any:
@@ -179,11 +207,56 @@ def _decode_leniently(content: bytes, error: Exception) -> Any:
         raise TraceError(what, "Is the file complete?") from None
 
 
-def _read_bounded(stream: IO[bytes]) -> bytes:
-    content = stream.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        raise TraceError(f"unpacks to more than {MAX_FILE_BYTES >> 20} MiB", "Split it, or leave it out.")
-    return content
+def _read_bounded(stream: IO[bytes], *limits: int) -> bytes:
+    """All of it, block by block, so that a bomb is refused before it has filled the memory."""
+    blocks, size, limit = [], 0, min(limits)
+    while block := stream.read(_BLOCK):
+        size += len(block)
+        if size > limit:
+            raise _too_large(limit)
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def _too_large(limit: int) -> TraceError:
+    return TraceError(
+        f"unpacks to more than {limit >> 20} MiB", "Runs are kilobytes: split it into JSON lines, or leave it out."
+    )
+
+
+def _skip_line(stream: IO[bytes], limit: int) -> int:
+    """Read on to the end of a line that is too long; how much that was."""
+    skipped = 0
+    while skipped <= limit and (block := stream.readline(_BLOCK)):
+        skipped += len(block)
+        if block.endswith(b"\n"):
+            break
+    return skipped
+
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_ENCODINGS = (
+    (b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
+    (b"{\x00\x00\x00", "utf-32-le"), (b"[\x00\x00\x00", "utf-32-le"), (b"{\x00", "utf-16-le"), (b"[\x00", "utf-16-le"),
+    (b"\x00\x00\x00{", "utf-32-be"), (b"\x00\x00\x00[", "utf-32-be"), (b"\x00{", "utf-16-be"), (b"\x00[", "utf-16-be"),
+)  # fmt: skip
+"""What a file of JSON begins with, and how it is then written."""
+
+
+def is_foreign(beginning: bytes) -> bool:
+    """Is this the beginning of a file that is not UTF-8, or whose lines end with carriage returns alone?"""
+    is_old_mac = b"\r" in beginning and b"\n" not in beginning
+    return is_old_mac or beginning.startswith((_UTF8_MARK, *(mark for mark, _ in _ENCODINGS)))
+
+
+def to_utf8(content: bytes) -> bytes:
+    """`content` as UTF-8 with line feeds, whichever way it was written."""
+    encoding = next((name for mark, name in _ENCODINGS if content.startswith(mark)), None)
+    if encoding is not None:
+        content = content.decode(encoding, "replace").encode()
+    content = content.removeprefix(_UTF8_MARK)
+    # A carriage return inside a value is written as an escape, so these end lines.
+    return content.replace(b"\r", b"\n") if b"\r" in content and b"\n" not in content else content
 
 
 def is_archive(path: Path) -> bool:
@@ -200,11 +273,15 @@ def unpack(path: Path) -> Iterator[tuple[Path, list[str]]]:
     """
     with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
         root = Path(folder)
+        refused: list[str] = []
         try:
             is_zip = path.name.lower().endswith(".zip")
-            refused = list(_unpack_zip(path, root) if is_zip else _unpack_tar(path, root))
+            for what in _unpack_zip(path, root) if is_zip else _unpack_tar(path, root):
+                refused.append(what)
         except _BROKEN as error:
-            raise TraceError(f"cannot be unpacked ({error})", "Is the archive complete?") from None
+            if not any(root.iterdir()):
+                raise TraceError(f"cannot be unpacked ({error})", "Is the archive complete?") from None
+            refused.append(f"cannot be unpacked to its end ({error}); the files before that are read")
         except (NotImplementedError, RuntimeError) as error:  # zipfile: unknown method, or encrypted
             raise TraceError(f"cannot be unpacked ({error})", "Unpack it yourself and pass the folder.") from None
         yield root, refused
@@ -224,7 +301,8 @@ def _unpack_tar(path: Path, root: Path) -> Iterator[str]:
                 budget.spend(member.size)
                 stream = archive.extractfile(member)
                 assert stream is not None, "extractfile gives a stream for every regular file"
-                _write(target, stream, member.size)
+                if why := _try_to_write(target, stream, member.size):
+                    yield f"{member.name!r} {why}, and was left out"
 
 
 @contextmanager
@@ -255,8 +333,14 @@ def _unpack_zip(path: Path, root: Path) -> Iterator[str]:
                 yield f"{info.filename!r} points outside the archive, and was left out"
                 continue
             budget.spend(info.file_size)
-            with archive.open(info) as stream:
-                _write(target, stream, info.file_size)
+            try:
+                with archive.open(info) as stream:
+                    why = _try_to_write(target, stream, info.file_size)
+            except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError) as error:
+                target.unlink(missing_ok=True)
+                why = f"is damaged ({error})"
+            if why:
+                yield f"{info.filename!r} {why}, and was left out"
 
 
 class _Budget:
@@ -276,6 +360,17 @@ def _inside(root: Path, name: str) -> Path | None:
     if not parts or parts[0] == "/" or ".." in parts or "\0" in name or ":" in parts[0]:
         return None
     return root.joinpath(*parts)
+
+
+def _try_to_write(target: Path, stream: IO[bytes], size: int) -> str:
+    """Why this member cannot be written: its name is too long, or another member stands in its way. Empty: it was."""
+    try:
+        _write(target, stream, size)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or isinstance(error, EOFError):
+            raise
+        return f"cannot be written ({error.strerror or error})"
+    return ""
 
 
 def _write(target: Path, stream: IO[bytes], size: int) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import entry_points
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from contramem.traces.trajectory import Trajectory
 from contramem.traces.unknown import describe_unknown
 from contramem.traces.verdicts import VerdictsBeside
 
+LINES_LOOKED_AT = 5
 KEPT_PROBLEMS = 10_000
 """Problems beyond this many are counted but no longer kept: a corrupt terabyte must not fill the memory."""
 
@@ -138,6 +140,8 @@ class TraceReading:
         reader = self._reader(file)
         if reader is None:
             if not named:
+                if problem := _describe_damage(file):
+                    raise problem
                 self.ignored += 1
                 if len(self.ignored_files) < KEPT_PROBLEMS:
                     self.ignored_files.append(file.origin)
@@ -191,6 +195,18 @@ class TraceReading:
         self.problem_count += 1
         if len(self.problems) < KEPT_PROBLEMS:
             self.problems.append(problem)
+
+
+def _describe_damage(file: TraceFile) -> TraceError | None:
+    """Why a file that should hold JSON lines holds none. None: it holds some, or nothing, or should not."""
+    if file.ending not in (".jsonl", ".ndjson"):
+        return None
+    first = [value for _, value in islice(file.lines(), LINES_LOOKED_AT)]
+    if not first or not all(isinstance(value, TraceError) for value in first):
+        return None
+    error = first[0]
+    assert isinstance(error, TraceError)
+    return TraceError(f"holds no line that can be read; the first {error.what}", error.hint)
 
 
 def _unknown_format(file: TraceFile) -> TraceError:

@@ -94,7 +94,7 @@ _WRONG_SHAPE = (
 
 def each_run(
     file: TraceFile,
-    records: Iterable[tuple[object, Record]],
+    records: Iterable[tuple[object, Record | TraceError]],
     build: Callable[[Record, str], Trajectory | SkippedRun | None],
 ) -> Iterator[Trajectory | Problem | SkippedRun]:
     """`build(record, position)` for each (position, record), where a record that does not fit becomes a Problem.

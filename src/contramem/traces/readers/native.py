@@ -29,7 +29,8 @@ class NativeReader:
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         lines = file.raw_lines()
-        _check_header(next(lines, (1, b""))[1])
+        first = next(lines, (1, b""))[1]
+        _check_header(first if isinstance(first, bytes) else b"")
         rename = _renaming(options)
 
         def build(line: bytes, position: str) -> Trajectory:
