@@ -107,7 +107,7 @@ def test_a_compressed_file_may_not_unpack_to_more_than_data_compresses_to(
 ) -> None:
     monkeypatch.setattr(files, "ALWAYS_UNPACKED_BYTES", 1000)
     bomb = write(tmp_path / "bomb.json.gz", gzip.compress(b" " * 3_000_000))
-    with pytest.raises(TraceError, match="unpacks to more than 0 MiB. Runs are kilobytes"):
+    with pytest.raises(TraceError, match="Runs are kilobytes"):
         _ = TraceFile(bomb).content
 
 
