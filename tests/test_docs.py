@@ -2,11 +2,14 @@
 
     ```json file=runs.jsonl     the block is written to that file
     ```console                  `$ contramem ...` lines are run; `...` stands for any lines
-Every other `contramem ...` line in a block must at least be a command that exists, with options that it takes.
+Python has to compile, and what it imports from contramem has to exist. Every other `contramem ...` line in a block must
+at least be a command that exists, with options that it takes.
 """
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -39,6 +42,16 @@ def test_the_commands_of_a_document_do_what_it_says(
         else:
             for line in re.findall(r"^(?:\$ )?(contramem .*)$", content, re.MULTILINE):
                 assert_parses(line)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_python_in_a_document_compiles_and_imports_what_exists(document: Path) -> None:
+    for language, _, content in BLOCK.findall(document.read_text(encoding="utf-8")):
+        nodes = ast.walk(ast.parse(content)) if language == "python" else ()
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("contramem"):
+                module = importlib.import_module(node.module or "")
+                assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == [], node.module
 
 
 def _commands(content: str) -> list[tuple[str, list[str]]]:
