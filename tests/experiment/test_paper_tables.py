@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from contramem.experiment.folder import ResultFolder
 from contramem.experiment.paper_tables import COMPONENTS as TABLE_3
-from contramem.experiment.paper_tables import Layout, ablation_table, completion_table, curator_table, main_table
+from contramem.experiment.paper_tables import (
+    Layout,
+    ablation_table,
+    completion_table,
+    curator_table,
+    footprint_table,
+    main_table,
+)
 from contramem.experiment.results import ArmResult, Results
 
 ABILITIES = ("execution", "search", "ambiguity", "adaptability", "time")
@@ -109,3 +117,22 @@ def test_table_a4_counts_what_passed(tmp_path: Path) -> None:
         "GPT-5.5 Search 0 0 n/a 39/40 (97.5%) 40/40 (100.0%)",
         "GPT-5.5 Total 0 0 n/a 65/80 (81.2%) 72/80 (90.0%)",
     ]
+
+
+def test_the_footprint_is_summed_up_over_the_abilities_that_every_memory_ran() -> None:
+    """As in the paper: AWM, 40 runs of each ability, 3,018 memory tokens and 35.2 events a run, 55.10 dollars."""
+
+    def part(condition: str, tokens: float, events: float, cost: float) -> ArmResult:
+        cell = arm("GPT-5.5", condition, (50.0,))
+        return replace(cell, shown_tokens=tokens, agent_events=events, cost_usd=cost)
+
+    awm = {"execution": part("awm", 3334, 30.5, 18.98), "search": part("awm", 3100, 49.5, 16.20),
+           "ambiguity": part("awm", 2620, 25.6, 19.92)}  # fmt: skip
+    ours = {name: part("contramem", 1850, 31.0, 19.0) for name in ABILITIES}
+    cells = (replace(part("awm", 0, 0, 0), parts=awm), replace(part("contramem", 0, 0, 0), parts=ours))
+    rows = footprint_table(Results("x", cells=cells), LAYOUT).rows
+    assert [str(row[1]) for row in rows] == [
+        "Execution", "Execution", "Search", "Search", "Ambiguity", "Ambiguity", "Aggregate", "Aggregate",
+    ]  # fmt: skip
+    assert [str(cell) for cell in rows[-2][2:]] == ["AWM", "50.0", "3,018", "n/a", "n/a", "35.2", "55.10"]
+    assert str(rows[-1][-1]) == "57.00"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 
 from contramem.bank.frozen import load_frozen
@@ -106,14 +106,20 @@ def _scores(cells: Sequence[ArmResult], abilities: Sequence[str]) -> Scores:
 def _score_rows(name: str, scores: Mapping[str, Scores]) -> Iterator[Row]:
     """One row a method. The best of a column is strong; the last column has the gain over no memory."""
     there = {condition: values for condition, values in scores.items() if values}
-    best = [max((v for v in column if v is not None), default=None) for column in zip(*there.values(), strict=True)]
+    best = [_best(column) for column in zip(*there.values(), strict=True)]
     base = there.get(NONE, (None,))[-1]
     for condition, values in there.items():
         cells = [
-            percent(value, "strong" if value == top and len(there) > 1 else "")
+            percent(value, "strong" if value is not None and value == top else "")
             for value, top in zip(values, best, strict=True)
         ]
         yield [name, LABELS.get(condition, condition), *cells[:-1], _with_gain(cells[-1], values[-1], base, condition)]
+
+
+def _best(column: Scores) -> float | None:
+    """None where all are alike: there is no best then."""
+    values = {value for value in column if value is not None}
+    return max(values) if len(values) > 1 else None
 
 
 def _with_gain(cell: Cell, value: float | None, base: float | None, condition: str) -> Cell:
@@ -170,24 +176,20 @@ def _goals(cells: Sequence[ArmResult], base: Sequence[ArmResult], split: str, co
 
 
 def ablation_table(title: str, label: str, results: Results, conditions: Sequence[str], layout: Layout) -> ReportTable:
-    """Conditions beside each other for a target that ran more than the main ones, on the abilities that all ran."""
+    """Conditions beside each other for the targets that ran more than the main ones, on the abilities that all ran."""
+    arms = {target: [_cells(results, (target,), name) for name in conditions] for target in layout.targets}
+    ran = {target: [cell for cells in groups for cell in cells] for target, groups in arms.items()}
+    ran = {target: cells for target, cells in ran.items() if not {cell.condition for cell in cells} <= set(MAIN)}
+    every = [cell for cells in ran.values() for cell in cells]
+    abilities = [name for name in layout.abilities if all(_share(cell, name) is not None for cell in every)]
     rows: list[Row] = []
     marks = []
-    header: tuple[str, ...] = ()
-    for target in layout.targets:
-        cells = {name: _cells(results, (target,), name) for name in conditions}
-        ran = [cell for there in cells.values() for cell in there]
-        if {cell.condition for cell in ran} <= set(MAIN):
-            continue
-        abilities = [name for name in layout.abilities if all(_share(cell, name) is not None for cell in ran)]
+    for target, cells in ran.items():
         marks.append(len(rows))
-        header = ("Target", "Memory variant", *map(str.capitalize, layout.abilities), "Macro")
-        for row in _score_rows(target, {name: _scores(there, abilities) for name, there in cells.items()}):
-            by_ability = dict(zip(abilities, row[2:-1], strict=True))
-            rows.append([*row[:2], *(by_ability.get(name, "") for name in layout.abilities), row[-1]])
-    return ReportTable(title, header or ("Target",), rows, sections=frozenset(marks[1:]), label=label,
-                       align="ll" + "r" * (len(header) - 2) if header else "l",
-                       notes=("Macro: over the abilities that every variant ran.",))  # fmt: skip
+        rows += _score_rows(target, {cell.condition: _scores([cell], abilities) for cell in cells})
+    header = ("Target", "Memory variant", *map(str.capitalize, abilities), "Macro")
+    return ReportTable(title, header, rows, align="ll" + "r" * (len(header) - 2), sections=frozenset(marks[1:]),
+                       label=label, notes=("Macro: over the abilities that every variant ran.",))  # fmt: skip
 
 
 def events_table(results: Results, layout: Layout) -> ReportTable:
@@ -281,22 +283,46 @@ def pairwise_table(results: Results) -> ReportTable:
 
 
 def footprint_table(results: Results, layout: Layout) -> ReportTable:
-    """Runtime of memories that a target was given (A.7, a): means of a run; cost of all runs."""
+    """Runtime of memories that a target was given (A.7, a), on the abilities that all of them ran."""
     rows: list[Row] = []
     marks = []
     for target in layout.targets:
         cells = [cell for name in BASELINES[1:] for cell in _cells(results, (target,), name)]
-        if len(cells) < 2:
+        abilities = [name for name in layout.abilities if all(name in cell.parts for cell in cells)]
+        if len(cells) < 2 or not abilities:
             continue
-        for ability in (*layout.abilities, ""):
-            parts = [cell.parts.get(ability) if ability else cell for cell in cells]
-            there = [part for part in parts if part is not None]
-            marks += [len(rows)] if there else []
-            rows += [_footprint_row(target, ability.capitalize() or "Aggregate", part) for part in there]
+        for ability in abilities:
+            marks.append(len(rows))
+            rows += [_footprint_row(target, ability.capitalize(), cell.parts[ability]) for cell in cells]
+        marks.append(len(rows))
+        rows += [_footprint_row(target, "Aggregate", _together(cell, abilities)) for cell in cells]
     header = ("Target", "Ability", "Method", "Success %", "Memory tok.", "Target tok./task (k)", "Calls/task",
               "Events/task", "Cost (USD)")  # fmt: skip
     return ReportTable("Held-out runtime of memories", header, rows, align="lllrrrrrr", sections=frozenset(marks[1:]),
-                       label="paper-runtime")  # fmt: skip
+                       label="paper-runtime", notes=("Means of a run; cost of all runs.",))  # fmt: skip
+
+
+def _together(cell: ArmResult, abilities: Sequence[str]) -> ArmResult:
+    """The runs of these abilities as one: means over runs, sums of counts and cost."""
+    parts = [cell.parts[ability] for ability in abilities]
+    runs = sum(part.runs for part in parts)
+
+    def per_run(values: Iterable[float | None]) -> float | None:
+        weighted = [None if value is None else value * part.runs for value, part in zip(values, parts, strict=True)]
+        return None if None in weighted else sum(value or 0 for value in weighted) / runs
+
+    costs = [part.cost_usd for part in parts]
+    return replace(
+        cell,
+        runs=runs,
+        passed=sum(part.passed for part in parts),
+        unknown=sum(part.unknown for part in parts),
+        shown_tokens=per_run(part.shown_tokens for part in parts) or 0,
+        agent_events=per_run(part.agent_events for part in parts) or 0,
+        model_calls=per_run(part.model_calls for part in parts),
+        tokens=per_run(part.tokens for part in parts),
+        cost_usd=None if None in costs else sum(cost or 0 for cost in costs),
+    )
 
 
 def _footprint_row(target: str, ability: str, part: ArmResult) -> Row:
