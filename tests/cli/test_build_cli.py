@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from contramem.bank.ledger import fold
 from contramem.bank.store import open_store
 
 KEYS = {
-    "packets", "contrastive", "unchanged", "deltas", "decisions", "function_decisions", "refused", "functions",
-    "skills",
+    "packets", "contrastive", "left_out", "unchanged", "deltas", "decisions", "function_decisions", "refused",
+    "functions", "skills",
 }  # fmt: skip
 TASKS = {run.task_key for run in shipped()}
 
@@ -31,6 +32,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def desk(tmp_path: Path) -> Path:
     """A small collection: the runs of the help desk."""
     return written(tmp_path / "desk.jsonl", shipped("desk"))
+
+
+def test_tasks_beyond_the_limit_are_counted_and_left_out(tmp_path: Path, desk: Path) -> None:
+    tasks = {run.task_key: run.ability for run in shipped("desk")}
+    said = build(tmp_path / "bank.db", desk, "--max-tasks", "1", "--workers", "1")
+    assert said["packets"] == len(tasks)
+    assert said["left_out"] == {ability: n - 1 for ability, n in Counter(tasks.values()).items() if n > 1}
 
 
 def test_the_summary_for_machines_counts_what_is_in_the_store(tmp_path: Path) -> None:
