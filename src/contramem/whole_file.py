@@ -11,11 +11,11 @@ from typing import IO
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A stream into a hidden file that takes the place of `path` at the end, and is removed when that fails.
 
     Links stay links. What is there and is no plain file (/dev/stdout, a pipe) is written to, for replacing a device, as
-    root can, would take it from the whole machine.
+    root can, would take it from the whole machine. A `private` file may be read by its owner alone.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
@@ -24,7 +24,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     place = path.resolve()
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:
-        with beside.open("xb") as file:
+        with os.fdopen(
+            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666), "wb"
+        ) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -80,4 +80,9 @@ def _clean_schema(schema: Any, depth: int) -> Any:
 
 def _is_word(value: object) -> bool:
     """A choice of an interface is a word or two, and no secret of anybody."""
-    return isinstance(value, str) and plain_label(value) == value and not _PRIVATE.search(value)
+    return (
+        isinstance(value, str)
+        and plain_label(value) == value
+        and not _PRIVATE.search(value)
+        and not _SECRET.search(value)
+    )

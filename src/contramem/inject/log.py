@@ -75,7 +75,7 @@ class InjectLog:
     def _write(self, content: bytes) -> None:
         # Opened each time: a log that is moved away by a log rotation is simply begun anew, and forks share nothing.
         with self._lock:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 os.write(file, content)
             finally:

@@ -16,7 +16,7 @@ from contramem.whole_file import replacing
 def write_requests(path: Path, requests: Sequence[Request]) -> None:
     """One request a line. A reader never sees half a file."""
     try:
-        with replacing(path) as file:
+        with replacing(path, private=True) as file:
             file.writelines(json.dumps(as_line(request)).encode() + b"\n" for request in requests)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}).") from error

@@ -68,7 +68,7 @@ def add_token(path: Path, name: str, scopes: tuple[Scope, ...], project: str | N
     secret = f"ctm_{secrets.token_urlsafe(32)}"
     kept = [token for token in read_tokens(path) if token.name != name]
     tokens = [*kept, Token(name, scopes, digest_of(secret), project)]
-    with replacing(path) as file:
+    with replacing(path, private=True) as file:
         file.writelines(json.dumps(asdict(token)).encode() + b"\n" for token in tokens)
     path.chmod(0o600)
     return secret

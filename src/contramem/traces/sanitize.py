@@ -80,7 +80,7 @@ def sanitize(run: Trajectory) -> Trajectory:
 # Whatever is not found by this one look at the whole run needs no closer one: most runs are as they should be.
 _SUSPECT = re.compile(
     rb"\\[bfur]|[\x7f-\xff]|[:,\[]-?\d{19}|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ|[^a-z][spr]k[-_]|ya29|npm_|pypi-"
-    rb"|SG\.|PRIVATE KEY"
+    rb"|SG\.|PRIVATE KEY|:\\\\+Users"
     # the name of a field that is no name: long, a sentence, a path or an address
     rb"|\"[^\"\\]{61,}\":|\"[^\"\\ ]+ [^\"\\ ]+ [^\"\\ ]+ [^\"\\]+\":|\"[^\"\\]*(?:[@<>{}\[\]=]|://|/home/|/Users/|\d\.\d+\.\d|\d{9})[^\"\\]*\":"
 )

@@ -55,12 +55,14 @@ _MARKS_OF_ISSUERS = AhoCorasick(
     "sk-,sk_,pk-,pk_,rk-,rk_,ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,AKIA,ASIA,xox,AIza,ya29.,glpat-,hf_,npm_,pypi-,SG.,eyJ,"
     "PRIVATE KEY".split(",")
 )
-_QUOTED = r"\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»"
+_QUOTED = (
+    r"\\+\"[^\"\\\n]{1,120}\\+\"|\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»"
+)
 _BARE = r"[^\s,;<>\"']{1,200}"
 _PHRASE = r"[a-z]{3,20}(?: [a-z]{3,20}){1,3}(?=[.,;\n\"'”]|$)"
 """A password of several words, up to where its sentence ends."""
 _WHAT_FOLLOWS = re.compile(
-    rf"[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|{_PHRASE}|(?:(?:basic|bearer)\s+)?{_BARE})"
+    rf"\\*[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|{_PHRASE}|(?:(?:basic|bearer)\s+)?{_BARE})"
     rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})"
     rf"|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_PHRASE}|{_BARE}))",
     re.IGNORECASE,
@@ -172,7 +174,7 @@ def _secrets_in_prose(text: str) -> Iterator[str]:
             continue
         flag = _AFTER_FLAG.match(text, end) if text.rfind("-", max(0, start - 24), start) >= 0 else None
         if match := _WHAT_FOLLOWS.match(text, end) or flag:
-            value = next(group for group in match.groups() if group).strip("\"'`“”«»").rstrip(".!?)")
+            value = next(group for group in match.groups() if group).strip("\\\"'`“”«»").rstrip(".!?)")
             if value and not _NOT_A_VALUE.fullmatch(value.split()[0]):
                 yield value
     if _has_issued(text):

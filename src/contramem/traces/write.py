@@ -37,7 +37,7 @@ def write_traces(trajectories: Iterable[Trajectory], path: Path | str) -> int:
     path = Path(path)
     count = 0
     try:
-        with replacing(path) as file, _compressing(file, path.suffix) as stream:
+        with replacing(path, private=True) as file, _compressing(file, path.suffix) as stream:
             stream.write(_encode({"format": FORMAT, "version": VERSION}) + b"\n")
             for trajectory in trajectories:
                 stream.write(encode_line(trajectory) + b"\n")

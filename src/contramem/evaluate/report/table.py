@@ -97,7 +97,7 @@ class ReportTable:
         out = csv.writer(written, lineterminator="\n")
         columns = zip(self.header, wide, strict=True)
         out.writerow(
-            [name for title, two in columns for name in ([f"{title} low", f"{title} high"] if two else [title])]
+            [in_csv(name) for title, two in columns for name in ([f"{title} low", f"{title} high"] if two else [title])]
         )
         for row in rows:
             out.writerow([entry for cell, two in zip(row, wide, strict=True) for entry in _entries(cell, two)])
