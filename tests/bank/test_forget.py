@@ -10,7 +10,7 @@ from tests.made_runs import call, run
 
 from contramem.bank.acts import person
 from contramem.bank.check import check_store
-from contramem.bank.forget import Selection, forget_runs, is_task, take_over
+from contramem.bank.forget import ForgetSelection, forget_runs, is_task, take_over
 from contramem.bank.ledger import Attribution
 from contramem.bank.store import Store, open_store
 from contramem.errors import UsageError
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_nothing_of_a_forgotten_source_is_left_in_the_file(store: Store) -> None:
     assert b"agent-one" in Path(store.where).read_bytes() + Path(f"{store.where}-wal").read_bytes()
     with store.writing("test"):
-        erased = forget_runs(store, Selection(source="agent-one"), person("ann"))
+        erased = forget_runs(store, ForgetSelection(source="agent-one"), person("ann"))
     assert erased.cards and erased.left == () and erased.searched_for > 1
     assert b"agent-one" not in Path(store.where).read_bytes()
     assert check_store(Path(store.where)).is_whole
@@ -48,7 +48,7 @@ def test_nothing_of_a_forgotten_source_is_left_in_the_file(store: Store) -> None
 def test_what_other_runs_teach_too_is_built_again(store: Store, tmp_path: Path) -> None:
     before = {card.card_id for card in store.bank().cards}
     with store.writing("test"):
-        forget_runs(store, Selection(source="agent-one"), person("ann"))
+        forget_runs(store, ForgetSelection(source="agent-one"), person("ann"))
         assert not store.bank().cards
         with open_store(tmp_path / "rest.db", create=True) as rest:
             learn(_runs("agent-two"), rest)  # type: ignore[arg-type]
@@ -59,9 +59,9 @@ def test_what_other_runs_teach_too_is_built_again(store: Store, tmp_path: Path) 
 
 def test_forgetting_what_was_never_there_is_an_error(store: Store) -> None:
     with store.writing("test"), pytest.raises(UsageError, match="no decision"):
-        forget_runs(store, Selection(source="nobody"), person("ann"))
+        forget_runs(store, ForgetSelection(source="nobody"), person("ann"))
     with pytest.raises(UsageError, match="say which runs"):
-        Selection()
+        ForgetSelection()
 
 
 @pytest.mark.parametrize("named", ["desk/t1#abc123", "desk/t1", "t1"])

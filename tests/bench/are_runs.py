@@ -9,7 +9,7 @@ from tests.bench.are_engine import ScriptedEngine
 
 from contramem.bench.are.environment import AreEnvironment
 from contramem.bench.are.installation import Installation, default_folder
-from contramem.bench.are.settings import AreSettings, AreTarget, Engine, Judge, TimeRuntime
+from contramem.bench.are.settings import AreEngine, AreSettings, AreTarget, Judge, TimeRuntime
 from contramem.bench.limits import Limits
 from contramem.experiment.batch import ProfileByAbility
 from contramem.experiment.memory import time_profile
@@ -30,7 +30,7 @@ def made_up(**parts: bool) -> AreEnvironment:
 
 
 def run(
-    task_id: str, engine: str | Engine = "careful", memory: Memory | MemoryProvider | None = None, **parts: bool
+    task_id: str, engine: str | AreEngine = "careful", memory: Memory | MemoryProvider | None = None, **parts: bool
 ) -> Trajectory:
     target = ScriptedEngine(engine) if isinstance(engine, str) else engine
     if isinstance(memory, Memory):

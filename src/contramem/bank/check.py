@@ -36,7 +36,7 @@ TABLES = {
 }
 
 
-class DecisionRow(NamedTuple):
+class CheckedDecision(NamedTuple):
     """A decision as it is stored, with its changes."""
 
     row: tuple[Any, ...]
@@ -187,14 +187,14 @@ def _pragma(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]
         return []
 
 
-def _decisions(salvage: _Salvage) -> Iterator[DecisionRow]:
+def _decisions(salvage: _Salvage) -> Iterator[CheckedDecision]:
     changes: dict[Any, list[tuple[Any, ...]]] = {}
     for row in salvage.rows.get("contramem_changes", ()):
         changes.setdefault(row[0], []).append(row)
     rows = [row for row in salvage.rows.get("contramem_decisions", ()) if isinstance(row[0], int)]
     for row in sorted(rows, key=lambda row: row[0]):
         of_this = sorted(changes.get(row[0], ()), key=lambda change: str(change[1]).zfill(6))
-        yield DecisionRow(row, tuple(of_this), _is_readable(row, of_this))
+        yield CheckedDecision(row, tuple(of_this), _is_readable(row, of_this))
 
 
 def _is_readable(row: tuple[Any, ...], changes: list[tuple[Any, ...]]) -> bool:
@@ -223,7 +223,7 @@ def _entries(salvage: _Salvage) -> tuple[dict[str, BankEntry], int]:
     return entries, unreadable
 
 
-def _fold(decisions: list[DecisionRow]) -> dict[str, BankEntry]:
+def _fold(decisions: list[CheckedDecision]) -> dict[str, BankEntry]:
     """What the ledger makes of each card; the last word counts, whatever was lost in between."""
     entries: dict[str, BankEntry] = {}
     for decision in decisions:
@@ -242,7 +242,7 @@ def _merge(folded: dict[str, BankEntry], own: dict[str, BankEntry]) -> dict[str,
     return merged
 
 
-def _write_decisions(connection: sqlite3.Connection, decisions: list[DecisionRow]) -> None:
+def _write_decisions(connection: sqlite3.Connection, decisions: list[CheckedDecision]) -> None:
     before = BEGINNING
     for decision in decisions:
         before = seal(before, decision.number, decision.row[1], decision.row[6], [row[3] for row in decision.changes])

@@ -42,7 +42,7 @@ _TEXTS = {
 
 
 @dataclass(frozen=True)
-class Selection:
+class ForgetSelection:
     """Which runs to forget. What is None is not asked; what is given must all hold."""
 
     source: str | None = None
@@ -84,7 +84,7 @@ class Erasure:
     rebuilt: tuple[str, ...] = ()
 
 
-def forget_runs(store: Store, selection: Selection, by: Attribution) -> Erasure:
+def forget_runs(store: Store, selection: ForgetSelection, by: Attribution) -> Erasure:
     """Erase what the selected runs taught, in one transaction, and search the store for what is left of it.
 
     Belongs inside `with store.writing(...)`. Raises UsageError where no decision rests on such a run.
@@ -130,7 +130,7 @@ def _runs(ledger: Iterable[LedgerEntry]) -> Iterator[RunRef]:
     return (run for entry in ledger for run in entry.decision.runs)
 
 
-def _taught_cards(bank: Bank, ledger: Iterable[LedgerEntry], selection: Selection) -> frozenset[str]:
+def _taught_cards(bank: Bank, ledger: Iterable[LedgerEntry], selection: ForgetSelection) -> frozenset[str]:
     cards = {
         card_id
         for entry in ledger
@@ -141,7 +141,7 @@ def _taught_cards(bank: Bank, ledger: Iterable[LedgerEntry], selection: Selectio
     return frozenset(cards)
 
 
-def _rests_on(entry: BankEntry, selection: Selection) -> bool:
+def _rests_on(entry: BankEntry, selection: ForgetSelection) -> bool:
     """Of which trials a Function Card was made is not recorded, nor, in older stores, of which sources: then of any."""
     is_function = not isinstance(entry.card, SkillCard)
     if selection.run is not None and not is_function:
@@ -152,7 +152,7 @@ def _rests_on(entry: BankEntry, selection: Selection) -> bool:
     return of_source and of_task
 
 
-def _is_about(entry: LedgerEntry, cards: frozenset[str], selection: Selection) -> bool:
+def _is_about(entry: LedgerEntry, cards: frozenset[str], selection: ForgetSelection) -> bool:
     decision = entry.decision
     return not cards.isdisjoint(decision.card_ids) or any(selection.matches(run) for run in decision.runs)
 
@@ -174,7 +174,7 @@ def _erase(connection: Connection, decisions: list[LedgerEntry], cards: frozense
     return int(calls)
 
 
-def _needles(selection: Selection, bank: Bank, cards: frozenset[str]) -> Iterator[str]:
+def _needles(selection: ForgetSelection, bank: Bank, cards: frozenset[str]) -> Iterator[str]:
     if selection.source and selection.task is None and selection.run is None:
         yield selection.source
     if selection.task and selection.source is None and selection.run is None:

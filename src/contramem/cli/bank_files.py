@@ -12,7 +12,7 @@ import click
 
 from contramem.bank import acts
 from contramem.bank.check import StoreCheck, check_store, repair_store
-from contramem.bank.forget import Erasure, Selection, forget_runs, is_task, take_over
+from contramem.bank.forget import Erasure, ForgetSelection, forget_runs, is_task, take_over
 from contramem.bank.locate import is_url, store_only
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
@@ -107,7 +107,7 @@ def forget(
     """
     from contramem.bank.store import open_store
 
-    selection = Selection(source, task, run)
+    selection = ForgetSelection(source, task, run)
     if not yes:
         click.confirm(f"Erase what these runs taught from {where}? This cannot be undone.", abort=True, err=True)
     with open_store(store_only(where)) as store, store.writing("bank forget"):
@@ -119,7 +119,9 @@ def forget(
         raise SystemExit(1)
 
 
-def _rebuild(store: Store, selection: Selection, paths: tuple[Path, ...], options: ReadOptions) -> tuple[str, ...]:
+def _rebuild(
+    store: Store, selection: ForgetSelection, paths: tuple[Path, ...], options: ReadOptions
+) -> tuple[str, ...]:
     """Cards from the runs that are left, by rules."""
     from contramem.bank.ledger import Attribution
     from contramem.bank.store import open_store
@@ -132,7 +134,7 @@ def _rebuild(store: Store, selection: Selection, paths: tuple[Path, ...], option
             return take_over(store, rest.bank(), rest.ledger(), Attribution(kind="rules", name="rules"))
 
 
-def _is_selected(run: Trajectory, selection: Selection) -> bool:
+def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
     return (
         (selection.source is None or run.source == selection.source)
         and (selection.task is None or is_task(run.task_key, selection.task))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from contramem.errors import ModelError, UsageError
 from contramem.llm.price import Price, price_of
 from contramem.llm.request import TIMEOUT, Finish, ModelFailure, ModelReply, Request
-from contramem.llm.tool_use import ToolCall, ToolReply, ToolTurn, read_tool_reply
+from contramem.llm.tool_use import RequestedCall, ToolReply, ToolTurn, read_tool_reply
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -145,7 +145,7 @@ class ProviderModel:
 
         reply = self.reply(response)
         calls = tuple(
-            ToolCall(part.tool_call_id, part.tool_name, part.args_as_json_str()) for part in response.tool_calls
+            RequestedCall(part.tool_call_id, part.tool_name, part.args_as_json_str()) for part in response.tool_calls
         )
         (message,) = ModelMessagesTypeAdapter.dump_python([response], mode="json")
         return replace(reply, text=ToolReply(reply.text, calls, message).write())

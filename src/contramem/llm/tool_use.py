@@ -35,7 +35,7 @@ def parameters_of(function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **given)
 
 
-class ToolCall(msgspec.Struct, frozen=True):
+class RequestedCall(msgspec.Struct, frozen=True):
     """One call that a model wants."""
 
     id: str
@@ -48,7 +48,7 @@ class ToolReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a model said in one turn. Written as JSON it is the text of a reply to a request that offers tools."""
 
     text: str = ""
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[RequestedCall, ...] = ()
     message: Any = None
     """The whole message as the client library writes it: thoughts and signatures that the provider wants back."""
 

@@ -30,7 +30,7 @@ MIN_TASKS_AT_CAP = 3
 """Tasks with a call that gives the cap itself. It is then no value of one run, but what everybody stops at."""
 
 
-class Candidate(NamedTuple):
+class GuardCandidate(NamedTuple):
     """A guard in its text form, and what the runs did with it."""
 
     text: str
@@ -44,13 +44,13 @@ class Candidate(NamedTuple):
             return None
 
 
-def propose_candidates(runs: Sequence[StudyRun]) -> list[Candidate]:
+def propose_candidates(runs: Sequence[StudyRun]) -> list[GuardCandidate]:
     """Every guard worth a trial on `runs`, each once, simplest first."""
     calls = _FunctionMasks(runs)
     proposed: dict[str, GuardMasks] = {}
     for text, masks in (*_presence(calls), *_order(runs, calls), *_repetition(runs, calls), *_arguments(runs, calls)):
         proposed.setdefault(text, masks)
-    return [Candidate(text, proposed[text]) for text in sorted(proposed, key=lambda text: (len(text), text))]
+    return [GuardCandidate(text, proposed[text]) for text in sorted(proposed, key=lambda text: (len(text), text))]
 
 
 class _FunctionMasks:
@@ -243,6 +243,6 @@ def _coverage(
         giver = relation.removeprefix("from ")
         if count * 2 < len(uses.calls) or giver not in lists or giver.startswith(f"{function}."):
             continue
-        guard = Candidate(f"covers({giver}, {function}.{argument})", GuardMasks(0, 0)).parse()
+        guard = GuardCandidate(f"covers({giver}, {function}.{argument})", GuardMasks(0, 0)).parse()
         if guard is not None:
             yield str(guard), GuardMasks.of_verdicts(index.replay(guard))

@@ -17,7 +17,7 @@ from contramem.chance import OutcomeTable
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import parse_pattern
 from contramem.study.atoms import collect_atoms
-from contramem.study.candidates import Candidate, propose_candidates
+from contramem.study.candidates import GuardCandidate, propose_candidates
 from contramem.study.masks import GuardMasks, Mask, RunMasks
 from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
@@ -122,7 +122,7 @@ def _find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> tuple[list[_C
 
 
 def _sharpen(
-    loose: Sequence[Candidate], conditions: Conditions, families: Mapping[str, int], changing: Collection[str]
+    loose: Sequence[GuardCandidate], conditions: Conditions, families: Mapping[str, int], changing: Collection[str]
 ) -> Iterator[_Contender]:
     """The candidates, each with the conditions that leave it the fewest exceptions."""
     sharpened = conditions.sharpen([candidate.masks for candidate in loose])
@@ -148,12 +148,12 @@ def _changing(runs: Sequence[StudyRun]) -> frozenset[str]:
     return frozenset(call.function for run in runs for call in run.recorded.calls if call.effect == "write")
 
 
-def _is_presence(candidate: Candidate) -> bool:
+def _is_presence(candidate: GuardCandidate) -> bool:
     """A call that is due in every run, or in none: no rule without saying when."""
     return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
 
 
-def _function_of(candidate: Candidate) -> str:
+def _function_of(candidate: GuardCandidate) -> str:
     """The function that a candidate asks for or is about."""
     inside = candidate.text.partition("(")[2]
     if candidate.text.startswith(("precedence", "response", "not_succession", "covers")):

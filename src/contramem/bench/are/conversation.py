@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from contramem.bench.are.scenarios import AreTask
-from contramem.bench.are.settings import Engine, TimeRuntime
+from contramem.bench.are.settings import AreEngine, TimeRuntime
 from contramem.counting import count_tokens
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
@@ -34,7 +34,12 @@ class AreConversation:
     """One run as this process sees it."""
 
     def __init__(
-        self, task: AreTask, provider: MemoryProvider | None, engine: Engine | None, runtime: TimeRuntime, run_id: str
+        self,
+        task: AreTask,
+        provider: MemoryProvider | None,
+        engine: AreEngine | None,
+        runtime: TimeRuntime,
+        run_id: str,
     ) -> None:
         self._task, self._provider, self._engine = task, provider, engine
         self._runtime, self._run_id = runtime, run_id

@@ -13,7 +13,7 @@ JudgeKind: TypeAlias = Literal["llm", "scripted", "none"]
 Message: TypeAlias = Mapping[str, str]
 
 
-class Engine(Protocol):
+class AreEngine(Protocol):
     """A model of one's own: it reads ARE's messages and writes a thought and an action. One may serve several runs."""
 
     @property
@@ -47,7 +47,7 @@ class AreTarget:
     provider: str | None = None
     """As ARE takes it. With a `url` and no provider, any OpenAI-compatible server is meant."""
     url: str | None = None
-    engine: Engine | None = None
+    engine: AreEngine | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Goes into every request as it is."""
     key: str | None = None

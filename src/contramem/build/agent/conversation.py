@@ -14,7 +14,7 @@ from contramem.bank.ledger import DecisionCost
 from contramem.bank.store import Store
 from contramem.errors import UsageError
 from contramem.llm.request import Request
-from contramem.llm.tool_use import ToolCall, ToolTurn, parameters_of, read_tool_reply
+from contramem.llm.tool_use import RequestedCall, ToolTurn, parameters_of, read_tool_reply
 from contramem.study.proposal import Proposal
 from contramem.study.propose import Proposer, Reply, decide_proposal
 
@@ -59,7 +59,7 @@ class BuildDesk:
         )
 
 
-class Conversation:
+class AuthorConversation:
     """One conversation. Its turns stand in the store's progress, its replies among the kept calls."""
 
     def __init__(self, opening: Request, about: str, desk: BuildDesk, tools: Sequence[Tool]) -> None:
@@ -118,7 +118,7 @@ class Conversation:
             return tuple(answers)
         return (*answers[:-1], f"{answers[-1]}\n(Turns left: {left}.)")
 
-    def _run(self, call: ToolCall) -> str:
+    def _run(self, call: RequestedCall) -> str:
         if call.name not in self._tools:
             return f"Not done: there is no tool {call.name}. There are {', '.join(self._tools)}."
         try:

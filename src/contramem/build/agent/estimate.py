@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contramem.build.agent.conversation import MAX_TOKENS, MAX_TURNS, Conversation
+from contramem.build.agent.conversation import MAX_TOKENS, MAX_TURNS, AuthorConversation
 from contramem.build.model.estimate import Range, StageEstimate
 from contramem.llm.price import Price
 
@@ -14,7 +14,7 @@ SHORTEST_REPLY, LONGEST_REPLY = 20, 2_000
 """Tokens of one turn: a single call, or several with thoughts about them."""
 
 
-def estimate_conversations(conversations: Iterable[Conversation], price: Price | None) -> list[StageEstimate]:
+def estimate_conversations(conversations: Iterable[AuthorConversation], price: Price | None) -> list[StageEstimate]:
     """Of the conversations that have not ended. Each turn pays again for all that was said before it."""
     waiting = [conversation for conversation in conversations if not conversation.ended]
     if not waiting:

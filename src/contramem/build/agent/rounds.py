@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contramem.bank.store import Store
-from contramem.build.agent.conversation import MAX_TURNS, BuildDesk, Conversation
+from contramem.build.agent.conversation import MAX_TURNS, AuthorConversation, BuildDesk
 from contramem.build.agent.topics import Topic, choose_topics
 from contramem.build.model.author import ModelChoice
 from contramem.build.model.prompts import in_messages
@@ -76,14 +76,14 @@ class AgentRounds:
         tell("kinds of task", len(self.conversations), len(self.conversations))
         return True
 
-    def _advance(self, conversations: Sequence[Conversation]) -> None:
+    def _advance(self, conversations: Sequence[AuthorConversation]) -> None:
         for conversation in conversations:
             call = self._exchange.reply(conversation.request)
             if call.finish != "stop":
                 self._exchange.oddities[_ODDITIES[call.finish]] += 1
             conversation.take(call)
 
-    def _begin(self, topic: Topic, store: Store) -> Conversation:
+    def _begin(self, topic: Topic, store: Store) -> AuthorConversation:
         prompt = render(_TEMPLATE, instructions=read_instructions(), tables=TABLES, turns=MAX_TURNS, topic=topic.text)
         run_set, log = self._plan.run_set, self._plan.log
         proposer = Proposer(
@@ -101,7 +101,7 @@ class AgentRounds:
             prompt=prompt.digest,
             tools=tuple(map(ToolOffer.of, tools)),
         )
-        return Conversation(opening, run_set.digest, desk, tools)
+        return AuthorConversation(opening, run_set.digest, desk, tools)
 
 
 _ODDITIES = {"length": "truncated", "content_filter": "content filter", "refusal": "refusal"}
