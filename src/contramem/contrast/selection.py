@@ -23,7 +23,7 @@ from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import PoolShard
 from contramem.traces.trajectory import Trajectory, digest
 
-MAX_TASKS = 500
+MAX_TASKS = 2_000
 """Of one ability. More than most collections have that we know; memory and time stay the same beyond it."""
 
 
