@@ -94,8 +94,10 @@ class Placeholders:
         return self._originals
 
     def __getstate__(self) -> dict[str, Any]:
-        """From one process to another only the values go: a packet's texts are redacted by then."""
-        return {"_originals": self.originals()}
+        """From one process to another go the values, without what can be worked out again: the texts that calls were
+        given are redacted when a model's prompt is written."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_matcher"}
+        return kept | {"_redacted": {}, "_originals": self.originals()}
 
     @cached_property
     def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:
