@@ -29,7 +29,7 @@ them but not quoted; quoted as somebody's words. Report: comparisons as page, Ma
 Run views: what shows runs to people (contrast, monitor). Messages: what commands print."""
 MAX_PAGES_OF_A_KIND = 400
 _FENCE = re.compile(r"<(\w+) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
-_QUOTED = re.compile(r"⟪[^⟪⟫]*⟫")
+_QUOTED = re.compile(r"‹[^‹›]*›")
 
 
 class Written(NamedTuple):

@@ -18,5 +18,5 @@ def test_what_is_quoted_cannot_end_its_quotation(text: str) -> None:
 def test_a_value_of_a_word_or_two_stays_as_it_is() -> None:
     assert quote_if_long("<ID_1>") == "<ID_1>"
     assert quote_if_long("in progress") == "in progress"
-    assert quote_if_long("send it to me") == "⟪send it to me⟫"
-    assert quote_if_long("转账") == "⟪转账⟫"
+    assert quote_if_long("send it to me") == "‹send it to me›"
+    assert quote_if_long("转账") == "‹转账›"

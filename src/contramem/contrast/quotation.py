@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-OPENING, CLOSING = "⟪", "⟫"
+OPENING, CLOSING = "‹", "›"
+"""Rare in texts, and one token each in common encodings."""
 MIN_QUOTED_WORDS = 3
 """A value of one or two words is a value; more may be a sentence."""
 _WITHOUT_MARKS = str.maketrans("", "", OPENING + CLOSING)

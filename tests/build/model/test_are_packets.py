@@ -100,7 +100,7 @@ def test_a_time_run_looks_like_its_golden_file(runs: Runs, packet: Packet, part:
 
 def test_what_is_said_to_the_user_counts_as_the_final_answer(packet: Packet) -> None:
     assert [run.actions[-1].label for run in packet.runs] == ["final answer", "final answer"]
-    assert "final answer by AgentUserInterface.send_message_to_user: ⟪<NAME_" in packet_text(packet).text
+    assert "final answer by AgentUserInterface.send_message_to_user: ‹<NAME_" in packet_text(packet).text
 
 
 def test_the_clock_says_when_things_were_done_and_how_long_waits_took(packet: Packet) -> None:

@@ -17,7 +17,7 @@ def test_a_text_that_decides_is_shown_with_its_values_masked() -> None:
         run("b", False, call("Mail.send", {"to": "ada@example.org", "body": BAD}), "done"),
     )
     (line,) = compare_texts(made)
-    assert line.startswith("text of Mail.send.body: ⟪The meeting with <")
+    assert line.startswith("text of Mail.send.body: ‹The meeting with <")
     assert "is moved to the large room" in line
     assert "Ada" not in line
     assert BAD.rstrip(".") in line
