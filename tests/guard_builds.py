@@ -37,7 +37,7 @@ DELETE = call("Mail.delete", {"id": 17})
 def task(name: str, *runs: tuple[bool, tuple[Call, ...]]) -> Packet:
     """Runs of one task by sources `a`, `b` and so on."""
     return packet(
-        *(run(source, passed, *steps, "done", task=f"Do {name}.", task_id=name)
+        *(run(source, passed, *steps, "done", task=f"Delete what {name} sent.", task_id=name)
           for source, (passed, steps) in zip("abcdefgh", runs, strict=False))
     )  # fmt: skip
 

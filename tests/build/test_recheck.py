@@ -92,14 +92,17 @@ def test_a_refused_guard_does_not_cost_the_card_and_one_that_does_not_hold_is_no
 def test_a_guard_that_only_the_curator_wrote_is_replayed_as_well(tmp_path: Path) -> None:
     def reply(request: Request) -> dict[str, Any]:
         answer: dict[str, Any] = taught_by("one")(request)
+        if request.stage == "reflector":
+            near = {"title": "Delete by search", "functions_used": ["Mail.delete"], "guards": []}
+            answer["deltas"].insert(0, DELTA | near)  # without a card near it, nobody would be asked about the other
         if request.stage == "curator":
-            answer["new_or_updated_card"]["guards"] = [GUARD, "existence(Mail.search"]
+            return {"operation": "ADD", "guards": [GUARD, "existence(Mail.search"], "reason": "New."}
         return answer
 
     with new_store(tmp_path) as store:
         decisions = learn(store, [shows_it("one")], reply)
-        (card,) = store.bank().skills
-    assert card.guards == (GUARD,)
+        guards = {card.guards for card in store.bank().skills}
+    assert guards == {(), (GUARD,)}
     (refused,) = (decision.reason for decision in decisions if not decision.accepted)
     assert refused.startswith("guard: 'existence(Mail.search' is no guard.")
 
@@ -112,7 +115,7 @@ def test_spelling_makes_no_other_guard(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_takes_up_the_hints_of_real_runs_gets_them_counted_over_all_of_them(
+def test_a_model_that_takes_up_the_hints_of_real_runs_gets_them_counted_where_the_card_is_for(
     tmp_path: Path, shared_data: Path
 ) -> None:
     """The first of tau-bench's retail tasks, and a model that writes every hint down as it is."""
@@ -138,9 +141,9 @@ def test_a_model_that_takes_up_the_hints_of_real_runs_gets_them_counted_over_all
         for guard in guards_of(held.card.guards):  # type: ignore[union-attr]
             everywhere = [found for _, found in replays((guard,), runs.packets)]
             counts = held.footing.support[str(guard)]
-            assert counts.held == sum(len(found.held) for found in everywhere)
-            assert counts.broken == sum(len(found.broken) for found in everywhere)
-            assert counts.contradicted == sum(len(found.contradicted) for found in everywhere)
+            assert 0 < counts.held <= sum(len(found.held) for found in everywhere)
+            assert 0 < counts.broken <= sum(len(found.broken) for found in everywhere)
+            assert counts.contradicted <= sum(len(found.contradicted) for found in everywhere)
     settled = [decision for decision in decisions if decision.by.kind == "rules"]
     assert {card.card.card_id for card in cards} <= {one for decision in settled for one in decision.card_ids}
     assert all(decision.reason for decision in settled)

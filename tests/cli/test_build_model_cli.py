@@ -102,12 +102,12 @@ def test_a_build_through_a_server_and_its_account(
         how = ("--model", "openai:some", "--base-url", server.url, "--price", "1,10", "--budget", "5")
         found = ok("build", traces, "--bank", store, *how)
         again = ok("build", traces, "--bank", store, *how)
-        assert len(server.bodies) == 4
+        assert len(server.bodies) == 3
     assert found["model"]["finished"]
     assert {stage: cost["calls"] for stage, cost in found["model"]["stages"].items()} == {
-        "builder": 2, "reflector": 1, "curator": 1,
+        "builder": 2, "reflector": 1, "curator": 0,
     }  # fmt: skip
-    assert found["model"]["spent_usd"] == pytest.approx(4 * 0.002)
+    assert found["model"]["spent_usd"] == pytest.approx(3 * 0.002)
     assert found["skills"] == {"execution": 1}
     assert again["model"]["spent_usd"] == 0
     assert again["decisions"] == {}
@@ -150,7 +150,7 @@ def test_the_round_trip_by_file_needs_no_key(traces: Path, tmp_path: Path) -> No
         replies.write_text("\n".join(map(json.dumps, answered)))
         found = ok("build", traces, *how, "--import-replies", replies)
         told = found["model"]
-    assert rounds == 2
+    assert rounds == 1
     assert told["finished"]
     assert found["skills"] == {"execution": 1}
     assert requests.read_text() == ""
@@ -206,7 +206,7 @@ def test_identical_deltas_make_an_append_only_bank(traces: Path, tmp_path: Path)
         (["--model", "openai:x", "--price", "cheap", "--dry-run"], "--price takes two numbers"),
         (["--model", "openai:x", "--author", "rules"], "goes with neither --author nor --deltas-from"),
         (["--model", "openai:x", "--dry-run", "--export-requests", "r"], "--dry-run changes nothing"),
-        (["--only", "functions", "--append-only"], "--append-only and --deltas-from are about skills"),
+        (["--only", "functions", "--append-only"], "--append-only, --no-reassess and --deltas-from are about skills"),
         (["--model", "recorded:nothing.jsonl"], "no recorded exchanges"),
     ],
 )
@@ -298,7 +298,7 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
         with open_store(store) as opened:
             assert len(opened.calls()) == len(server.bodies) == 1
         assert ok("build", traces, "--bank", store, *how)["model"]["finished"]
-        assert len(server.bodies) == 4
+        assert len(server.bodies) == 3
 
 
 def test_a_server_that_is_slow_is_given_the_time_that_was_said(

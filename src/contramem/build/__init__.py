@@ -4,8 +4,8 @@
     decide.py        one build: every proposal is checked, decided and recorded; recorder.py: what is recorded;
                      learning.py: the cards that may change; reinstate.py: retired lessons that are proposed again
     reassess.py      when all deltas are decided, every card held against all runs; own_words.py: those in an author's
-                     own words; reassessment.py: what may become of a card; scopes.py: which are for all tasks or for
-                     the end of one
+                     own words, judged where triggers.py says they are for; reassessment.py: what may become of a card;
+                     scopes.py: which are for all tasks or for the end of one
     deltas.py        the deltas of another ledger; recheck.py: a later look at the cards in service;
                      call_lists.py: what passing runs called, for small models
 

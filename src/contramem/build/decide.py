@@ -27,6 +27,7 @@ from contramem.engine import SERIAL, Engine
 from contramem.errors import PatchError
 from contramem.monitor.guard import guards_of
 from contramem.traces.trajectory import Tool
+from contramem.validate.dates import write_dates_as_forms
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
 
@@ -145,6 +146,7 @@ class BankBuild:
 
     def check(self, candidate: Candidate, packet: Packet) -> CheckedProposal:
         """The lesson without guards that cannot be read or that the packet does not bear out."""
+        candidate = replace(candidate, delta=write_dates_as_forms(candidate.delta))
         refusals = self._validator.candidate(candidate, packet, self._functions)
         return drop_refused_guards(candidate.delta, refusals)
 
@@ -185,6 +187,10 @@ class BankBuild:
     ) -> tuple[Curation, list[Refusal], list[Refusal]]:
         """The patch without guards that were refused, what is wrong with it, and what was wrong with those guards."""
         patch = curation.patch
+        if patch.new_or_updated_card is not None:
+            text = write_dates_as_forms(patch.new_or_updated_card)
+            patch = patch.model_copy(update={"new_or_updated_card": text})
+            curation = replace(curation, patch=patch)
         refusals = self._refusals(patch, candidate, packet)
         if patch.new_or_updated_card is None:
             return curation, refusals, []

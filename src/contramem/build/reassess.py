@@ -33,6 +33,7 @@ from contramem.build.rules.curate import is_needless, is_repeated
 from contramem.build.rules.mine import count_outcomes, highest_chance, is_enforced
 from contramem.build.rules.rule import kind_of, restate
 from contramem.build.rules.support import FollowRecord, follow_record, replays, support_from
+from contramem.build.triggers import Triggers
 from contramem.chance import chance
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
@@ -53,8 +54,9 @@ def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], g
     ]
     ruled = {card.card.card_id for card in waiting if _is_ruled(recorder, card)}
     accepted = highest_chance(packets) if ruled else 0.0
+    triggers = Triggers(recorder.bank, ability, packets if len(ruled) < len(waiting) else ())
     for card in waiting:
-        evidence = EvidencePool(packets, fresh, accepted if card.card.card_id in ruled else None, grade)
+        evidence = EvidencePool(packets, fresh, accepted if card.card.card_id in ruled else None, grade, triggers)
         reassessment = evidence.reassess(card)
         decisions = [_decide(recorder, card, reassessment)] if reassessment.changes(card) else []
         recorder.record(*decisions, progress={f"card {card.card.card_id}": state})
@@ -113,6 +115,8 @@ class EvidencePool(NamedTuple):
     """How likely by chance a card of the rules may be; None for cards in words."""
     wanted: Grade = DEFAULT_GRADE
     """The lowest grade that stays in service."""
+    triggers: Triggers | None = None
+    """Where cards in words are judged; None: everywhere."""
 
     def reassess(self, card: LearningCard) -> Reassessment:
         # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
@@ -122,7 +126,8 @@ class EvidencePool(NamedTuple):
         if card.status == "pinned":
             return count_again(card, packets)
         if self.accepted is None:
-            return reassess_own_words(card, packets)
+            concerned = self.triggers.where(card.card.card_id, packets) if self.triggers is not None else packets
+            return reassess_own_words(card, concerned)
         return _reassess_rule(card, packets, self.accepted if complete else None, self.wanted)
 
 

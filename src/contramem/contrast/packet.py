@@ -38,6 +38,7 @@ MAX_SHOWN_CHARS = 400
 MAX_SHOWN_LEAVES = 60
 """Of a result with fields. Longer ones are described by their form."""
 MAX_SHAPE_CHARS = 24
+MAX_PROSE_CHARS = 160
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -71,6 +72,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The call follows from an instruction planted in what a tool returned: it is shown, and teaches nothing."""
     asks: bool = False
     """A message of the agent that the user then answers, or that ends the run with a question."""
+    prose: dict[str, str] = {}
+    """Of a write: the beginning of each text that it was given, with the values in it masked."""
     at_s: float | None = None
     """Seconds since the run began, in tasks where some run waits."""
 
@@ -239,6 +242,7 @@ def _steps(run: Trajectory, placeholders: Placeholders, times: Mapping[int, floa
 
 def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bool, answered: bool) -> Step:
     result, origins, speech = event.result, flow.origins(event), speech_of(event)
+    arguments = placeholders.arguments(event)
     parsed = None if result is None else parse(result.content)
     form = None if parsed is None else parsed.form
     return Step(
@@ -247,7 +251,7 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         kind=event.kind,
         text=placeholders.prose(without_instructions(speech)) if speech else "",
         function=event.function,
-        arguments=placeholders.arguments(event),
+        arguments=arguments,
         effect=event.effect,
         forms={name: form_of_value(value, name) for name, value in event.arguments.items()},
         form=form,
@@ -259,9 +263,20 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
         error=error_template(_redact_text(result.error, placeholders)) if result is not None and result.error else "",
         origins=origins,
         fields=flow.fields(event, origins),
+        prose=_prose(event, arguments, placeholders) if event.effect == "write" and not (speech or tainted) else {},
         tainted=tainted,
         asks=bool(speech) and (answered or (event.kind == "final" and asks(speech))),
     )
+
+
+def _prose(event: Event, arguments: Mapping[str, Any], placeholders: Placeholders) -> dict[str, str]:
+    """The texts among the arguments, as far as a card's author may read them."""
+    texts = {name: value for name, value in event.arguments.items() if str(arguments[name]).startswith("<TEXT")}
+    return {
+        name: " ".join(placeholders.prose(without_instructions(value)).split())[:MAX_PROSE_CHARS]
+        for name, value in texts.items()
+        if isinstance(value, str)
+    }
 
 
 def _conventions(runs: Iterable[Trajectory], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:

@@ -6,6 +6,7 @@
     closure.py     a patch adds nothing; lexicon.py has the words that carry no content
     privacy.py     no person, account, secret or value of a trace
     poison.py      no planted text becomes a rule
+    dates.py       dates of a task become the form they are written in
 
 packet_contents.py holds what one packet contains, made once; by_hand.py checks what a person wrote.
 """

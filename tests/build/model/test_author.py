@@ -37,6 +37,16 @@ DELTA: dict[str, Any] = {
 ADD = {"operation": "ADD", "new_or_updated_card": {k: v for k, v in DELTA.items() if k != "cites"}, "reason": "New."}
 
 
+NEAR: dict[str, Any] = {
+    **DELTA,
+    "title": "Delete what the search gave",
+    "skill": {"core_rule": "Give delete the id that search has returned.", "completion": ["the id came from search"]},
+    "functions_used": ["Mail.search", "Mail.delete"],
+    "guards": [],
+}
+"""A lesson that the bank has when the Curator is asked about the other one."""
+
+
 @pytest.fixture
 def runs() -> Runs:
     """One run searches and deletes; the other only searches."""
@@ -51,6 +61,10 @@ def good(request: Request) -> dict[str, Any]:
     if request.stage == "builder":
         return CARD if request.subject == "Mail.delete" else {"card": None}
     return {"deltas": [DELTA]} if request.stage == "reflector" else ADD
+
+
+def good_with_neighbour(request: Request) -> dict[str, Any]:
+    return {"deltas": [NEAR, DELTA]} if request.stage == "reflector" else good(request)
 
 
 def ledger(path: Path) -> list[Any]:
@@ -69,7 +83,7 @@ def test_the_three_jobs_make_a_bank_and_the_ledger_knows_what_each_decision_cost
         assert function.by.kind == "model"
         assert function.by.name == "scripted"
         assert function.usage.model_calls == 1
-        assert skill.usage.model_calls == 2  # Reflector and Curator
+        assert skill.usage.model_calls == 1  # the Reflector: with no card near it, nobody has to be asked
         assert skill.usage.tokens_in == sum(asked.tokens for asked in model.asked if asked.stage != "builder")
         assert exchange.spent_usd == pytest.approx(sum(one.cost_usd or 0 for one in store.calls()))
         assert [entry.runs[0].source for entry in [skill]] == ["a"]
@@ -123,7 +137,7 @@ def test_a_reply_that_says_it_clumsily_is_taken(tmp_path: Path, runs: Runs, delt
         build(runs, store, model)
         (skill,) = (entry.decision for entry in store.ledger() if entry.decision.packet)
     assert {(found.source, found.events) for found in skill.runs} == {("a", (2,)), ("b", (1,))}
-    assert len(model.asked) == 4  # two functions, one reflection, one curation
+    assert len(model.asked) == 3  # two functions, one reflection
 
 
 @pytest.mark.parametrize("reply", [replies.BuilderReply, replies.ReflectorReply, replies.CuratorReply])
@@ -174,7 +188,7 @@ def test_a_model_that_declines_is_not_pressed(
     tmp_path: Path, runs: Runs, stage: str, finish: Any, counted: str
 ) -> None:
     declined = ModelReply("I would rather not.", finish, 10, 5)
-    model = ScriptedModel(by=lambda asked: declined if asked.stage == stage else good(asked))
+    model = ScriptedModel(by=lambda asked: declined if asked.stage == stage else good_with_neighbour(asked))
     with new_store(tmp_path) as store:
         rounds, exchange = build(runs, store, model)
         refused = [entry.decision for entry in store.ledger() if not entry.decision.accepted]
@@ -209,15 +223,17 @@ def test_an_add_without_a_card_makes_one_of_the_delta_as_it_stands(tmp_path: Pat
 
 def test_a_patched_card_keeps_evidence_that_the_curator_was_not_shown(tmp_path: Path, runs: Runs) -> None:
     transition = "One run deletes, the other reports."
-    deltas = [{**DELTA, "evidence": {"transition": transition}}, {**DELTA, "title": "Delete, then report"}]
+    other = {"core_rule": "Report only what a delete that worked has changed.", "completion": ["delete has worked"]}
+    deltas = [
+        {**DELTA, "evidence": {"transition": transition}},
+        {**NEAR, "title": "Delete, then report", "skill": other},
+    ]
 
     def answer(asked: Request) -> dict[str, Any]:
         if asked.stage != "curator":
             return {"deltas": deltas} if asked.stage == "reflector" else good(asked)
         cards = fenced(asked, "cards")
-        if cards is None:
-            return {**ADD, "new_or_updated_card": None}
-        card = json.loads(cards)
+        card = json.loads(cards or "")
         assert "evidence" not in card
         text = {**card, "tags": ["delete", "report"]}
         known = text.pop("card_id")
@@ -254,10 +270,10 @@ def test_a_patched_card_keeps_evidence_that_the_curator_was_not_shown(tmp_path: 
 )
 def test_a_patch_has_to_fit_the_bank_and_add_nothing(tmp_path: Path, runs: Runs, wrong: Any, complaint: str) -> None:
     patches = [wrong, ADD]
-    model = ScriptedModel(by=lambda asked: patches.pop(0) if asked.stage == "curator" else good(asked))
+    model = ScriptedModel(by=lambda asked: patches.pop(0) if asked.stage == "curator" else good_with_neighbour(asked))
     with new_store(tmp_path) as store:
         build(runs, store, model)
-        assert len(store.bank().skills) == 1
+        assert len(store.bank().skills) == 2
     again = [asked for asked in model.asked if asked.stage == "curator"][1]
     assert complaint in again.messages[-1].text
 
@@ -296,3 +312,23 @@ def test_without_reassessment_a_card_keeps_a_guard_that_other_tasks_contradict(t
         (card,) = store.bank().skills
         assert card.guards == ("existence(Mail.delete)",)
         assert all(entry.decision.by.kind == "model" for entry in store.ledger())
+
+
+def test_nobody_is_asked_about_what_a_card_says_already(tmp_path: Path, runs: Runs) -> None:
+    again = {**DELTA, "title": "Delete before you report"}
+    model = ScriptedModel(by=lambda asked: {"deltas": [DELTA, again]} if asked.stage == "reflector" else good(asked))
+    with new_store(tmp_path) as store:
+        build(runs, store, model)
+        assert [card.title for card in store.bank().skills] == ["Delete before reporting"]
+        noop = next(entry.decision for entry in store.ledger() if entry.decision.operation == "NOOP")
+    assert "says it already" in noop.reason
+    assert not any(asked.stage == "curator" for asked in model.asked)
+
+
+def test_an_added_card_may_get_other_guards(tmp_path: Path, runs: Runs) -> None:
+    added = {"operation": "ADD", "guards": ["response(Mail.search, Mail.delete)"], "reason": "New."}
+    model = ScriptedModel(by=lambda asked: added if asked.stage == "curator" else good_with_neighbour(asked))
+    with new_store(tmp_path) as store:
+        build(runs, store, model)
+        guards = {card.title: card.guards for card in store.bank().skills}
+    assert guards["Delete before reporting"] == ("response(Mail.search, Mail.delete)",)

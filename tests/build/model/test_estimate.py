@@ -90,14 +90,16 @@ def test_a_dry_run_is_exact_where_requests_are_known_and_its_ranges_hold(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", ["ADD in full", "NOOP"])
-def test_a_model_with_three_long_lessons_for_every_task_reaches_the_upper_end_and_no_further(
+def test_a_model_with_three_long_lessons_for_every_task_comes_near_the_upper_end_and_no_further(
     workspace: Runs, tmp_path: Path, operation: str
 ) -> None:
     model = Talkative(workspace.packets, workspace.vocabulary, operations=[operation])
     foreseen = foresee(workspace, 1)
     _, exchange = built(workspace, model.reply, tmp_path, 1)
     (curator,) = (one for one in foreseen if one.stage == "curator")
-    assert exchange.stages["curator"].calls == curator.calls.most == 3 * len(workspace.packets)
+    # Nobody is asked about a lesson that no card is near to, or that a card says already.
+    assert curator.calls.most == 3 * len(workspace.packets)
+    assert curator.calls.most / 2 < exchange.stages["curator"].calls <= curator.calls.most
     assert_ranges_hold(foreseen, exchange)
 
 

@@ -102,7 +102,7 @@ def test_a_killed_build_goes_on_and_repeats_at_most_what_was_in_flight(
                 continue
             asked += model.asked
             break
-    assert kills > 5
+    assert kills > 4
     assert rounds.finished
     assert set(Counter(request.digest for request in asked).values()) == {1}
     assert {request.digest for request in asked} == {request.digest for request in calm[1]}

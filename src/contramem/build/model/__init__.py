@@ -3,7 +3,7 @@
 author.py      ModelAuthor: the three jobs, each a request, a reply and the checks of that reply
 view.py        how a packet is written for a model: step_text.py and step_clock.py write a step, remarks.py what is
                worth a line of its own, across_hints.py what other tasks say
-neighbours.py  which cards of the bank a request shows
+neighbours.py  which cards of the bank a request shows; twins.py: which of them say the very same
 prompts.py     the wording of a request: templates and focus blocks of one suite, in prompts/
 focus.py       the focus block of a packet; signature.py is the rule that chooses it for code agents
 replies.py     what a model may answer, parsed strictly

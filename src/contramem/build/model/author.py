@@ -18,7 +18,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.calls import StoredExchange
 from contramem.bank.card import Evidence, FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
-from contramem.bank.patch import Patch
+from contramem.bank.patch import Add, Amend, Narrow, Noop, Patch
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
@@ -26,6 +26,7 @@ from contramem.build.model.across_hints import SharedHint, find_shared_hints
 from contramem.build.model.neighbours import related_to_delta, related_to_packet
 from contramem.build.model.prompts import Prompts, Template, fence
 from contramem.build.model.replies import UnparsedReply
+from contramem.build.model.twins import find_twin
 from contramem.build.model.view import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
@@ -42,7 +43,12 @@ MAX_REPEATED_CHARS = 6_000
 """Of an unusable reply that is shown to the model again."""
 MAX_FUNCTION_LINES = 16
 """What the Curator is told of functions: those of the delta first, then those of the cards, nearest first."""
+FULL_CARDS = 2
+"""Cards that the Curator sees whole, nearest first; the others in brief. Of 108 cards that a strong model chose to
+patch, 103 were among these."""
 NONE = "none"
+NOTHING_NEAR = "No card of the bank is near it."
+SAID_ALREADY = "The card says it already, in nearly the same words."
 NO_CARD = "Every function that was seen to work gets a card: say what it does, its arguments and what it returns."
 
 Made = TypeVar("Made")
@@ -119,6 +125,13 @@ class ModelAuthor:
         return ()  # a model sees one packet at a time
 
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
+        """Asked of the model, unless the answer is known: nothing is near the delta, or a card says the very same."""
+        cards = related_to_delta(candidate.delta, packet.ability, bank)
+        if not cards:
+            return Curation(Add(delta_index=index, new_or_updated_card=candidate.delta, reason=NOTHING_NEAR))
+        if twin := find_twin(candidate.delta, cards):
+            return Curation(Noop(delta_index=index, target_card_ids=(twin.card_id,), reason=SAID_ALREADY))
+
         def judge(reply: str) -> tuple[Patch, list[str]]:
             patch = _with_evidence(replies.patch(reply, index, candidate.delta), bank)
             return patch, self._wrong_with(patch, candidate, packet, bank)
@@ -194,7 +207,8 @@ class ModelAuthor:
             replies.CuratorReply,
             ability=fence("ability", packet.ability),
             delta=fence("delta", _compact(delta)),
-            cards=fence("cards", "\n".join(_compact(card, "evidence") for card in cards)) if cards else NONE,
+            cards=fence("cards", "\n".join(map(_compact_card, cards[:FULL_CARDS]))) if cards else NONE,
+            others=fence("others", "\n".join(map(_brief_with_id, cards[FULL_CARDS:]))) if cards[FULL_CARDS:] else NONE,
             functions=fence("functions", "\n".join(f"{card.tool}: {card.what_it_does}" for card in functions))
             if functions
             else NONE,
@@ -271,7 +285,10 @@ class ModelAuthor:
         )
 
     def _wrong_with(self, patch: Patch, candidate: Candidate, packet: Packet, bank: Bank) -> list[str]:
-        neighbours = {card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)}
+        cards = [card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)]
+        neighbours = set(cards)
+        if isinstance(patch, (Amend, Narrow)) and patch.retained_card_id in cards[FULL_CARDS:]:
+            return [f"{patch.retained_card_id} was listed in brief only: it can be named by NOOP and MERGE."]
         if strange := sorted(set(patch.target_card_ids) - neighbours):
             return [f"{', '.join(strange)} is none of the cards that were listed."]
         try:
@@ -302,6 +319,14 @@ def _unusable(call: StoredExchange, complaints: Sequence[str], asked: int) -> st
 
 def _brief(card: SkillCard) -> str:
     return f"- {card.title} | when: {card.applies_when} | rule: {card.skill.core_rule}"
+
+
+def _brief_with_id(card: SkillCard) -> str:
+    return f"- {card.card_id}: {card.title} | rule: {card.skill.core_rule}"
+
+
+def _compact_card(card: SkillCard) -> str:
+    return _compact(card, "evidence")
 
 
 def _with_evidence(patch: Patch, bank: Bank) -> Patch:

@@ -7,16 +7,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from contramem.build.model.step_text import shorten
 from contramem.contrast.clock import durations_in
 from contramem.contrast.conventions import SharedValue
-from contramem.contrast.instructions import without_instructions
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words
 
 MAX_TEXTS = 2
 """Arguments whose texts are shown."""
-MAX_TEXT_CHARS = 160
 
 
 def remarks(packet: Packet) -> Iterator[str]:
@@ -75,7 +72,7 @@ def compare_texts(packet: Packet) -> Iterator[str]:
     written: dict[tuple[str, str], tuple[dict[str, str], dict[str, str]]] = {}
     for side, runs in enumerate((packet.passing, packet.failing)):
         for run in runs:
-            for slot, name, text in _texts_written(packet, run):
+            for slot, name, text in _texts_written(run):
                 written.setdefault(slot, ({}, {}))[side].setdefault(name, text)
     decisive = [
         (slot, passing, failing)
@@ -89,17 +86,12 @@ def compare_texts(packet: Packet) -> Iterator[str]:
             yield f"text of {function}.{argument}: {compared}"
 
 
-def _texts_written(packet: Packet, run: PacketRun) -> Iterator[tuple[tuple[str, str], str, str]]:
+def _texts_written(run: PacketRun) -> Iterator[tuple[tuple[str, str], str, str]]:
     """By function and argument: the placeholder of each text that was written, and the text with its values masked."""
-    events = {event.position: event for event in packet.recorded[run.letter].events}
     for step in run.actions:
-        if step.effect != "write" or step.error or step.speaks:
-            continue
-        for argument, name in step.arguments.items():
-            value = events[step.position].arguments.get(argument)
-            if isinstance(value, str) and isinstance(name, str) and name.startswith("<TEXT"):
-                text = packet.placeholders.prose(without_instructions(value))
-                yield (step.function, argument), name, shorten(text, MAX_TEXT_CHARS)
+        if not step.error:
+            for argument, text in step.prose.items():
+                yield (step.function, argument), str(step.arguments[argument]), text
 
 
 def name_durations(packet: Packet) -> Iterator[str]:

@@ -61,6 +61,8 @@ class CuratorReply(Strict):
     target_card_ids: tuple[str, ...] = ()
     retained_card_id: str | None = None
     new_or_updated_card: SkillDelta | None = None
+    guards: tuple[str, ...] | None = None
+    """With ADD and no card: other guards than the delta's."""
     reason: Line
 
 
@@ -95,9 +97,10 @@ def candidates(reply: str) -> list[Candidate]:
 def patch(reply: str, index: int, delta: SkillDelta) -> Patch:
     """A decision on `delta`. ADD without a card means the delta as it stands: nobody pays for copying it."""
     decided = parse_reply(reply, CuratorReply)
-    fields = {name: getattr(decided, name) for name in CuratorReply.model_fields}
+    fields = {name: getattr(decided, name) for name in CuratorReply.model_fields if name != "guards"}
     if decided.operation == "ADD" and decided.new_or_updated_card is None:
-        fields["new_or_updated_card"] = delta
+        guards = delta.guards if decided.guards is None else decided.guards
+        fields["new_or_updated_card"] = delta.model_copy(update={"guards": guards})
     try:
         return PATCH.validate_python({"delta_index": index, **fields})
     except ValidationError as error:

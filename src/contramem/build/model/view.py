@@ -35,7 +35,7 @@ DEGRADATIONS = (
     "messages, notifications and feedback beyond their first 160 characters",
 )
 """What is left out, first to last, until the text fits."""
-MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 6, 5, 3
+MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 5, 4, 3
 MAX_TEXT_CHARS, SHORT_TEXT_CHARS = 600, 160
 NEARLY_EQUAL = 0.6
 """The share of words that two messages must have in common to be told as one."""

@@ -1,0 +1,35 @@
+"""Twins: a delta that a card says already, in nearly the same words. Nobody needs to be asked about it.
+
+With a window, reflections do not see each other's cards, so packets of one kind teach the same lesson several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contramem.bank.card import SkillCard, SkillDelta
+from contramem.validate.lexicon import content_words
+
+SAME_WORDS = 0.8
+"""The share of words that two rules about the same functions must have in common to be one."""
+SAME_WORDS_AND_GUARDS = 0.6
+"""The same, where they are also checked alike."""
+
+
+def find_twin(delta: SkillDelta, cards: Sequence[SkillCard]) -> SkillCard | None:
+    """The first of `cards` that says what the delta says; None when each says something else."""
+    return next((card for card in cards if _say_the_same(delta, card)), None)
+
+
+def _say_the_same(delta: SkillDelta, card: SkillCard) -> bool:
+    if set(delta.functions_used) != set(card.functions_used):
+        return False
+    words, others = _words(delta), _words(card)
+    common = len(words & others) / len(words | others) if words | others else 0.0
+    checked_alike = bool(delta.guards) and set(delta.guards) == set(card.guards)
+    return common >= (SAME_WORDS_AND_GUARDS if checked_alike else SAME_WORDS)
+
+
+def _words(text: SkillDelta) -> set[str]:
+    said = f"{text.title} {text.skill.core_rule}"
+    return {root for root, _ in content_words(said)}

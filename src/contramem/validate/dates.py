@@ -1,0 +1,55 @@
+"""Dates on cards: a day of one task says nothing about the next, but how a date is written does.
+
+Dates stay readable in packets, because procedures turn on them. On a card each becomes its form.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+from contramem.bank.card import SkillDelta
+
+Text = TypeVar("Text", bound=SkillDelta)
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_CLOCK = r"(?P<clock>(?:[ T]|, | at )\d{1,2}:\d{2}(?P<second>:\d{2}(?:\.\d+)?)?)?(?P<zone>Z|[+-]\d{2}:\d{2})?"
+_FORMS = tuple(
+    (re.compile(rf"(?<![\w-]){day}{_CLOCK}(?![\w-])"), form)
+    for day, form in (
+        (r"\d{4}-\d{2}-\d{2}", "YYYY-MM-DD"),
+        (r"\d{4}/\d{2}/\d{2}", "YYYY/MM/DD"),
+        (r"\d{1,2}\.\d{1,2}\.\d{4}", "DD.MM.YYYY"),
+        (r"\d{1,2}/\d{1,2}/\d{4}", "DD/MM/YYYY or MM/DD/YYYY"),
+        (rf"{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}", "Month D, YYYY"),
+        (rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH},? \d{{4}}", "D Month YYYY"),
+        (r"\d{4}-W\d{2}", "YYYY-Www"),
+    )
+)
+_NAMES = frozenset({"guards", "functions_used", "card_id"})
+"""Fields that are read by programs."""
+
+
+def write_dates_as_forms(text: Text) -> Text:
+    """A lesson without days of particular tasks. Its guards stay: they are checked as they are written."""
+    if not re.search(r"\d", str(text)):
+        return text
+    fields: dict[str, Any] = text.model_dump()
+    general = {name: value if name in _NAMES else _generalize(value) for name, value in fields.items()}
+    return text if general == fields else type(text).model_validate(general)
+
+
+def _generalize(value: Any) -> Any:
+    if isinstance(value, str):
+        for pattern, form in _FORMS:
+            value = pattern.sub(lambda match, form=form: form + _form_of_clock(match), value)
+        return value
+    if isinstance(value, dict):
+        return {name: _generalize(child) for name, child in value.items()}
+    return tuple(map(_generalize, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _form_of_clock(match: re.Match[str]) -> str:
+    if not match["clock"]:
+        return ""
+    between = re.match(r"[ T]|, | at ", match["clock"])
+    return f"{between[0] if between else ' '}HH:MM{':SS' if match['second'] else ''}"
