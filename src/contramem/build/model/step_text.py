@@ -61,7 +61,8 @@ def result_text(step: Step) -> str:
     if step.error:
         return f" -> error: {quote_words(step.error)}"
     if step.form is not None and step.form.kind == "text" and step.returned != str(step.form):
-        return f" -> {quote_words(step.returned)}"
+        is_value = PLACEHOLDER.fullmatch(step.returned) is not None
+        return f" -> {step.returned if is_value else quote_words(step.returned)}"
     return f" -> {flatten(step.returned)}" if step.returned and not step.speaks else ""
 
 

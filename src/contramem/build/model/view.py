@@ -35,7 +35,7 @@ DEGRADATIONS = (
     "messages, notifications and feedback beyond their first 160 characters",
 )
 """What is left out, first to last, until the text fits."""
-MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 5, 4, 3
+MAX_SHARED, MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 3, 5, 4, 3
 MAX_TEXT_CHARS, SHORT_TEXT_CHARS = 600, 160
 NEARLY_EQUAL = 0.6
 """The share of words that two messages must have in common to be told as one."""
@@ -227,9 +227,8 @@ def _reaches_the_agent(step: Step) -> bool:
 
 
 def _hints(packet: Packet, shared: Sequence[SharedHint], *, few: bool) -> Iterator[str]:
-    for hint in shared:
-        if hint.concerns(packet):
-            yield f"  across tasks: {hint}"
+    for hint in [hint for hint in shared if hint.concerns(packet)][:MAX_SHARED]:
+        yield f"  across tasks: {hint}"
     for signal in _drop_repeated(packet.signals)[: FEW_HINTS if few else MAX_SIGNALS]:
         cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:6])
         yield f"  signal ({signal.axis}): {flatten(signal.statement)}{f' [{cites}]' if cites else ''}"
