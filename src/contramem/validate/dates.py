@@ -6,6 +6,7 @@ Dates stay readable in packets, because procedures turn on them. On a card each 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, TypeVar
 
 from contramem.bank.card import SkillDelta
@@ -41,15 +42,15 @@ def write_dates_as_forms(text: Text) -> Text:
 def _generalize(value: Any) -> Any:
     if isinstance(value, str):
         for pattern, form in _FORMS:
-            value = pattern.sub(lambda match, form=form: form + _form_of_clock(match), value)
+            value = pattern.sub(partial(_form_of, form), value)
         return value
     if isinstance(value, dict):
         return {name: _generalize(child) for name, child in value.items()}
     return tuple(map(_generalize, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _form_of_clock(match: re.Match[str]) -> str:
+def _form_of(day: str, match: re.Match[str]) -> str:
     if not match["clock"]:
-        return ""
+        return day
     between = re.match(r"[ T]|, | at ", match["clock"])
-    return f"{between[0] if between else ' '}HH:MM{':SS' if match['second'] else ''}"
+    return f"{day}{between[0] if between else ' '}HH:MM{':SS' if match['second'] else ''}"

@@ -285,9 +285,9 @@ class ModelAuthor:
         )
 
     def _wrong_with(self, patch: Patch, candidate: Candidate, packet: Packet, bank: Bank) -> list[str]:
-        cards = [card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)]
-        neighbours = set(cards)
-        if isinstance(patch, (Amend, Narrow)) and patch.retained_card_id in cards[FULL_CARDS:]:
+        listed = [card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)]
+        neighbours = set(listed)
+        if isinstance(patch, (Amend, Narrow)) and patch.retained_card_id in listed[FULL_CARDS:]:
             return [f"{patch.retained_card_id} was listed in brief only: it can be named by NOOP and MERGE."]
         if strange := sorted(set(patch.target_card_ids) - neighbours):
             return [f"{', '.join(strange)} is none of the cards that were listed."]
