@@ -53,4 +53,5 @@ class _GuidedTool(BaseTool[Any, Any]):
         return note_result(self._run, self.name, dict(args), result)
 
     def return_value_as_string(self, value: Any) -> str:
-        return self._tool.return_value_as_string(value)
+        text: str = self._tool.return_value_as_string(value)
+        return text
