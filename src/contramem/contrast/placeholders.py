@@ -17,7 +17,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from contramem.contrast.form import is_field
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import names_where
-from contramem.contrast.sightings import Sightings, Span
+from contramem.contrast.sightings import MAX_SCANNED_CHARS, Sightings, Span
 from contramem.contrast.value_keys import (
     Key,
     classify_value,
@@ -85,7 +85,10 @@ class Placeholders:
     def prose(self, text: str) -> str:
         """A text that a call was given, with the values in it replaced: its own words stay, where they are several."""
         composed = compose_accents(text)
-        return self.text(text) if len(composed.split()) < MIN_PROSE_WORDS else self._redact(composed, whole=False)
+        # In a text that was too long to be scanned for values nothing but itself is known.
+        if len(composed) > MAX_SCANNED_CHARS or len(composed.split()) < MIN_PROSE_WORDS:
+            return self.text(text)
+        return self._redact(composed, whole=False)
 
     def originals(self) -> dict[str, str]:
         """Placeholder -> value. For validators that must prove a value absent; never for anything that is kept."""
