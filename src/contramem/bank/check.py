@@ -145,7 +145,7 @@ def _read_everything(path: Path) -> _Salvage:
             salvage.damage += _complaints_of_sqlite(connection)
             for table, columns in TABLES.items():
                 salvage.rows[table] = list(_rows(connection, table, columns, salvage.damage))
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
         salvage.damage.append(f"the file cannot be opened ({error})")
     return salvage
 
@@ -155,7 +155,7 @@ def _complaints_of_sqlite(connection: sqlite3.Connection) -> Iterator[str]:
         for (complaint,) in connection.execute(f"PRAGMA integrity_check({MAX_COMPLAINTS})"):
             if complaint != "ok":
                 yield str(complaint)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a complaint may quote damaged names
         yield f"SQLite cannot check the file ({error})"
 
 
@@ -174,7 +174,7 @@ def _rows(connection: sqlite3.Connection, table: str, columns: str, damage: list
                     return
                 seen.add(rowid)
                 yield tuple(row)
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
             damage.append(f"table {table} cannot be read to its end ({error})")
         else:
             return
@@ -183,7 +183,7 @@ def _rows(connection: sqlite3.Connection, table: str, columns: str, damage: list
 def _pragma(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
     try:
         return connection.execute(f"PRAGMA table_info({table})").fetchall()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return []
 
 
