@@ -96,6 +96,10 @@ def sole_writer(connection: Connection, where: str) -> Iterator[bool]:
             yield free
 
 
+MAX_TRIES = 100
+"""At a lock file that comes and goes. Whoever fails as often finds others at work."""
+
+
 @contextmanager
 def sole_holder(path: Path) -> Iterator[bool]:
     """Hold the lock file at `path`, if it is free, until this block or this process ends; then remove it."""
@@ -109,7 +113,9 @@ def sole_holder(path: Path) -> Iterator[bool]:
 
 
 def _try_lock(path: Path, open_files: ExitStack) -> bool:
-    while True:
+    """Lock the file that is at `path`. The last holder may remove it after we opened it: then others lock a new one,
+    and so must we."""
+    for left in reversed(range(MAX_TRIES)):
         inode = _inode(path)
         # An empty database: SQLite knows how to lock a file on every platform.
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
@@ -120,12 +126,13 @@ def _try_lock(path: Path, open_files: ExitStack) -> bool:
             kind = error.sqlite_errorcode & 0xFF
             if kind == sqlite3.SQLITE_BUSY:
                 return False
-            if kind != sqlite3.SQLITE_IOERR or _is_still(path, inode):
+            if kind != sqlite3.SQLITE_IOERR or not left:  # SQLite fails so when the file goes while it is opened
                 raise
-        # The last holder may have removed the file after we opened it: then others lock a new one, and so must we.
-        if _is_still(path, inode):
-            return True
+        else:
+            if inode is not None and _inode(path) == inode:
+                return True
         connection.close()
+    return False
 
 
 def _inode(path: Path) -> int | None:
@@ -133,10 +140,6 @@ def _inode(path: Path) -> int | None:
         return path.stat().st_ino
     except FileNotFoundError:
         return None
-
-
-def _is_still(path: Path, inode: int | None) -> bool:
-    return inode is not None and _inode(path) == inode
 
 
 def _remove(path: Path) -> None:
