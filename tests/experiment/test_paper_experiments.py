@@ -72,7 +72,7 @@ def test_the_appworld_experiment_is_killed_goes_on_and_ends_with_table_2(tmp_pat
         finish(file, out)
         assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
     table = (out / "paper.md").read_text()
-    assert "| Target | Method | TGC test_normal | SGC test_normal | Δ Base |" in table
+    assert "| Target | Method | TGC test_normal | SGC test_normal | Δ Base test_normal |" in table
     assert "| Target macro | contramem |" in table
 
 
