@@ -33,8 +33,10 @@ from contramem.contrast.collection import learn_vocabulary, select_packets
 from contramem.contrast.packet import Packet
 from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
+from contramem.engine import Engine
 from contramem.errors import UsageError
 from contramem.pipeline import build_bank
+from contramem.progress import Progress
 from contramem.study.ask import DEFAULT_LOG
 from contramem.study.run_cache import open_study
 from contramem.traces.pool import Pool
@@ -122,37 +124,7 @@ def build(
             raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
         _build_by_model(paths, options, where, choice, by_model, engine_choice, as_json)
         return
-    check_free(where)
-    tools: dict[str, Tool] = {}
-    with (
-        read_pool(paths, options, sources, tools) as every,
-        limit_rollouts(every, rollouts) as pool,
-        engine_choice.open() as engine,
-        progress() as tell,
-    ):
-        vocabulary = learn_vocabulary(pool, engine, tell)
-        selection = select_packets(pool, vocabulary, engine, tell, max_tasks)
-        packets = selection.packets()
-        writer = _author(vocabulary, deltas_from, packets)
-        with open_store(where, create=True) as store:
-            report = build_bank(
-                packets,
-                store,
-                writer,
-                Validator(vocabulary.closed),
-                only=only,
-                append_only=append_only,
-                grade=grade,
-                reassesses=choice.reassesses,
-                tools=tools,
-                on_progress=tell,
-                engine=engine,
-            )
-            bank = store.bank()
-    if as_json:
-        print_json(_as_json(report, bank, selection))
-    else:
-        _show(report, bank, selection, where)
+    _build_by_rules(paths, options, where, choice, engine_choice, grade, deltas_from, as_json)
 
 
 class Choice(NamedTuple):
@@ -179,6 +151,67 @@ def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
         raise UsageError(f"--deltas-from {deltas_from} is the bank itself. Give --bank a different store.")
 
 
+class SelectedRuns(NamedTuple):
+    """What a build learns from, and what it works with while the runs are open."""
+
+    vocabulary: Vocabulary
+    selection: Selection
+    tools: dict[str, Tool]
+    engine: Engine
+    tell: Progress
+
+
+@contextmanager
+def _select_runs(
+    paths: tuple[Path, ...], options: ReadOptions, choice: Choice, engine_choice: EngineChoice
+) -> Iterator[SelectedRuns]:
+    tools: dict[str, Tool] = {}
+    with (
+        read_pool(paths, options, choice.sources, tools) as every,
+        limit_rollouts(every, choice.rollouts) as pool,
+        engine_choice.open() as engine,
+        progress() as tell,
+    ):
+        vocabulary = learn_vocabulary(pool, engine, tell)
+        selection = select_packets(pool, vocabulary, engine, tell, choice.max_tasks)
+        yield SelectedRuns(vocabulary, selection, tools, engine, tell)
+
+
+def _build_by_rules(
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    where: str,
+    choice: Choice,
+    engine_choice: EngineChoice,
+    grade: Grade,
+    deltas_from: str | None,
+    as_json: bool,
+) -> None:
+    check_free(where)
+    with _select_runs(paths, options, choice, engine_choice) as runs:
+        packets = runs.selection.packets()
+        writer = _author(runs.vocabulary, deltas_from, packets)
+        with open_store(where, create=True) as store:
+            report = build_bank(
+                packets,
+                store,
+                writer,
+                Validator(runs.vocabulary.closed),
+                only=choice.only,
+                append_only=choice.append_only,
+                grade=grade,
+                reassesses=choice.reassesses,
+                tools=runs.tools,
+                on_progress=runs.tell,
+                engine=runs.engine,
+            )
+            bank = store.bank()
+    if as_json:
+        print_json(_as_json(report, bank, runs.selection))
+    else:
+        _show(report, bank, runs.selection, where)
+
+
 def _build_by_model(
     paths: tuple[Path, ...],
     options: ReadOptions,
@@ -191,25 +224,17 @@ def _build_by_model(
     with build_model.open_chosen_model(by_model) as model:
         if not by_model.dry_run:
             check_free(where)
-        tools: dict[str, Tool] = {}
-        with (
-            read_pool(paths, options, choice.sources, tools) as every,
-            limit_rollouts(every, choice.rollouts) as pool,
-            engine_choice.open() as engine,
-            progress() as tell,
-        ):
-            vocabulary = learn_vocabulary(pool, engine, tell)
-            selection = select_packets(pool, vocabulary, engine, tell, choice.max_tasks)
-        packets = selection.packets()
-        plan = BuildPlan(packets, tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
-        checks = Validator(vocabulary.closed)
+        with _select_runs(paths, options, choice, engine_choice) as runs:
+            packets = runs.selection.packets()
+        plan = BuildPlan(packets, runs.tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
+        checks = Validator(runs.vocabulary.closed)
         if by_model.dry_run:
             _foresee(plan, where, by_model, checks, as_json)
             return
         with open_store(where, create=True) as store:
             account = build_model.run(plan, store, model, by_model, checks)
             bank = store.bank()
-    _show_built(account, bank, selection, where, by_model, as_json)
+    _show_built(account, bank, runs.selection, where, by_model, as_json)
 
 
 def _show_built(
