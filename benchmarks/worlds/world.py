@@ -86,7 +86,9 @@ class HouseRule:
     name: str
     """What `Session.breaks` is asked about."""
     kind: str
-    """condition, form, source, choice, unit, cap, constant, order, each, once, or not to act."""
+    """condition, several conditions, exception, deadline, weekday, form, source, joined (a source that another record
+    points at), choice, unit, cap, constant, letter (what a text must or must not say), order, each, once, or
+    not to act."""
     says: str
     guard: str
     """One guard that states it; others may do so as well (worlds/house_rules.py)."""

@@ -16,7 +16,9 @@ from worlds.claims import claims_of, is_found, is_true, naive  # type: ignore[im
 from worlds.clinic import Clinic  # type: ignore[import-not-found]
 from worlds.cluster import Cluster  # type: ignore[import-not-found]
 from worlds.greenhouse import Greenhouse  # type: ignore[import-not-found]
+from worlds.harbour import Harbour  # type: ignore[import-not-found]
 from worlds.house_rules import Reference  # type: ignore[import-not-found]
+from worlds.insurer import Insurer  # type: ignore[import-not-found]
 from worlds.laboratory import Laboratory  # type: ignore[import-not-found]
 from worlds.world import Session, runs  # type: ignore[import-not-found]
 
@@ -83,7 +85,9 @@ def test_comparing_call_names_finds_an_order_that_only_passing_runs_keep() -> No
     assert found == {("precedence", "cordon_node", "drain_node"), ("response", "drain_node", "cordon_node")}
 
 
-@pytest.mark.parametrize("world", [Laboratory, Greenhouse])
+@pytest.mark.parametrize(
+    "world", [*(pytest.param(world, marks=pytest.mark.slow) for world in (Laboratory, Insurer, Harbour)), Greenhouse]
+)
 def test_each_house_rule_can_be_stated_by_a_guard(world: Any) -> None:
     reference = Reference(world)
     for rule in world.house_rules:
