@@ -103,7 +103,8 @@ def make_app(server: Server) -> Starlette:
                 await stack.enter_async_context(hosted.running())
             yield
 
-    routes: list[BaseRoute] = [
+    routes: list[BaseRoute] = [  # tried in this order, so what agents wait for comes first
+        *(Route(route.path, _api(server, route), methods=[route.method], name=route.name) for route in api.ROUTES),
         Route("/", _front(server)),
         Route("/login", _log_in(server), methods=["GET", "POST"]),
         Route("/logout", _log_out(server), methods=["POST"]),
@@ -113,7 +114,6 @@ def make_app(server: Server) -> Starlette:
         Route("/static/{name}", _static),
         Route("/openapi.json", _openapi),
         *(Mount(f"/mcp/{name}", _guard(server, hosted, name)) for name, hosted in mcp.items()),
-        *(Route(route.path, _api(server, route), methods=[route.method], name=route.name) for route in api.ROUTES),
         *(Route(page.path, _page(server, page), methods=[page.method]) for page in PAGES),
     ]
     handlers: dict[Any, Any] = {Denied: _deny, ContramemError: _fail, HTTPException: _http_error}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from functools import lru_cache
 from time import monotonic, perf_counter
 from urllib.parse import urlsplit
 
@@ -115,6 +116,7 @@ def _limited(receive: Receive, limit: int) -> Receive:
     return limited
 
 
+@lru_cache(maxsize=256)
 def _host_name(host: str) -> str:
     """Without the port; an IPv6 address without its brackets."""
     return urlsplit(f"//{host}").hostname or "" if host else ""

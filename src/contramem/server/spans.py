@@ -1,5 +1,5 @@
 """An OpenTelemetry span for each request, where the extra `otel` is installed. Whoever starts the server says where
-spans go, for example with `opentelemetry-instrument`; without that they go nowhere and cost next to nothing."""
+spans go, for example with `opentelemetry-instrument`; without that none are made."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class Spans:
             from opentelemetry import trace
         except ImportError:
             return
-        self._tracer = trace.get_tracer("contramem.server", tracer_provider=provider)
+        provider = provider or trace.get_tracer_provider()
+        if not isinstance(provider, trace.ProxyTracerProvider):  # which stands for "nobody has said where spans go"
+            self._tracer = trace.get_tracer("contramem.server", tracer_provider=provider)
 
     @contextmanager
     def span(self, method: str, headers: Mapping[bytes, bytes]) -> Iterator[RequestSpan]:
