@@ -27,8 +27,6 @@ errors.py has every error, drawn as a tree.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 TYPE_CHECKING = False  # as `typing` has it, which takes a tenth of the time that a hook may take
 if TYPE_CHECKING:
     from typing import Any
@@ -94,6 +92,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
+        from importlib import import_module
+
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'contramem' has no attribute {name!r}")
 

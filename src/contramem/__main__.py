@@ -1,6 +1,19 @@
-"""`python -m contramem`, for where the script is not on the path."""
+"""The program `contramem`, also as `python -m contramem`."""
 
-from contramem.cli import main
+import sys
+
+
+def main() -> None:
+    """The command line, or an event of a coding agent, which must not wait for a command line library to load."""
+    if sys.argv[1:3] == ["hook", "--bank"]:
+        from contramem.inject.hook.client import main as answer_event
+
+        answer_event(sys.argv[2:])
+        return
+    from contramem.cli import main as run_command
+
+    run_command()
+
 
 if __name__ == "__main__":  # worker processes import this module too
     main()

@@ -67,7 +67,7 @@ def hook(
         click.echo("contramem hook: name the bank with --bank.", err=True)
         return
     try:
-        serve(HookOptions(bank, state, profile, log, record), sys.stdin.read())
+        serve(HookOptions(bank, state, profile, log, record), sys.stdin.buffer.read())
     except Exception as error:
         complain(error)
 

@@ -1,7 +1,5 @@
 """The kill switch. In a file of its own, so that a hook can ask it without loading anything else."""
 
-from __future__ import annotations
-
 import os
 
 OFF = "CONTRAMEM_OFF"

@@ -1,4 +1,5 @@
 import sys
+import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -7,7 +8,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from contramem.inject.adapters.starter import Starter
-from contramem.inject.hook.place import HookOptions
+from contramem.inject.hook.place import HookOptions, HookPlace
+from contramem.inject.hook.server import HookServer, sessions_of
 from contramem.inject.hook.sessions import HookSessions
 from contramem.inject.hook.wire import end
 
@@ -35,3 +37,22 @@ def state():
 @pytest.fixture
 def options(bank_path, state):
     return HookOptions(str(bank_path), state)
+
+
+@pytest.fixture
+def serve(options):
+    """Starts a server that ends with the test."""
+    servers = []
+
+    def start(**how):
+        place = HookPlace.of(options)
+        server = HookServer(place, sessions_of(options, place), **how)
+        thread = threading.Thread(target=server.serve_until_idle)
+        thread.start()
+        servers.append((server, thread))
+        return server, thread
+
+    yield start
+    end(HookPlace.of(options).address)
+    for _, thread in servers:
+        thread.join()

@@ -1,10 +1,12 @@
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
 from contramem.errors import UsageError
-from contramem.inject.hook.place import HookOptions, HookPlace, private_folder
+from contramem.inject.hook.client import private_folder
+from contramem.inject.hook.place import HookOptions, HookPlace
 
 
 def test_old_files_are_cleared_away(tmp_path):
@@ -37,13 +39,13 @@ def test_a_problem_is_known_until_it_is_solved_or_old(tmp_path):
 
 def test_the_files_of_a_user_are_in_a_folder_that_nobody_else_can_write(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    folder = private_folder()
+    folder = Path(private_folder())
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     folder.chmod(0o777)
     with pytest.raises(UsageError, match="others can write here"):
-        private_folder()
+        HookPlace.of(HookOptions("bank.jsonl"))
 
 
 def test_options_are_read_as_they_are_written(tmp_path):
     options = HookOptions("bank.jsonl", tmp_path, "small", tmp_path / "log", tmp_path / "record")
-    assert vars(HookOptions.parse(options.arguments)) == vars(options)
+    assert HookOptions.parse(options.arguments) == options

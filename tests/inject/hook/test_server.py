@@ -1,33 +1,13 @@
-import threading
-
 import pytest
 from hook_events import context, event, prompt, to_bytes
 
 from contramem.bank.bank import Bank
 from contramem.bank.frozen import write_frozen
+from contramem.inject.hook.client import ask
 from contramem.inject.hook.place import HookOptions, HookPlace
 from contramem.inject.hook.server import HookServer, sessions_of
-from contramem.inject.hook.wire import HookAddress, ask, end
+from contramem.inject.hook.wire import HookAddress, end
 from contramem.traces.read import read_traces
-
-
-@pytest.fixture
-def serve(options):
-    """Starts a server that ends with the test."""
-    servers = []
-
-    def start(**how):
-        place = HookPlace.of(options)
-        server = HookServer(place, sessions_of(options, place), **how)
-        thread = threading.Thread(target=server.serve_until_idle)
-        thread.start()
-        servers.append((server, thread))
-        return server, thread
-
-    yield start
-    end(HookPlace.of(options).address)
-    for _, thread in servers:
-        thread.join()
 
 
 @pytest.mark.parametrize("unix", [True, False])

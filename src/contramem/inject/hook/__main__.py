@@ -1,8 +1,7 @@
-"""The process that Claude Code and Codex start at every event: asks the resident process, or answers by itself.
+"""Answers an event that found no resident process: starts one and asks it, or answers by itself.
 
-It runs often, so it imports next to nothing. Whatever goes wrong, the agent goes on: exit 0, and the user, not the
-model, is told once a session what is broken. A resident process that is late, or that cannot be had, costs time and
-never the guidance.
+Whatever goes wrong, the agent goes on: exit 0, and the user, not the model, is told once a session what is broken. A
+resident process that is late, or that cannot be had, costs time and never the guidance.
 
     python -m contramem.inject.hook --bank bank.jsonl      as `contramem hook`, without its command line library
 """
@@ -14,8 +13,8 @@ from collections.abc import Sequence
 from time import sleep
 
 from contramem.errors import UsageError
+from contramem.inject.hook.client import REFUSED, ask
 from contramem.inject.hook.place import HookOptions, HookPlace
-from contramem.inject.hook.wire import REFUSED, ask
 from contramem.inject.switch import is_switched_off
 
 WAIT_S = 3.0
@@ -26,7 +25,7 @@ LOOK_S = 0.02
 def main(arguments: Sequence[str] | None = None) -> None:
     """Answer one event. Never raises, and never ends with 2, which Claude Code and Codex take as an order to stop."""
     try:
-        serve(HookOptions.parse(sys.argv[1:] if arguments is None else arguments), sys.stdin.read())
+        serve(HookOptions.parse(sys.argv[1:] if arguments is None else arguments), sys.stdin.buffer.read())
     except Exception as error:
         complain(error)
 
@@ -35,12 +34,11 @@ def complain(error: Exception) -> None:
     print(f"contramem hook: {' '.join(str(error).split()) or type(error).__name__}", file=sys.stderr)
 
 
-def serve(options: HookOptions, text: str) -> None:
+def serve(options: HookOptions, event: bytes) -> None:
     """Print the answer to an event, which is JSON; print nothing where there is nothing to say."""
     if is_switched_off():
         return
     place = HookPlace.of(options)
-    event = text.encode("utf-8", "surrogatepass")
     answer = _ask_resident(options, place, event)
     if answer is None:
         answer = _answer_here(options, place, event)

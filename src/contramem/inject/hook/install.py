@@ -17,6 +17,9 @@ Client: TypeAlias = Literal["claude-code", "codex"]
 Change: TypeAlias = Literal["added", "updated", "unchanged", "removed"]
 
 MODULE = "contramem.inject.hook"
+CLIENT = "import sys; sys.path.append(sys.argv.pop(1)); from contramem.inject.hook.client import main; main()"
+"""Run with `-I -S`, which halves the time that Python takes to start, and told where contramem is. Never a path of a
+script: Python ends with 2 where that is gone, which Claude Code and Codex take as an order to stop."""
 TIMEOUT_S = 30
 Events: TypeAlias = Mapping[str, str | None]
 _BOTH: Events = {"SessionStart": None, "UserPromptSubmit": None, "PreToolUse": "*", "PostToolUse": "*", "Stop": None}
@@ -50,7 +53,9 @@ def settings_path(client: Client, project: Path, shared: bool = False) -> Path:
 
 def hook_command(bank: Path, options: Mapping[str, str | None]) -> str:
     """The command line of the hook, by this Python: a client starts it wherever it likes, with whatever PATH."""
-    return shlex.join([sys.executable, "-m", MODULE, "--bank", str(bank.resolve()), *_option_arguments(options)])
+    packages = str(Path(__file__).parents[3])
+    python = [sys.executable, "-I", "-S", "-c", CLIENT, packages]
+    return shlex.join([*python, "--bank", str(bank.resolve()), *_option_arguments(options)])
 
 
 def shared_command(bank: Path, project: Path, options: Mapping[str, str | None]) -> str:

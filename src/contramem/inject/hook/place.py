@@ -1,19 +1,15 @@
-"""What a hook was told on its command line, and the files it keeps: in a folder that only this user can write.
-
-Every event loads this file, so it imports little.
-"""
+"""What a hook was told on its command line, and the files it keeps: in a folder that only this user can write."""
 
 from __future__ import annotations
 
 import os
-import stat
-import sys
 from collections.abc import Sequence
-from hashlib import sha256
+from dataclasses import dataclass
 from pathlib import Path
 from time import time
 
 from contramem.errors import UsageError
+from contramem.inject.hook.client import address_path, digest, parse_options, private_folder, setup_name
 
 KEPT_S = 3 * 24 * 3600
 """Files that nothing happened to for longer are cleared away."""
@@ -21,47 +17,39 @@ AGAIN_S = 300
 """A setup that did not work is tried again after this, or when the bank changes."""
 START_S = 60
 """A resident process that does not listen after this is started again."""
-_FILES = ("--state", "--log", "--record")
 
 
+@dataclass(frozen=True)
 class HookOptions:
-    """The options of the command. A plain class: `typing` and `dataclasses` would double what an event costs."""
+    """The options of the command."""
 
-    def __init__(
-        self,
-        bank: str,
-        state: Path | None = None,
-        profile: str | None = None,
-        log: Path | None = None,
-        record: Path | None = None,
-    ) -> None:
-        """`state` is where the hook keeps its files; None is a private folder of this user. `log` is an inject log, in
-        which a session is a run. `record` is a file that sessions are recorded in, as traces that `contramem build`
-        reads."""
-        self.bank, self.state, self.profile, self.log, self.record = bank, state, profile, log, record
+    bank: str
+    state: Path | None = None
+    """Where the hook keeps its files. None: a private folder of this user."""
+    profile: str | None = None
+    log: Path | None = None
+    """An inject log, in which a session is a run."""
+    record: Path | None = None
+    """A file that sessions are recorded in, as traces that `contramem build` reads."""
 
     @classmethod
     def parse(cls, arguments: Sequence[str]) -> HookOptions:
         """The options of a command line."""
-        values: dict[str, str] = {}
-        words = list(arguments)
-        while words:
-            name = words.pop(0)
-            if name == "--batches":  # written by older installs
-                continue
-            if name not in ("--bank", "--profile", *_FILES) or not words:
-                raise UsageError(f"unknown option {name!r}, or it lacks its value.")
-            values[name] = words.pop(0)
-        if not values.get("--bank"):
-            raise UsageError("name the bank with --bank.")
-        state, log, record = (Path(values[name]) if values.get(name) else None for name in _FILES)
-        return cls(values["--bank"], state, values.get("--profile"), log, record)
+        try:
+            given = parse_options(arguments)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        state, log, record = (Path(given[name]) if name in given else None for name in ("--state", "--log", "--record"))
+        return cls(given["--bank"], state, given.get("--profile"), log, record)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """As on a command line, by name."""
+        return {f"--{name}": str(value) for name, value in vars(self).items() if value}
 
     @property
     def arguments(self) -> list[str]:
-        given = {"--bank": self.bank, "--state": self.state, "--profile": self.profile}
-        given |= {"--log": self.log, "--record": self.record}
-        return [str(word) for name, value in given.items() if value for word in (name, value)]
+        return [word for pair in self.named.items() for word in pair]
 
 
 class HookPlace:
@@ -73,20 +61,16 @@ class HookPlace:
     @classmethod
     def of(cls, options: HookOptions) -> HookPlace:
         try:
-            bank = os.stat(options.bank)  # noqa: PTH116 - one call, at every event
-            version = f"{bank.st_mtime_ns} {bank.st_size}"
-        except OSError:
-            version = "absent"
-        parts = (Path(options.bank).absolute(), version, options.profile, options.log, options.record)
-        code = Path(__file__).stat().st_mtime_ns
-        place = cls(options.state or private_folder(), _digest("\0".join(map(str, (*parts, code)))))
-        place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return place
+            folder = options.state or Path(private_folder())
+        except PermissionError as error:
+            raise UsageError(str(error)) from error
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return cls(folder, setup_name(options.named))
 
     @property
     def address(self) -> Path:
         """Where the resident process says how it can be reached."""
-        return self.folder / f"address-{self.name}"
+        return Path(address_path(str(self.folder), self.name))
 
     @property
     def counts(self) -> Path:
@@ -102,7 +86,7 @@ class HookPlace:
         return self.folder / f"problem-{self.name}.txt"
 
     def journal(self, session_id: str) -> Path:
-        return self.folder / f"session-{_digest(self.name + session_id)}.jsonl"
+        return self.folder / f"session-{digest(self.name + session_id)}.jsonl"
 
     def claim_start(self) -> bool:
         """Is it for this process to start the resident one? Of several that ask at once, one is told so."""
@@ -136,7 +120,7 @@ class HookPlace:
 
     def is_first_warning(self, session_id: str) -> bool:
         """Has this session not been told yet? Of several processes that ask at once, one is told so."""
-        return _create(self.folder / f"warned-{_digest(self.name + session_id)}")
+        return _create(self.folder / f"warned-{digest(self.name + session_id)}")
 
     def clear_old(self) -> None:
         """Remove what old sessions and old banks left."""
@@ -145,22 +129,6 @@ class HookPlace:
             for path in self.folder.glob(kind):
                 if _changed(path) < before:
                     path.unlink(missing_ok=True)
-
-
-def private_folder() -> Path:
-    """A folder of this user. What stands in it is shown to agents, so nobody else may write there."""
-    if sys.platform == "win32":
-        folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "contramem-hook"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-    user = os.getuid()
-    # As tempfile.gettempdir, which loads a dozen modules.
-    folder = Path(os.environ.get("TMPDIR") or "/tmp") / f"contramem-hook-{user}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o022:
-        raise UsageError(f"{folder}: others can write here. Choose a folder of your own with --state.")
-    return folder
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -186,7 +154,3 @@ def _changed(path: Path) -> float:
         return path.lstat().st_mtime
     except OSError:
         return 0.0
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

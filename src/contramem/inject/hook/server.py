@@ -19,10 +19,11 @@ from typing import Any
 from contramem.counting import keep_counts
 from contramem.errors import ContramemError, UsageError
 from contramem.inject.adapters.starter import Starter
+from contramem.inject.hook.client import REFUSED, ask
 from contramem.inject.hook.journal import JournaledSessions, SessionLog, SessionRecording
 from contramem.inject.hook.place import HookOptions, HookPlace, write_whole
 from contramem.inject.hook.sessions import HookSessions
-from contramem.inject.hook.wire import END, HAS_UNIX_SOCKETS, PROBE, REFUSED, HookAddress, ask, listen
+from contramem.inject.hook.wire import END, HAS_UNIX_SOCKETS, PROBE, HookAddress, listen
 from contramem.inject.loaded_bank import bank_at
 from contramem.inject.run import Memory
 

@@ -1,4 +1,4 @@
-"""How the process of an event and the resident one talk: one event a connection, answered with one line.
+"""Where a resident process listens: one event a connection, answered with one line. client.py asks.
 
 A Unix socket in the private folder, where there are such and its path is not too long for one; else a port of this
 machine, and a key that stands beside it in the private folder: other users could reach the port, but cannot read that.
@@ -11,10 +11,9 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
+from contramem.inject.hook.client import ask, read_address
+
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
-CONNECT_S = 2
-ANSWER_S = 8
-"""A resident process that takes longer is not waited for: whoever asks answers by itself."""
 MAX_PATH_BYTES = 100
 """Of the path of a Unix socket. Linux takes 107 bytes, macOS 103."""
 KEY_BYTES = 16
@@ -22,8 +21,6 @@ PROBE = b""
 """Asks whether somebody listens."""
 END = b"end"
 """Asks the resident process to end."""
-REFUSED = b"!"
-"""Begins the answer to what cannot be answered; the reason follows."""
 
 
 class HookAddress:
@@ -35,24 +32,13 @@ class HookAddress:
     @classmethod
     def read(cls, file: Path) -> HookAddress | None:
         try:
-            path, port, key = file.read_text(encoding="utf-8").split("\n")
-            return cls(path, int(port), key)
+            return cls(*read_address(file))
         except (OSError, ValueError):
             return None
 
     @property
     def text(self) -> str:
         return f"{self.path}\n{self.port}\n{self.key}"
-
-    def connect(self) -> socket.socket:
-        connection = socket.socket(socket.AF_UNIX if self.path else socket.AF_INET)
-        try:
-            connection.settimeout(CONNECT_S)
-            connection.connect(self.path or ("127.0.0.1", self.port))
-        except OSError:
-            connection.close()
-            raise
-        return connection
 
 
 def listen(folder: Path, name: str, *, unix: bool = HAS_UNIX_SOCKETS) -> tuple[socket.socket, HookAddress]:
@@ -73,23 +59,6 @@ def _listening(server: socket.socket, where: str | tuple[str, int]) -> socket.so
         server.close()
         raise
     return server
-
-
-def ask(address_file: Path, event: bytes) -> bytes | None:
-    """The answer of the resident process, which may be empty. None: it did not answer."""
-    address = HookAddress.read(address_file)
-    if address is None:
-        return None
-    try:
-        with address.connect() as connection:
-            connection.settimeout(ANSWER_S)
-            connection.sendall(address.key.encode() + b"\n" + event)
-            connection.shutdown(socket.SHUT_WR)
-            with connection.makefile("rb") as file:
-                reply = file.read()
-    except OSError:
-        return None
-    return reply[:-1] if reply.endswith(b"\n") else None  # an answer that broke off is none
 
 
 def end(address_file: Path) -> None:
