@@ -37,7 +37,7 @@ def gallery() -> str:
 def _cards(store: Store) -> Iterator[str]:
     for held in best(store):
         yield f"{card_markdown(held.card).rstrip()}\n"
-        yield f"*{held.card.card_id} rests on {held.footing}.*\n"
+        yield f"*{held.card.card_id} rests on {held.support}.*\n"
         if isinstance(held.card, SkillCard):
             yield _runs(store, held)
 
@@ -53,8 +53,8 @@ def best(store: Store) -> list[BankEntry]:
 
 
 def _evidence(held: BankEntry) -> tuple[int, int, str]:
-    runs = sum(counts.held + counts.broken for counts in held.footing.support.values())
-    return len(held.footing.tasks), runs, held.card.card_id
+    runs = sum(counts.held + counts.broken for counts in held.support.guard_counts.values())
+    return len(held.support.tasks), runs, held.card.card_id
 
 
 def _fullness(held: BankEntry) -> tuple[int, int, str]:

@@ -63,11 +63,11 @@ KEEP_EXCEPTION = SkillDelta(
     guards=("precedence(EmailClientV2.search_emails, EmailClientV2.delete_email)",),
 )
 
-FOOTING = CardSupport(
+SUPPORT = CardSupport(
     tasks=("email/7", "email/9"),
     sources=("model-a", "model-b"),
     taught_by=("1f0c", "77ab"),
-    support={KEEP_EXCEPTION.guards[0]: GuardSupport(held=3, broken=2)},
+    guard_counts={KEEP_EXCEPTION.guards[0]: GuardSupport(held=3, broken=2)},
 )
 
 RUNS = (
@@ -95,7 +95,7 @@ def amend(card_id: str, text: SkillDelta) -> Amend:
     )
 
 
-def decide(bank: Bank, patch: Patch, ability: str = "email", footing: CardSupport | None = None) -> Decision:
+def decide(bank: Bank, patch: Patch, ability: str = "email", support: CardSupport | None = None) -> Decision:
     """What a build records for `patch`."""
     return Decision(
         operation=patch.operation,
@@ -104,7 +104,7 @@ def decide(bank: Bank, patch: Patch, ability: str = "email", footing: CardSuppor
         ability=ability,
         candidate=patch.new_or_updated_card,
         patch=patch,
-        changes=bank.plan(patch, ability, footing),
+        changes=bank.plan(patch, ability, support),
         packet="9d4e",
         runs=RUNS,
     )
@@ -125,5 +125,5 @@ def refuse(bank: Bank) -> Decision:
 
 def example_bank() -> Bank:
     """The two cards of the paper."""
-    bank = Bank().apply(add(), "email", FOOTING)
+    bank = Bank().apply(add(), "email", SUPPORT)
     return bank.changed(bank.plan_function(DELETE_EMAIL, CardSupport()))

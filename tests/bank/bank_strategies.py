@@ -12,7 +12,7 @@ from contramem.bank.support import CardSupport
 ABILITIES = ("email", "travel")
 # Few words, so that the same card is met again and again.
 TEXTS = st.builds(delta, st.sampled_from(["Log in", "Ask first", "Check twice"]), st.sampled_from(["Do it.", "Wait."]))
-FOOTINGS = st.builds(
+SUPPORTS = st.builds(
     CardSupport,
     tasks=st.lists(st.sampled_from("abc"), max_size=2).map(tuple),
     scope=st.sampled_from([None, "universal"]),

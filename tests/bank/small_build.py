@@ -36,16 +36,16 @@ def build(store: Store, packets: int) -> None:
 def next_decision(bank: Bank, packet: int, place: int) -> Decision:
     """What is decided depends on the delta and on the bank so far, and on nothing else."""
     rng = Random(f"{packet}/{place}")
-    text, footing = delta(f"Rule {packet}.{place}"), CardSupport(tasks=(f"task {packet}",))
+    text, support = delta(f"Rule {packet}.{place}"), CardSupport(tasks=(f"task {packet}",))
     ids = [card.card_id for card in bank.skills]
     choice = rng.random()
     if choice < 0.1:
         return refuse(bank)
     if choice < 0.5 or len(ids) < 2:
-        return decide(bank, add(text), footing=footing)
+        return decide(bank, add(text), support=support)
     one, other = rng.sample(ids, 2)
     if choice < 0.7:
-        return decide(bank, amend(one, text), footing=bank.footing([one]) + footing)
+        return decide(bank, amend(one, text), support=bank.combine_support([one]) + support)
     if choice < 0.9:
         merge = Merge(delta_index=place, reason="one rule", target_card_ids=(one, other), retained_card_id=one)
         return decide(bank, merge)

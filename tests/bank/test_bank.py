@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bank_examples import DELETE_EMAIL, FOOTING, KEEP_EXCEPTION, add, amend, delta, example_bank
-from bank_strategies import ABILITIES, FOOTINGS, patches
+from bank_examples import DELETE_EMAIL, KEEP_EXCEPTION, SUPPORT, add, amend, delta, example_bank
+from bank_strategies import ABILITIES, SUPPORTS, patches
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -58,9 +58,9 @@ def test_patch_keeps_the_id_and_raises_the_version():
 
 def test_a_patch_that_only_adds_evidence_keeps_the_version():
     bank, one, _ = two_cards()
-    after = bank.apply(amend(one, delta("One rule")), "email", bank.footing([one]) + CardSupport(tasks=("c",)))
+    after = bank.apply(amend(one, delta("One rule")), "email", bank.combine_support([one]) + CardSupport(tasks=("c",)))
     assert after.find(one).card.version == 1
-    assert after.find(one).footing.tasks == ("a", "c")
+    assert after.find(one).support.tasks == ("a", "c")
 
 
 def test_merge_retires_all_targets_but_the_retained_and_joins_what_they_rest_on():
@@ -68,7 +68,7 @@ def test_merge_retires_all_targets_but_the_retained_and_joins_what_they_rest_on(
     after = bank.apply(merge(one, other), "email")
     assert [card.card_id for card in after.skills] == [one]
     assert after.find(other).status == "retired"
-    assert after.find(one).footing == CardSupport(tasks=("a", "b"), sources=("m",))
+    assert after.find(one).support == CardSupport(tasks=("a", "b"), sources=("m",))
 
 
 def test_noop_changes_nothing():
@@ -110,7 +110,7 @@ def test_a_retired_card_takes_no_more_patches():
 def test_a_build_may_add_evidence_to_a_pinned_card_but_not_rewrite_or_retire_it():
     bank, one, other = two_cards()
     bank = bank.changed(judge(bank, one, "PIN", person("anna")).changes)
-    assert bank.apply(amend(one, delta("One rule")), "email", CardSupport(tasks=("z",))).find(one).footing.tasks == (
+    assert bank.apply(amend(one, delta("One rule")), "email", CardSupport(tasks=("z",))).find(one).support.tasks == (
         "z",
     )
     for patch in (amend(one, delta("Another name")), merge(other, one)):
@@ -161,11 +161,11 @@ def test_a_function_card_names_one_function():
         FunctionCard(**{**fields, "card_id": "function::Calendar.delete_email"})
 
 
-def test_footings_add_up_without_counting_a_task_twice():
-    total = FOOTING + FOOTING
-    assert (total.tasks, total.sources) == (FOOTING.tasks, FOOTING.sources)
-    assert total.support[KEEP_EXCEPTION.guards[0]] == GuardSupport(held=6, broken=4)
-    assert str(FOOTING + CardSupport(contradicted_by=("email/8",))) == "2 tasks, 2 sources, contradicted by 1 task"
+def test_support_adds_up_without_counting_a_task_twice():
+    total = SUPPORT + SUPPORT
+    assert (total.tasks, total.sources) == (SUPPORT.tasks, SUPPORT.sources)
+    assert total.guard_counts[KEEP_EXCEPTION.guards[0]] == GuardSupport(held=6, broken=4)
+    assert str(SUPPORT + CardSupport(contradicted_by=("email/8",))) == "2 tasks, 2 sources, contradicted by 1 task"
 
 
 @given(st.data())
@@ -174,7 +174,7 @@ def test_any_sequence_of_patches_keeps_the_bank_sound(data):
     for _ in range(data.draw(st.integers(0, 12))):
         ability = data.draw(st.sampled_from(ABILITIES))
         patch = data.draw(patches(bank, ability))
-        after = bank.apply(patch, ability, data.draw(st.none() | FOOTINGS))
+        after = bank.apply(patch, ability, data.draw(st.none() | SUPPORTS))
         assert set(bank.entries) <= set(after.entries), "no card is ever lost"
         for card_id, held in after.entries.items():
             assert held.card.card_id == card_id

@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
-from bank_examples import DELETE_EMAIL, FOOTING, KEEP_EXCEPTION, add, amend, build_function, decide, delta, refuse
+from bank_examples import DELETE_EMAIL, KEEP_EXCEPTION, SUPPORT, add, amend, build_function, decide, delta, refuse
 from click.testing import CliRunner, Result
 
 from contramem.bank.frozen import load_frozen
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> str:
     """A build added two skill cards and a function card, reworded one skill card and refused a delta."""
     where = str(tmp_path / "bank.db")
     with open_store(where, create=True) as store, store.writing("build"):
-        store.record(decide(store.bank(), add(), footing=FOOTING))
+        store.record(decide(store.bank(), add(), support=SUPPORT))
         store.record(decide(store.bank(), add(delta())))
         second = store.bank().first_made_from("email", delta()).card.card_id
         store.record(decide(store.bank(), amend(second, delta("Log in once more"))))

@@ -10,7 +10,7 @@ from tests.made_runs import call, run
 
 from contramem.bank.acts import person
 from contramem.bank.check import check_store
-from contramem.bank.forget import ForgetSelection, forget_runs, is_task, take_over
+from contramem.bank.forget import ForgetSelection, forget_runs, take_over
 from contramem.bank.ledger import Attribution
 from contramem.bank.store import Store, open_store
 from contramem.errors import UsageError
@@ -54,7 +54,7 @@ def test_what_other_runs_teach_too_is_built_again(store: Store, tmp_path: Path) 
             learn(_runs("agent-two"), rest)  # type: ignore[arg-type]
             take_over(store, rest.bank(), rest.ledger(), Attribution(kind="rules", name="rules"))
     assert {card.card_id for card in store.bank().cards} & before
-    assert all("agent-one" not in entry.footing.sources for entry in store.bank().entries.values())
+    assert all("agent-one" not in entry.support.sources for entry in store.bank().entries.values())
 
 
 def test_forgetting_what_was_never_there_is_an_error(store: Store) -> None:
@@ -62,9 +62,3 @@ def test_forgetting_what_was_never_there_is_an_error(store: Store) -> None:
         forget_runs(store, ForgetSelection(source="nobody"), person("ann"))
     with pytest.raises(UsageError, match="say which runs"):
         ForgetSelection()
-
-
-@pytest.mark.parametrize("named", ["desk/t1#abc123", "desk/t1", "t1"])
-def test_a_task_is_named_by_its_key_or_its_id(named: str) -> None:
-    assert is_task("desk/t1#abc123", named)
-    assert not is_task("desk/t11#abc123", named)

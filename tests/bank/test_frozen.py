@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from bank_examples import DELETE_EMAIL, FOOTING, example_bank
-from bank_strategies import ABILITIES, FOOTINGS, patches
+from bank_examples import DELETE_EMAIL, SUPPORT, example_bank
+from bank_strategies import ABILITIES, SUPPORTS, patches
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,7 +40,7 @@ def test_the_header_tells_format_hash_profile_and_counts():
 
 def test_what_only_retrieval_needs_is_beside_the_card():
     card = parse_frozen(freeze(example_bank()), "bank").skills[0]
-    assert card.taught_by == FOOTING.taught_by
+    assert card.taught_by == SUPPORT.taught_by
     assert card.support == {card.guards[0]: GuardSupport(held=3, broken=2)}
     assert "model-a" not in freeze(example_bank()).decode()
 
@@ -58,7 +58,7 @@ def test_a_bank_comes_back_as_it_was_and_freezes_to_the_same_bytes(data):
     bank = Bank()
     for _ in range(data.draw(st.integers(0, 6))):
         ability = data.draw(st.sampled_from(ABILITIES))
-        bank = bank.apply(data.draw(patches(bank, ability)), ability, data.draw(FOOTINGS))
+        bank = bank.apply(data.draw(patches(bank, ability)), ability, data.draw(SUPPORTS))
     content = freeze(bank)
     shuffled = Bank(dict(data.draw(st.permutations(list(bank.entries.items())))))
     assert freeze(shuffled) == content

@@ -85,12 +85,12 @@ def test_what_the_store_learned_since_the_freeze_stays(living):
     content = freeze(living.bank)
     living.record(decide(living.bank, amend(living.id_of(delta()), delta("Later words"))))
     living.record(decide(living.bank, add(delta("A later card"))))
-    more = living.bank.footing([living.id_of()]) + CardSupport(tasks=("email/10",), taught_by=("ffff",))
-    living.record(decide(living.bank, amend(living.id_of(), KEEP_EXCEPTION), footing=more))
+    more = living.bank.combine_support([living.id_of()]) + CardSupport(tasks=("email/10",), taught_by=("ffff",))
+    living.record(decide(living.bank, amend(living.id_of(), KEEP_EXCEPTION), support=more))
     (decision,) = living.import_(reword(content, "Partition before", "Split before"))
     assert [change.card_id for change in decision.changes] == [living.id_of()]
     assert {card.title for card in living.bank.skills} == {KEEP_EXCEPTION.title, "Later words", "A later card"}
-    assert living.bank.find(living.id_of()).footing.tasks == ("email/10",)
+    assert living.bank.find(living.id_of()).support.tasks == ("email/10",)
 
 
 def test_an_edit_on_both_sides_is_a_conflict_and_nothing_is_imported(living):
@@ -122,8 +122,8 @@ def test_a_scope_can_be_edited_and_what_a_card_rests_on_cannot(living):
     content = freeze(living.bank).replace(b'"scope":null', b'"scope":"universal"')
     content = content.replace(b'"taught_by":[]', b'"taught_by":["forged"]')
     living.import_(parse_frozen(content, "bank.jsonl"))
-    footing = living.bank.find(living.id_of()).footing
-    assert (footing.scope, footing.taught_by) == ("universal", ())
+    support = living.bank.find(living.id_of()).support
+    assert (support.scope, support.taught_by) == ("universal", ())
 
 
 def test_the_file_is_found_in_the_past_of_its_ledger(living):

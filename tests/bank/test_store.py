@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from bank_examples import add, amend, build_function, decide, delta, refuse
-from bank_strategies import ABILITIES, FOOTINGS, patches
+from bank_strategies import ABILITIES, SUPPORTS, patches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,7 +108,7 @@ def decisions(draw: st.DrawFn, store: Store) -> Decision:
     kind = draw(st.sampled_from(["patch", "function", "refuse"] + ["verdict", "revert"] * bool(bank.cards)))
     if kind == "patch":
         ability = draw(st.sampled_from(ABILITIES))
-        return decide(bank, draw(patches(bank.changed(()), ability)), ability, draw(FOOTINGS))
+        return decide(bank, draw(patches(bank.changed(()), ability)), ability, draw(SUPPORTS))
     if kind == "function":
         return build_function(bank) if bank.functions or not bank.entries else refuse(bank)
     if kind == "verdict":

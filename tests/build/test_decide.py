@@ -88,7 +88,7 @@ def test_more_runs_evolve_the_bank_and_earlier_cards_keep_their_ids(tmp_path: Pa
     assert before.entries.keys() < after.entries.keys()
     for card_id, held in before.entries.items():
         assert after.entries[card_id].card.version >= held.card.version
-        assert set(held.footing.tasks) <= set(after.entries[card_id].footing.tasks)
+        assert set(held.support.tasks) <= set(after.entries[card_id].support.tasks)
 
 
 def test_runs_of_other_tasks_alone_leave_earlier_cards_in_place(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_a_guard_that_passing_runs_contradict_is_narrowed_to_where_it_holds(tmp_
     with new_store(tmp_path) as store:
         *_, settled = learn(store, packets, taught_by("one"))
         (card,) = store.bank().skills
-        footing = store.bank().entries[card.card_id].footing
+        support = store.bank().entries[card.card_id].support
     assert card.guards == (f"{GUARD} when Mail.open_archive",)
     assert card.applies_when == "A task asks to delete something, in a task that also needs `open_archive`."
     assert card.skill.core_rule == DELTA["skill"]["core_rule"]
@@ -32,8 +32,8 @@ def test_a_guard_that_passing_runs_contradict_is_narrowed_to_where_it_holds(tmp_
     assert (
         settled.reason == f"{GUARD}: Passing runs of 1 task do without it. It holds where Mail.open_archive is called."
     )
-    assert footing.support == {card.guards[0]: GuardSupport(held=2, broken=2)}
-    assert footing.contradicted_by == ()
+    assert support.guard_counts == {card.guards[0]: GuardSupport(held=2, broken=2)}
+    assert support.contradicted_by == ()
 
 
 def test_a_guard_that_holds_nowhere_else_goes_and_the_card_stays(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_guard_that_holds_nowhere_else_goes_and_the_card_stays(tmp_path: Path)
         (card,) = store.bank().skills
         assert card.guards == ()
         assert card.title == DELTA["title"]
-        assert not store.bank().entries[card.card_id].footing.support
+        assert not store.bank().entries[card.card_id].support.guard_counts
     assert settled.operation == "PATCH"
     assert settled.reason == (
         f"{GUARD}: Passing runs of 2 tasks do without it. The card stays, and this is no longer checked."
@@ -72,6 +72,6 @@ def test_each_guard_of_a_card_has_its_own_fate(tmp_path: Path) -> None:
     with new_store(tmp_path) as store:
         learn(store, packets, taught_by("one", guards=[GUARD, kept]))
         (card,) = store.bank().skills
-        support = store.bank().entries[card.card_id].footing.support
+        support = store.bank().entries[card.card_id].support.guard_counts
     assert card.guards == (kept,)
     assert support == {kept: GuardSupport(held=5, broken=3)}

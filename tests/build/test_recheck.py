@@ -44,9 +44,9 @@ def test_support_is_counted_over_every_task_of_the_ability(tmp_path: Path) -> No
     with new_store(tmp_path) as store:
         *_, settled = learn(store, packets, taught_by("one"))
         (card,) = store.bank().skills
-        footing = store.bank().entries[card.card_id].footing
-    assert footing.support == {GUARD: GuardSupport(held=4, broken=2)}
-    assert len(footing.tasks) == 2  # where nobody failed, nothing is shown
+        support = store.bank().entries[card.card_id].support
+    assert support.guard_counts == {GUARD: GuardSupport(held=4, broken=2)}
+    assert len(support.tasks) == 2  # where nobody failed, nothing is shown
     assert settled.operation == "PATCH"
     assert settled.reason == "Checked against all runs: 2 tasks, 2 sources."
     assert settled.by.kind == "rules"
@@ -61,8 +61,8 @@ def test_support_grows_with_the_runs_and_a_second_build_counts_nothing_twice(tmp
         # Runs of another task alone: what was counted before is not at hand, and is kept.
         learn(store, [shows_it("three")], taught_by("one"))
         (grown,) = (one for one in store.bank().entries.values())
-    assert held.footing.support[GUARD] == GuardSupport(held=2, broken=2)
-    assert grown.footing.support[GUARD] == GuardSupport(held=3, broken=3)
+    assert held.support.guard_counts[GUARD] == GuardSupport(held=2, broken=2)
+    assert grown.support.guard_counts[GUARD] == GuardSupport(held=3, broken=3)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_model_that_takes_up_the_hints_of_real_runs_gets_them_counted_where_th
     for held in cards:
         for guard in guards_of(held.card.guards):  # type: ignore[union-attr]
             everywhere = [found for _, found in replays((guard,), runs.packets)]
-            counts = held.footing.support[str(guard)]
+            counts = held.support.guard_counts[str(guard)]
             assert 0 < counts.held <= sum(len(found.held) for found in everywhere)
             assert 0 < counts.broken <= sum(len(found.broken) for found in everywhere)
             assert counts.contradicted <= sum(len(found.contradicted) for found in everywhere)
@@ -156,4 +156,4 @@ def test_a_build_by_rules_does_not_judge_a_models_card_by_the_bar_for_its_own(tm
         learn(store, packets[:1], taught_by("one"))
         build_bank(packets, store, RuleAuthor(), runs.checks, only="skills")
         (card,) = (card for card in store.bank().skills if card.title == DELTA["title"])
-        assert store.bank().entries[card.card_id].footing.support[GUARD] == GuardSupport(held=2, broken=2)
+        assert store.bank().entries[card.card_id].support.guard_counts[GUARD] == GuardSupport(held=2, broken=2)

@@ -21,7 +21,7 @@ def test_a_lesson_that_runs_turned_against_comes_back_as_the_card_it_was(store: 
         living.record(Decision(operation="RETIRE", reason="Passing runs do without it.", by=by, changes=(change,)))
     build(store, store.with_name("many.jsonl"))
     again = bank(store).entries[card.card_id]
-    assert set(held.footing.tasks) <= set(again.footing.tasks)
+    assert set(held.support.tasks) <= set(again.support.tasks)
     stated = [one.card_id for one in bank(store).skills if set(card.guards) <= set(one.guards)]
     assert stated in ([], [card.card_id]), "no second card says the same"
     shaped = [d.operation for d in decisions(store) if card.card_id in d.card_ids]

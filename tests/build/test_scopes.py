@@ -47,7 +47,7 @@ def scopes_by_model(folder: Path, packets: list[Packet], delta: dict[str, Any]) 
 
     with new_store(folder) as store:
         build(Runs(packets, Vocabulary()), store, ScriptedModel(by=answer))
-        return {entry.footing.scope for entry in store.bank().entries.values()}
+        return {entry.support.scope for entry in store.bank().entries.values()}
 
 
 def test_a_card_about_nearly_every_task_is_universal(tmp_path: Path) -> None:

@@ -19,6 +19,6 @@ def test_a_task_whose_runs_merely_support_a_guard_did_not_teach_the_card(tmp_pat
     [brake] = [
         entry for entry in built.entries if getattr(entry.card, "title", "").startswith("pressBrakePedal before")
     ]
-    teachers = {run.task_id for run in runs if digest(run.task_id) in brake.footing.taught_by}
-    assert len(brake.footing.tasks) == 3
+    teachers = {run.task_id for run in runs if digest(run.task_id) in brake.support.taught_by}
+    assert len(brake.support.tasks) == 3
     assert len(teachers) == 1

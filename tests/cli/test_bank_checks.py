@@ -40,7 +40,7 @@ def edit(store: Path, card: SkillCard, **changes: Any) -> None:
     fields = {name: getattr(card, name) for name in SkillDelta.model_fields} | changes
     with open_store(store) as living, living.writing("bank review"):
         held = living.bank().find(card.card_id)
-        change = Change(before=held, after=held.rewrite(SkillDelta(**fields), held.footing))
+        change = Change(before=held, after=held.rewrite(SkillDelta(**fields), held.support))
         by = acts.person("anna")
         living.record(Decision(operation="EDIT", reason="Anna knows.", by=by, ability=card.ability, changes=(change,)))
 
@@ -175,7 +175,7 @@ def test_tasks_get_no_card_that_they_or_their_scenario_taught(built: Path) -> No
     held = bank(built).entries
     for task, card_ids in found["by_task"].items():
         for card_id in card_ids:
-            assert task not in held[card_id].footing.tasks or card_id.startswith("function::")
+            assert task not in held[card_id].support.tasks or card_id.startswith("function::")
     assert found["with_a_card"] + len(found["with_nothing"]) == len(TASKS)
 
 

@@ -90,7 +90,7 @@ def test_only_the_sources_that_are_named_teach(tmp_path: Path) -> None:
     said = build(tmp_path / "bank.db", RUNS, "--sources", " , ".join(named))
     assert said["packets"] == len(TASKS)
     held = bank(tmp_path / "bank.db").entries.values()
-    taught = {source for holding in held for source in holding.footing.sources}
+    taught = {source for holding in held for source in holding.support.sources}
     assert taught
     assert taught <= set(named)
     only = [run for run in shipped() if run.source in named]

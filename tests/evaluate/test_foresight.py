@@ -52,7 +52,7 @@ CARD = SkillCard(
 
 
 def bank(*taught_by: str) -> Bank:
-    return Bank({CARD.card_id: BankEntry(card=CARD, footing=CardSupport(taught_by=taught_by))})
+    return Bank({CARD.card_id: BankEntry(card=CARD, support=CardSupport(taught_by=taught_by))})
 
 
 def test_guards_tell_what_counting_calls_gets_wrong() -> None:

@@ -18,13 +18,13 @@ def bank_path(tmp_path_factory):
     """The sample cards of tests/retrieve, frozen: eight functions and nine skills of four abilities."""
     holdings = {}
     for card in json.loads(CARDS.read_text(encoding="utf-8")):
-        footing = CardSupport(
+        support = CardSupport(
             taught_by=[digest(key) for key in card.pop("taught_by", [])],
             scope=card.pop("scope", None),
             call_lists=card.pop("call_lists", ()),
         )
         kind = FunctionCard if "tool" in card else SkillCard
-        holdings[card["card_id"]] = BankEntry(card=kind.model_validate(card), footing=footing)
+        holdings[card["card_id"]] = BankEntry(card=kind.model_validate(card), support=support)
     path = tmp_path_factory.mktemp("bank") / "bank.jsonl"
     write_frozen(path, Bank(holdings))
     return path

@@ -57,7 +57,7 @@ def test_a_card_that_the_runs_bear_out_is_added_with_author_reason_and_trials(de
     assert str(entry.decision.by) == "ada"
     assert "1 of 1 guards proven on tasks kept back" in entry.decision.reason
     assert entry.decision.runs
-    assert held.footing.support[NOTE_RULE].contradicted == 0
+    assert held.support.guard_counts[NOTE_RULE].contradicted == 0
 
 
 def test_the_file_may_be_yaml(desk: Desk) -> None:

@@ -39,7 +39,7 @@ def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribut
     """A person's own words for a card. Raises GuardError for a guard of theirs that nobody could check."""
     entry = bank.find(card_id)
     refuse_unreadable_guards(text, entry)
-    after = entry.rewrite(text, entry.footing).model_copy(update={"reviewed": True})
+    after = entry.rewrite(text, entry.support).model_copy(update={"reviewed": True})
     return _act("EDIT", entry, after, by, reason or f"edited by {by}")
 
 
@@ -67,7 +67,7 @@ def refuse_unreadable_guards(text: SkillDelta | FunctionCard, entry: BankEntry |
 
 
 def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attribution, reason: str = "") -> Decision:
-    """Undo one decision: texts, status and footing go back as a new version. A card that it added is retired.
+    """Undo one decision: texts, status and support go back as a new version. A card that it added is retired.
 
     Later decisions on the same cards have to be reverted first, so that nothing is undone unseen.
     """
@@ -102,7 +102,7 @@ def _undo(change: Change) -> Change:
         return Change(
             before=change.after, after=change.after.model_copy(update={"status": "retired", "reviewed": True})
         )
-    back = change.after.rewrite(change.before.card, change.before.footing, change.before.rule)
+    back = change.after.rewrite(change.before.card, change.before.support, change.before.rule)
     return Change(before=change.after, after=back.model_copy(update={"status": change.before.status, "reviewed": True}))
 
 

@@ -9,6 +9,8 @@ from itertools import count
 from operator import attrgetter, itemgetter
 from typing import Literal, TypeAlias, assert_never
 
+from pydantic import ConfigDict, Field
+
 from contramem.bank.card import AnyCard, Card, FunctionCard, SkillCard, SkillDelta, Strict, same_text, skill_id
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.stored_rule import StoredRule
@@ -23,9 +25,12 @@ go on learning without being served. Retired cards stay for the record, and so t
 class BankEntry(Strict):
     """A card as the bank holds it."""
 
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+
     card: AnyCard
     status: Status = "active"
-    footing: CardSupport = CardSupport()
+    support: CardSupport = Field(default=CardSupport(), validation_alias="footing", serialization_alias="footing")
+    """Stored as `footing`."""
     reviewed: bool = False
     """A person has seen this text and let it stand."""
     rule: StoredRule | None = None
@@ -36,7 +41,7 @@ class BankEntry(Strict):
         return self.status in ("active", "pinned")
 
     def rewrite(
-        self, text: SkillDelta | FunctionCard, footing: CardSupport, rule: StoredRule | None = None
+        self, text: SkillDelta | FunctionCard, support: CardSupport, rule: StoredRule | None = None
     ) -> BankEntry:
         """The same card with other words, made from `rule`: a new version, unless it says what it said before."""
         card = self.card
@@ -47,9 +52,9 @@ class BankEntry(Strict):
         else:
             raise PatchError(f"{card.card_id} cannot be rewritten as {getattr(text, 'card_id', 'a skill')}.")
         if same_text(new, card):
-            return self.model_copy(update={"footing": footing, "rule": rule or self.rule})
+            return self.model_copy(update={"support": support, "rule": rule or self.rule})
         new = new.model_copy(update={"version": card.version + 1})
-        return self.model_copy(update={"card": new, "footing": footing, "reviewed": False, "rule": rule})
+        return self.model_copy(update={"card": new, "support": support, "reviewed": False, "rule": rule})
 
 
 class Change(Strict):
@@ -124,15 +129,15 @@ class Bank:
         if lowest is None:
             return self
         good = GRADES[: GRADES.index(lowest) + 1]
-        return Bank({name: entry for name, entry in self.entries.items() if entry.footing.grade in (None, *good)})
+        return Bank({name: entry for name, entry in self.entries.items() if entry.support.grade in (None, *good)})
 
-    def footing(self, card_ids: Iterable[str]) -> CardSupport:
+    def combine_support(self, card_ids: Iterable[str]) -> CardSupport:
         """What these cards rest on, taken together."""
-        return sum((self.entries[card_id].footing for card_id in card_ids), CardSupport())
+        return sum((self.entries[card_id].support for card_id in card_ids), CardSupport())
 
-    def apply(self, patch: Patch, ability: str, footing: CardSupport | None = None) -> Bank:
+    def apply(self, patch: Patch, ability: str, support: CardSupport | None = None) -> Bank:
         """The bank after `patch`. A patch that does not fit raises PatchError."""
-        return self.changed(self.plan(patch, ability, footing))
+        return self.changed(self.plan(patch, ability, support))
 
     def changed(self, changes: Iterable[Change]) -> Bank:
         """The bank after `changes`, each of which has to start from the card as it is here."""
@@ -144,24 +149,24 @@ class Bank:
         return Bank(holdings)
 
     def plan(
-        self, patch: Patch, ability: str, footing: CardSupport | None = None, rule: StoredRule | None = None
+        self, patch: Patch, ability: str, support: CardSupport | None = None, rule: StoredRule | None = None
     ) -> tuple[Change, ...]:
-        """What `patch` changes. `footing` is all that the resulting card rests on, by default what the targets did, and
+        """What `patch` changes. `support` is all that the resulting card rests on, by default what the targets did, and
         `rule` what its words were made from."""
         targets = [self._target(card_id, ability, patch) for card_id in patch.target_card_ids]
-        if footing is None:
-            footing = self.footing(patch.target_card_ids)
+        if support is None:
+            support = self.combine_support(patch.target_card_ids)
         match patch:
             case Noop():
                 return ()
             case Add(new_or_updated_card=text):
                 card = SkillCard.of(text, self._free_id(ability, text), ability)
-                return (Change(before=None, after=BankEntry(card=card, footing=footing, rule=rule)),)
+                return (Change(before=None, after=BankEntry(card=card, support=support, rule=rule)),)
             case Amend(new_or_updated_card=text) | Narrow(new_or_updated_card=text):
-                return (_rewrite(targets[0], text, footing, rule),)
+                return (_rewrite(targets[0], text, support, rule),)
             case Merge(retained_card_id=retained, new_or_updated_card=text):
                 return tuple(
-                    _rewrite(entry, text or entry.card, footing, rule)
+                    _rewrite(entry, text or entry.card, support, rule)
                     if entry.card.card_id == retained
                     else _retire(entry)
                     for entry in targets
@@ -169,15 +174,15 @@ class Bank:
             case _:
                 assert_never(patch)
 
-    def plan_function(self, card: FunctionCard, footing: CardSupport) -> tuple[Change, ...]:
+    def plan_function(self, card: FunctionCard, support: CardSupport) -> tuple[Change, ...]:
         """What a newly built Function Card changes: nothing, if it says and rests on what the held one does."""
         entry = self.entries.get(card.card_id)
         if entry is None:
-            return (Change(before=None, after=BankEntry(card=card.model_copy(update={"version": 1}), footing=footing)),)
+            return (Change(before=None, after=BankEntry(card=card.model_copy(update={"version": 1}), support=support)),)
         if entry.status == "retired":
             raise PatchError(f"{card.card_id} was retired. Revert that decision before building it again.")
-        change = _rewrite(entry, card, footing)
-        same = change.after.card == entry.card and change.after.footing == entry.footing
+        change = _rewrite(entry, card, support)
+        same = change.after.card == entry.card and change.after.support == entry.support
         return () if same else (change,)
 
     def plan_retirement(self, card_id: str) -> tuple[Change, ...]:
@@ -202,9 +207,9 @@ class Bank:
 
 
 def _rewrite(
-    entry: BankEntry, text: SkillDelta | FunctionCard, footing: CardSupport, rule: StoredRule | None = None
+    entry: BankEntry, text: SkillDelta | FunctionCard, support: CardSupport, rule: StoredRule | None = None
 ) -> Change:
-    after = entry.rewrite(text, footing, rule)
+    after = entry.rewrite(text, support, rule)
     if entry.status == "pinned" and after.card != entry.card:
         raise PatchError(f"{entry.card.card_id} is pinned, so a build may not rewrite it.")
     return Change(before=entry, after=after)

@@ -20,6 +20,7 @@ from contramem.bank.ledger import Attribution, Decision, LedgerEntry, RunRef
 from contramem.bank.locate import is_url
 from contramem.bank.store import Store
 from contramem.errors import UsageError
+from contramem.traces.task_key import TaskKey
 
 MIN_NEEDLE_CHARS = 4
 
@@ -56,15 +57,9 @@ class ForgetSelection:
     def matches(self, run: RunRef) -> bool:
         return (
             (self.source is None or run.source == self.source)
-            and (self.task is None or is_task(run.task, self.task))
+            and (self.task is None or TaskKey.parse(run.task).is_named(self.task))
             and (self.run is None or run.run == self.run)
         )
-
-
-def is_task(key: str, named: str) -> bool:
-    """Is `named` the task's key, or its id, without the digest of its text?"""
-    plain = key.rpartition("#")[0] or key
-    return named in (key, plain) or plain.endswith(f"/{named}")
 
 
 @dataclass(frozen=True)
@@ -146,9 +141,11 @@ def _rests_on(entry: BankEntry, selection: ForgetSelection) -> bool:
     is_function = not isinstance(entry.card, SkillCard)
     if selection.run is not None and not is_function:
         return False
-    sources = entry.footing.sources
+    sources = entry.support.sources
     of_source = selection.source is None or selection.source in sources or (is_function and not sources)
-    of_task = selection.task is None or any(is_task(task, selection.task) for task in entry.footing.tasks)
+    of_task = selection.task is None or any(
+        TaskKey.parse(task).is_named(selection.task) for task in entry.support.tasks
+    )
     return of_source and of_task
 
 
@@ -179,7 +176,10 @@ def _needles(selection: ForgetSelection, bank: Bank, cards: frozenset[str]) -> I
         yield selection.source
     if selection.task and selection.source is None and selection.run is None:
         yield from {
-            task for entry in bank.entries.values() for task in entry.footing.tasks if is_task(task, selection.task)
+            task
+            for entry in bank.entries.values()
+            for task in entry.support.tasks
+            if TaskKey.parse(task).is_named(selection.task)
         }
     stay = "\n".join(entry.card.model_dump_json() for card_id, entry in bank.entries.items() if card_id not in cards)
     for card_id in cards & bank.entries.keys():

@@ -100,7 +100,7 @@ class FrozenBank:
         return tuple(card for card in self.cards if isinstance(card, FrozenSkill))
 
     def to_bank(self) -> Bank:
-        """The same cards as a bank, with the footing that a file keeps."""
+        """The same cards as a bank, with the support that a file keeps."""
         return Bank({card.card_id: thaw(card) for card in self.cards})
 
 
@@ -171,16 +171,16 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
     fields = {name: getattr(entry.card, name) for name in type(entry.card).model_fields}
     if isinstance(entry.card, FunctionCard):
         return FrozenFunction(**fields)
-    support = {guard: counts for guard, counts in entry.footing.support.items() if guard in entry.card.guards}
-    footing = entry.footing
+    support = entry.support
+    guard_counts = {guard: counts for guard, counts in support.guard_counts.items() if guard in entry.card.guards}
     return FrozenSkill(
         **fields,
-        taught_by=footing.taught_by,
-        request_words=footing.request_words,
-        call_lists=footing.call_lists,
-        scope=footing.scope,
-        grade=footing.grade,
-        support=support,
+        taught_by=support.taught_by,
+        request_words=support.request_words,
+        call_lists=support.call_lists,
+        scope=support.scope,
+        grade=support.grade,
+        support=guard_counts,
     )
 
 
@@ -195,15 +195,15 @@ def thaw(card: FrozenCard) -> BankEntry:
     text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
     if isinstance(card, FrozenFunction):
         return BankEntry(card=text)
-    footing = CardSupport(
+    support = CardSupport(
         taught_by=card.taught_by,
         request_words=card.request_words,
         call_lists=card.call_lists,
         scope=card.scope,
         grade=card.grade,
-        support=card.support,
+        guard_counts=card.support,
     )
-    return BankEntry(card=text, footing=footing)
+    return BankEntry(card=text, support=support)
 
 
 def _header(line: bytes, where: str) -> BankHeader:

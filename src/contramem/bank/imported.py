@@ -82,7 +82,7 @@ def _decision(entry: BankEntry | None, line: FrozenCard | None, by: Attribution,
 def _reword(entry: BankEntry, line: FrozenCard) -> BankEntry:
     # What a card rests on comes from runs, not from a text editor: of the file only the scope counts.
     scope = {"scope": line.scope} if isinstance(line, FrozenSkill) else {}
-    after = entry.rewrite(thaw(line).card, entry.footing.model_copy(update=scope))
+    after = entry.rewrite(thaw(line).card, entry.support.model_copy(update=scope))
     return after.model_copy(update={"status": entry.status if entry.served else "active"})
 
 

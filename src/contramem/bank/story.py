@@ -33,10 +33,10 @@ def _standing(entry: BankEntry) -> Text:
     card = entry.card
     where = f" · {card.ability}" if isinstance(card, SkillCard) else ""
     lines = [f"{card.card_id}{where} · {entry.status} · version {card.version}"]
-    if entry.footing.tasks or entry.footing.sources:
-        lines.append(f"Rests on {entry.footing}.")
+    if entry.support.tasks or entry.support.sources:
+        lines.append(f"Rests on {entry.support}.")
     for guard in card.guards if isinstance(card, SkillCard) else ():
-        counts = entry.footing.support.get(guard)
+        counts = entry.support.guard_counts.get(guard)
         counted = f": held {counts.held}, broken {counts.broken}, contradicted {counts.contradicted}" if counts else ""
         lines.append(f"Guard {guard}{counted}")
     return Text(visible("\n".join(lines)))
@@ -95,7 +95,7 @@ def cards_table(holdings: Iterable[BankEntry]) -> Table:
     for entry in holdings:
         ability = entry.card.ability if isinstance(entry.card, SkillCard) else ""
         name = Text(visible(entry.card.card_id), style="green" if ability else "blue")
-        tasks = str(len(entry.footing.tasks) or "")
+        tasks = str(len(entry.support.tasks) or "")
         says, where = Text(visible(saying(entry.card))), Text(visible(ability))
         table.add_row(name, says, where, entry.status, str(entry.card.version), tasks)
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from contramem.bank.card import Strict
 
@@ -57,6 +57,8 @@ GuardCountsByText = Annotated[dict[str, GuardSupport], AfterValidator(lambda cou
 class CardSupport(Strict):
     """The evidence of one card. Sets rather than counts, so that the same task seen twice counts once."""
 
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+
     tasks: Names = ()
     """Tasks whose runs showed the rule: keys, or digests of them."""
     sources: Names = ()
@@ -72,14 +74,16 @@ class CardSupport(Strict):
     scope: Scope | None = None
     grade: Grade | None = None
     """None: nobody has asked, or the card says nothing that runs could show."""
-    support: GuardCountsByText = Field(default_factory=dict)
-    """By guard, as the card writes it."""
+    guard_counts: GuardCountsByText = Field(
+        default_factory=dict, validation_alias="support", serialization_alias="support"
+    )
+    """By guard, as the card writes it. Stored as `support`."""
 
     def __add__(self, more: CardSupport) -> CardSupport:
         """Both together. The newer scope wins, if it says one; guard counts add up."""
-        support = dict(self.support)
-        for guard, counts in more.support.items():
-            support[guard] = support.get(guard, GuardSupport()) + counts
+        guard_counts = dict(self.guard_counts)
+        for guard, counts in more.guard_counts.items():
+            guard_counts[guard] = guard_counts.get(guard, GuardSupport()) + counts
         return CardSupport(
             tasks=self.tasks + more.tasks,
             sources=self.sources + more.sources,
@@ -89,7 +93,7 @@ class CardSupport(Strict):
             call_lists=self.call_lists + more.call_lists,
             scope=more.scope or self.scope,
             grade=more.grade or self.grade,
-            support=support,
+            guard_counts=guard_counts,
         )
 
     def __str__(self) -> str:

@@ -90,8 +90,8 @@ class BankBuild:
         if refusals:
             return self._recorder.refused(refusals, card)
         entry = self.bank.entries.get(card.card_id)
-        if entry is not None and not set(entry.footing.tasks) <= tasks:
-            reason = f"The card rests on {len(entry.footing.tasks)} tasks, not all seen now."
+        if entry is not None and not set(entry.support.tasks) <= tasks:
+            reason = f"The card rests on {len(entry.support.tasks)} tasks, not all seen now."
             return self._recorder.accepted("NOOP", card, reason)
         try:
             changes = self.bank.plan_function(card, _function_support(observations, packets))
@@ -207,12 +207,12 @@ class BankBuild:
 
     def _changes(self, curation: Curation, ground: Provenance) -> tuple[Change, ...]:
         patch, rule = curation.patch, curation.rule
-        ability, footing = ground.packet.ability, self.bank.footing(patch.target_card_ids) + ground.footing
+        ability, support = ground.packet.ability, self.bank.combine_support(patch.target_card_ids) + ground.support
         if isinstance(patch, Add) and not self._append_only:
-            again = reinstate(self._recorder, ability, Candidate(patch.new_or_updated_card, (), rule), footing)
+            again = reinstate(self._recorder, ability, Candidate(patch.new_or_updated_card, (), rule), support)
             if again:
                 return again
-        return self.bank.plan(patch, ability, footing, rule)
+        return self.bank.plan(patch, ability, support, rule)
 
     def reflect_across(self, packets: Sequence[Packet], engine: Engine = SERIAL) -> Iterator[AbilityLessons]:
         """What the tasks of each ability teach together. Abilities are looked at side by side; one that an earlier

@@ -16,7 +16,7 @@ class LearningCard(NamedTuple):
     card: SkillCard
     rule: Rule | None
     """That its words were made from. None: somebody wrote them, or an earlier version that kept no rules."""
-    footing: CardSupport
+    support: CardSupport
     status: Status
 
 
@@ -32,7 +32,7 @@ def learning_cards(bank: Bank, ability: str) -> list[LearningCard]:
 def learning_card(entry: BankEntry) -> LearningCard:
     """A Skill Card of the bank, whatever its status."""
     assert isinstance(entry.card, SkillCard)
-    return LearningCard(entry.card, load_rule(entry.rule), entry.footing, entry.status)
+    return LearningCard(entry.card, load_rule(entry.rule), entry.support, entry.status)
 
 
 def rewrite(card: SkillCard, **changes: object) -> SkillDelta:

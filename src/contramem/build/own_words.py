@@ -42,17 +42,17 @@ def reassess_own_words(card: LearningCard, packets: Sequence[Packet]) -> Reasses
     outcomes = [_judge_guard(guard, card, packets) for guard in guards]
     left = [outcome.guard for outcome in outcomes if outcome.guard is not None]
     conditions = [outcome.guard.when for outcome in outcomes if outcome.guard is not None and outcome.reason]
-    footing = _without_counts_of_others(card.footing, left) + support_from(replays(left, packets))
+    support = _without_counts_of_others(card.support, left) + support_from(replays(left, packets))
     reasons = [*unreadable, *(outcome.reason for outcome in outcomes if outcome.reason)]
     text = rewrite(card.card, guards=tuple(map(str, left)))
     if guards and not left and all(outcome.against for outcome in outcomes):
-        return Reassessment("RETIRE", " ".join(reasons), footing, rewrite(card.card))
+        return Reassessment("RETIRE", " ".join(reasons), support, rewrite(card.card))
     if conditions:
-        return Reassessment("NARROW", " ".join(reasons), footing, narrow_text(card.card, text.guards, conditions))
+        return Reassessment("NARROW", " ".join(reasons), support, narrow_text(card.card, text.guards, conditions))
     if reasons:
         reason = f"{' '.join(reasons)} The card stays, and this is no longer checked."
-        return Reassessment("PATCH", reason, footing, text)
-    return Reassessment("PATCH", f"Checked against all runs: {footing}.", footing, rewrite(card.card))
+        return Reassessment("PATCH", reason, support, text)
+    return Reassessment("PATCH", f"Checked against all runs: {support}.", support, rewrite(card.card))
 
 
 def _judge_guard(guard: Guard, card: LearningCard, packets: Sequence[Packet]) -> GuardOutcome:
@@ -75,13 +75,13 @@ def _tasks(card: LearningCard, replayed: Replays, packets: Sequence[Packet]) -> 
     """Tasks for a guard and tasks against it: those at hand, and those that were counted when their runs were."""
     at_hand = {packet.task_key for packet in packets}
     against = {packet.task_key for packet, each in replayed if each.speaks_against}
-    against |= set(card.footing.contradicted_by) - at_hand
+    against |= set(card.support.contradicted_by) - at_hand
     shown = {packet.task_key for packet, each in replayed if each.supports}
-    return (shown | set(card.footing.tasks) - at_hand) - against, against
+    return (shown | set(card.support.tasks) - at_hand) - against, against
 
 
-def _without_counts_of_others(footing: CardSupport, guards: Sequence[Guard]) -> CardSupport:
+def _without_counts_of_others(support: CardSupport, guards: Sequence[Guard]) -> CardSupport:
     """What a card rests on, but for the counts of guards that it no longer has."""
     stated = {str(guard) for guard in guards}
-    counts = {text: count for text, count in footing.support.items() if text in stated}
-    return footing.model_copy(update={"support": counts})
+    counts = {text: count for text, count in support.guard_counts.items() if text in stated}
+    return support.model_copy(update={"guard_counts": counts})

@@ -84,7 +84,7 @@ def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
         elif any(is_repeated(card, other) for other in cards):
             reason = "Another card says the same, and more about where the value comes from."
         if reason:
-            decision = _decide(recorder, card, Reassessment("RETIRE", reason, card.footing, card.card))
+            decision = _decide(recorder, card, Reassessment("RETIRE", reason, card.support, card.card))
             recorder.record(decision, progress={})
 
 
@@ -92,10 +92,10 @@ def _decide(recorder: BuildRecorder, card: LearningCard, reassessment: Reassessm
     """What evidence says about a card, whoever wrote it, is said by the rules."""
     before = recorder.bank.entries[card.card.card_id]
     if reassessment.operation == "RETIRE":
-        after = before.model_copy(update={"footing": reassessment.footing, "status": "retired"})
+        after = before.model_copy(update={"support": reassessment.support, "status": "retired"})
     else:
         rule = reassessment.rule.store() if reassessment.rule else None
-        after = before.rewrite(reassessment.text, reassessment.footing, rule)
+        after = before.rewrite(reassessment.text, reassessment.support, rule)
     return Decision(
         operation=reassessment.operation,
         reason=reassessment.reason,
@@ -120,7 +120,7 @@ class EvidencePool(NamedTuple):
 
     def reassess(self, card: LearningCard) -> Reassessment:
         # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
-        tasks = {*card.footing.tasks, *card.footing.contradicted_by}
+        tasks = {*card.support.tasks, *card.support.contradicted_by}
         complete = tasks <= {packet.task_key for packet in self.packets}
         card, packets = (_without_counts(card), self.packets) if complete else (card, self.fresh)
         if card.status == "pinned":
@@ -133,7 +133,7 @@ class EvidencePool(NamedTuple):
 
 def _without_counts(card: LearningCard) -> LearningCard:
     """The card without what was counted for and against it, to be counted anew."""
-    return card._replace(footing=card.footing.model_copy(update={"support": {}, "contradicted_by": ()}))
+    return card._replace(support=card.support.model_copy(update={"guard_counts": {}, "contradicted_by": ()}))
 
 
 # Cards of the rules
@@ -159,10 +159,10 @@ def _reassess_rule(
         if reason := _why_not_believed(grade, wanted, likely, accepted):
             return counted._replace(operation="RETIRE", reason=reason)
         counted = _state_grade(counted, grade)
-    contradicted = set(counted.footing.contradicted_by)
+    contradicted = set(counted.support.contradicted_by)
     if not contradicted:
         return counted
-    supporting = set(counted.footing.tasks) - contradicted
+    supporting = set(counted.support.tasks) - contradicted
     if narrower := _narrow(card, guards, packets, len(contradicted), len(supporting)):
         return narrower
     if enforced and card.rule is not None and (after_refusal := card.rule.after_refusal()):
@@ -186,11 +186,11 @@ def _state_counts(
 
 
 def _state_grade(counted: Reassessment, grade: Grade | None) -> Reassessment:
-    footing = counted.footing.model_copy(update={"grade": grade})
+    support = counted.support.model_copy(update={"grade": grade})
     if counted.rule is None:
-        return counted._replace(footing=footing)
+        return counted._replace(support=support)
     rule = replace(counted.rule, grade=grade)
-    return counted._replace(footing=footing, rule=rule, text=restate(counted.text, rule))
+    return counted._replace(support=support, rule=rule, text=restate(counted.text, rule))
 
 
 def _narrow(
@@ -204,8 +204,8 @@ def _narrow(
         return None
     rule = card.rule.confine(guard) if card.rule is not None else None
     text = restate(card.card, rule) if rule else narrow_text(card.card, (str(guard),), (guard.when,))
-    footing = card.footing + support_from(replays((guard,), packets))
-    return Reassessment("NARROW", _contradict(contradicted), footing, text, rule)
+    support = card.support + support_from(replays((guard,), packets))
+    return Reassessment("NARROW", _contradict(contradicted), support, text, rule)
 
 
 def _contradict(tasks: int) -> str:
@@ -251,7 +251,7 @@ def _grade(
     if likely <= accepted:
         return "proven", likely
     enough = 1 if likely <= MAX_CHANCE_IN_ONE_TASK else MIN_TASKS_OBSERVED
-    unopposed = not counted.footing.contradicted_by and len(counted.footing.tasks) >= enough
+    unopposed = not counted.support.contradicted_by and len(counted.support.tasks) >= enough
     return "observed" if likely <= MAX_CHANCE_OBSERVED and unopposed else None, likely
 
 

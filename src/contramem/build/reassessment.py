@@ -26,7 +26,7 @@ class Reassessment(NamedTuple):
     operation: Literal["PATCH", "NARROW", "RETIRE"]
     """PATCH: it stays, perhaps with fewer guards, and its counts are new."""
     reason: str
-    footing: CardSupport
+    support: CardSupport
     """All it rests on now, what it rested on before included."""
     text: SkillDelta
     """What it says from now on."""
@@ -35,13 +35,13 @@ class Reassessment(NamedTuple):
 
     def changes(self, card: LearningCard) -> bool:
         """Is there anything to record? Words alone do not change: they follow the counts."""
-        return self.operation != "PATCH" or self.footing != card.footing or self.text.guards != card.card.guards
+        return self.operation != "PATCH" or self.support != card.support or self.text.guards != card.card.guards
 
 
 def count_again(card: LearningCard, packets: Sequence[Packet]) -> Reassessment:
     """Only count: the card stays as it is."""
-    footing = card.footing + support_from(replays(guards_of(card.card.guards), packets))
-    return Reassessment("PATCH", f"Checked against all runs: {footing}.", footing, rewrite(card.card), card.rule)
+    support = card.support + support_from(replays(guards_of(card.card.guards), packets))
+    return Reassessment("PATCH", f"Checked against all runs: {support}.", support, rewrite(card.card), card.rule)
 
 
 # Where a guard holds

@@ -45,9 +45,9 @@ def recheck(
     evidence = _Evidence(bank, ledger, packets)
     entries = (bank.entries[card.card_id] for card in bank.cards)
     return tuple(
-        _function(entry.card, entry.footing.tasks, evidence, validator)
+        _function(entry.card, entry.support.tasks, evidence, validator)
         if isinstance(entry.card, FunctionCard)
-        else _skill(entry.card, entry.footing.tasks, evidence, validator)
+        else _skill(entry.card, entry.support.tasks, evidence, validator)
         for entry in entries
     )
 

@@ -51,8 +51,8 @@ class Provenance(NamedTuple):
     cites: Sequence[Cite] = ()
 
     @property
-    def footing(self) -> CardSupport:
-        """What it adds to a card's footing."""
+    def support(self) -> CardSupport:
+        """What it adds to a card's support."""
         packet = self.packet
         sources = {packet.provenance[cite.run].source for cite in self.cites}
         words = request_words(packet.task, packet.placeholders.originals().values())

@@ -13,7 +13,7 @@ from contramem.build.rules.rule import load_rule
 from contramem.errors import PatchError
 
 
-def reinstate(recorder: BuildRecorder, ability: str, candidate: Candidate, footing: CardSupport) -> tuple[Change, ...]:
+def reinstate(recorder: BuildRecorder, ability: str, candidate: Candidate, support: CardSupport) -> tuple[Change, ...]:
     """The change that puts the retired card which says what the candidate says back into service, if there is one.
 
     It comes back as the card it was, with all that speaks for and against it, to be reassessed. What a person took out
@@ -25,7 +25,7 @@ def reinstate(recorder: BuildRecorder, ability: str, candidate: Candidate, footi
     if not retired:
         return ()
     before = retired[0]
-    after = before.rewrite(candidate.delta, before.footing + footing, candidate.rule)
+    after = before.rewrite(candidate.delta, before.support + support, candidate.rule)
     return (Change(before=before, after=after.model_copy(update={"status": "active", "reviewed": False})),)
 
 

@@ -32,7 +32,7 @@ def mark_scopes(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]
     tasks = _Tasks.of(packets)
     for card in learning_cards(recorder.bank, ability):
         scope = scope_of(card, tasks)
-        if scope != card.footing.scope and not _is_given_by_person(recorder, card):
+        if scope != card.support.scope and not _is_given_by_person(recorder, card):
             recorder.record(_decide(recorder, card, scope), progress={})
 
 
@@ -53,13 +53,13 @@ class _Tasks:
 
     def hold_all_of(self, card: LearningCard) -> bool:
         """Are all tasks at hand that the card rests on?"""
-        return self.called.keys() >= {*card.footing.tasks, *card.footing.contradicted_by}
+        return self.called.keys() >= {*card.support.tasks, *card.support.contradicted_by}
 
     def share(self, card: LearningCard) -> float:
         """Of the tasks, those that the card is about: they call all its functions, or, where it names none, show it."""
         named = set(card.card.functions_used)
         about = [
-            key for key, called in self.called.items() if (named <= called if named else key in card.footing.tasks)
+            key for key, called in self.called.items() if (named <= called if named else key in card.support.tasks)
         ]
         return len(about) / len(self.called) if self.called else 0.0
 
@@ -71,9 +71,9 @@ def scope_of(card: LearningCard, tasks: _Tasks) -> Scope | None:
     ):
         return "finalization"
     if not tasks.hold_all_of(card):
-        return card.footing.scope
-    shown = set(card.footing.tasks) - set(card.footing.contradicted_by)
-    is_opposed = len(card.footing.contradicted_by) > len(shown) / 3
+        return card.support.scope
+    shown = set(card.support.tasks) - set(card.support.contradicted_by)
+    is_opposed = len(card.support.contradicted_by) > len(shown) / 3
     if len(shown) >= MIN_TASKS and not is_opposed and tasks.share(card) >= MIN_SHARE:
         return "universal"
     return None
@@ -86,21 +86,21 @@ def _functions_called(packet: Packet) -> frozenset[str]:
 
 def _is_given_by_person(recorder: BuildRecorder, card: LearningCard) -> bool:
     """Is the present scope somebody's own choice?"""
-    if card.footing.scope is None:
+    if card.support.scope is None:
         return False
     changes = [
         decision
         for decision in recorder.decisions_on(card.card.card_id)
         for change in decision.changes
         if change.card_id == card.card.card_id
-        and change.after.footing.scope != (change.before.footing.scope if change.before else None)
+        and change.after.support.scope != (change.before.support.scope if change.before else None)
     ]
     return bool(changes) and changes[-1].by.kind != "rules"
 
 
 def _decide(recorder: BuildRecorder, card: LearningCard, scope: Scope | None) -> Decision:
     before = recorder.bank.entries[card.card.card_id]
-    footing = before.footing.model_copy(update={"scope": scope})
+    support = before.support.model_copy(update={"scope": scope})
     reasons = {
         "universal": "It is about nearly every task of this ability.",
         "finalization": "It is about how a task ends.",
@@ -111,5 +111,5 @@ def _decide(recorder: BuildRecorder, card: LearningCard, scope: Scope | None) ->
         reason=reasons[scope],
         by=RuleAuthor.attribution,
         ability=card.card.ability,
-        changes=(Change(before=before, after=before.model_copy(update={"footing": footing})),),
+        changes=(Change(before=before, after=before.model_copy(update={"support": support})),),
     )

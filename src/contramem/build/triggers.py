@@ -27,7 +27,7 @@ class Triggers:
         cards = [card.card for card in learning_cards(bank, ability)]
         index = CardIndex(cards, plain_bm25) if cards else None
         self._shown = {packet.task_key: _shown_for(packet, index) for packet in packets} if index else {}
-        self._taught = {card.card.card_id: set(card.footing.tasks) for card in learning_cards(bank, ability)}
+        self._taught = {card.card.card_id: set(card.support.tasks) for card in learning_cards(bank, ability)}
 
     def where(self, card_id: str, packets: Sequence[Packet]) -> list[Packet]:
         """Those of `packets` that the card is for."""

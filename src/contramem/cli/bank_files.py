@@ -12,13 +12,14 @@ import click
 
 from contramem.bank import acts
 from contramem.bank.check import StoreCheck, check_store, repair_store
-from contramem.bank.forget import Erasure, ForgetSelection, forget_runs, is_task, take_over
+from contramem.bank.forget import Erasure, ForgetSelection, forget_runs, take_over
 from contramem.bank.locate import is_url, store_only
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
 from contramem.cli.review import by_option
 from contramem.errors import UsageError
 from contramem.traces.reader import ReadOptions
+from contramem.traces.task_key import TaskKey
 
 if TYPE_CHECKING:
     from contramem.bank.store import Store
@@ -137,7 +138,7 @@ def _rebuild(
 def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
     return (
         (selection.source is None or run.source == selection.source)
-        and (selection.task is None or is_task(run.task_key, selection.task))
+        and (selection.task is None or TaskKey.parse(run.task_key).is_named(selection.task))
         and (selection.run is None or run.run == selection.run)
     )
 

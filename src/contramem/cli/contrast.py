@@ -21,6 +21,7 @@ from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
+from contramem.traces.task_key import TaskKey
 
 
 @click.command()
@@ -80,8 +81,7 @@ def _matching(pool: Pool, task_id: str) -> list[str]:
     """The one task meant: its key, or a key that ends in it (with or without the digest of the wording)."""
     keys = pool.tasks()
     matches = [key for key in keys if key == task_id]
-    matches = matches or [key for key in keys if f"/{key.partition('#')[0]}".endswith(f"/{task_id}")]
-    matches = matches or [key for key in keys if f"/{key}".endswith(f"/{task_id}")]
+    matches = matches or [key for key in keys if TaskKey.parse(key).is_named(task_id)]
     if not matches:
         like = [key for key in keys if task_id.lower() in key.lower()]
         some = f"Similar: {', '.join(like[:8])}" if like else f"Examples: {', '.join(keys[:5])}"

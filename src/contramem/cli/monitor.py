@@ -23,7 +23,8 @@ from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import profile_named
 from contramem.retrieve.retriever import Retriever
 from contramem.traces.reader import ReadOptions
-from contramem.traces.trajectory import Trajectory, task_of_key
+from contramem.traces.task_key import TaskKey
+from contramem.traces.trajectory import Trajectory
 
 
 class RunFilter(NamedTuple):
@@ -35,10 +36,8 @@ class RunFilter(NamedTuple):
     failed: bool
 
     def takes(self, run: Trajectory) -> bool:
-        key = run.task_key
-        names = (key, task_of_key(key))
         return (
-            (self.task is None or any(f"/{name}".endswith(f"/{self.task}") for name in names))
+            (self.task is None or TaskKey.parse(run.task_key).is_named(self.task))
             and self.source in (None, run.source)
             and self.run in (None, run.run)
             and not (self.failed and run.outcome.passed is not False)

@@ -168,9 +168,9 @@ class _TaughtTasks:
         self._digests: set[str] = set()
         self._of_ability: set[tuple[str, str]] = set()
         for entry in bank.entries.values():
-            self._digests.update(entry.footing.taught_by)
+            self._digests.update(entry.support.taught_by)
             if isinstance(entry.card, SkillCard):
-                self._of_ability.update((entry.card.ability, key) for key in entry.footing.taught_by)
+                self._of_ability.update((entry.card.ability, key) for key in entry.support.taught_by)
         self._runs = [runs[0] for runs in reference if runs]
 
     def by(self, contest: TaskContest) -> bool:

@@ -149,12 +149,12 @@ class CardGuards:
     def __init__(self, bank: Bank) -> None:
         entries = [entry for entry in bank.entries.values() if entry.status in ("active", "pinned")]
         cards = [entry.card for entry in entries if isinstance(entry.card, SkillCard) and entry.card.guards]
-        self._support = {entry.card.card_id: entry.footing.support for entry in entries}
+        self._support = {entry.card.card_id: entry.support.guard_counts for entry in entries}
         self._retriever = Retriever(
             cards,
             (),
-            taught_by={entry.card.card_id: entry.footing.taught_by for entry in entries},
-            requests={entry.card.card_id: entry.footing.request_words for entry in entries},
+            taught_by={entry.card.card_id: entry.support.taught_by for entry in entries},
+            requests={entry.card.card_id: entry.support.request_words for entry in entries},
         )
         self._abilities = {card.ability for card in cards}
 

@@ -79,13 +79,13 @@ class Preview:
 
 def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile) -> Preview:
     """Retrieve for every task; a task is given as all its runs."""
-    support = {card.card_id: bank.entries[card.card_id].footing for card in bank.skills}
+    supports = {card.card_id: bank.entries[card.card_id].support for card in bank.skills}
     retriever = Retriever(
         bank.skills,
         bank.functions,
-        taught_by={card_id: footing.taught_by for card_id, footing in support.items()},
-        requests={card_id: footing.request_words for card_id, footing in support.items()},
-        scopes={card_id: footing.scope for card_id, footing in support.items() if footing.scope},
+        taught_by={card_id: support.taught_by for card_id, support in supports.items()},
+        requests={card_id: support.request_words for card_id, support in supports.items()},
+        scopes={card_id: support.scope for card_id, support in supports.items() if support.scope},
     )
     previewed = tuple(_preview(runs, bank, retriever, profile) for runs in tasks)
     retrieved = {card.card_id for task in previewed for card in task.cards}
@@ -107,7 +107,7 @@ def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profi
         skills=skills,
         functions=tuple(hit.card for hit in retrieved.functions if isinstance(hit.card, FunctionCard)),
         without_label=tuple(hit.card for hit in unlabelled if isinstance(hit.card, SkillCard)),
-        leaked=tuple(c.card_id for c in skills if not identity.isdisjoint(bank.entries[c.card_id].footing.taught_by)),
+        leaked=tuple(c.card_id for c in skills if not identity.isdisjoint(bank.entries[c.card_id].support.taught_by)),
     )
 
 

@@ -14,7 +14,7 @@ from contramem.evaluate.compare import Comparison, compare
 from contramem.inject.injections import Injections, read_log, summarize
 from contramem.inject.log import Line
 from contramem.server.pages import Visit
-from contramem.traces.trajectory import task_of_key
+from contramem.traces.task_key import TaskKey
 
 LISTED = 100
 SEED = 0
@@ -82,7 +82,7 @@ def _task_keys(visit: Visit, result: Comparison) -> dict[str, str]:
     keys = {}
     for name in names:
         rows = visit.project.runs.tasks(name, limit=20)
-        match = [row.task for row in rows if task_of_key(row.task).endswith(name) or row.task.endswith(name)]
+        match = [row.task for row in rows if TaskKey.parse(row.task).is_named(name)]
         if match:
             keys[name] = match[0]
     return keys

@@ -160,6 +160,6 @@ def _cards_taught(visit: Visit, packet: Packet) -> list[tuple[str, str]]:
     """The cards that this task is evidence for."""
     keys = {packet.task_key, packet.task_id, *packet.identity}
     bank = visit.project.current().bank
-    return [(card.card_id, card.title) for card in bank.skills if keys & {*bank.entries[card.card_id].footing.tasks}][
+    return [(card.card_id, card.title) for card in bank.skills if keys & {*bank.entries[card.card_id].support.tasks}][
         :20
     ]

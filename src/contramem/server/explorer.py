@@ -138,7 +138,7 @@ def card_row(entry: BankEntry) -> CardRow:
         card.title if isinstance(card, SkillCard) else card.tool,
         card.ability if isinstance(card, SkillCard) else card.what_it_does,
         entry.status,
-        len(entry.footing.tasks),
+        len(entry.support.tasks),
         len(card.guards) if isinstance(card, SkillCard) else 0,
         entry.reviewed,
         grade_of(entry),
@@ -147,7 +147,7 @@ def card_row(entry: BankEntry) -> CardRow:
 
 def grade_of(entry: BankEntry) -> str:
     """How sure the bank is of a card, where it says so: enforced, proven or observed."""
-    return str(getattr(entry.footing, "grade", None) or getattr(entry, "grade", None) or "")
+    return str(getattr(entry.support, "grade", None) or getattr(entry, "grade", None) or "")
 
 
 def card(visit: Visit) -> Response:
@@ -196,7 +196,7 @@ def guard_rows(entry: BankEntry) -> list[GuardRow]:
             sentence = parse_guard(text).sentence
         except GuardError:
             sentence = "This guard can't be read by this version."
-        counts = entry.footing.support.get(text)
+        counts = entry.support.guard_counts.get(text)
         numbers = (counts.held, counts.broken, counts.contradicted) if counts else (None, None, None)
         rows.append(GuardRow(text, sentence, *numbers))
     return rows

@@ -23,7 +23,7 @@ def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog) -> C
     runs = _telling_runs(trials)
     first_by_task = {run.task: run for run in reversed(runs)}
     tasks = {task: run.trajectory.task_identity for task, run in sorted(first_by_task.items())}
-    support = {
+    guard_counts = {
         str(trial.guard): GuardSupport(
             held=trial.counts.kept_passed, broken=trial.counts.broke_failed, contradicted=trial.counts.broke_passed
         )
@@ -36,14 +36,14 @@ def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog) -> C
         taught_by=tuple(digest for identity in tasks.values() for digest in identity),
         request_words=tuple(_words_of(run_set.by_task[task]) for task in tasks),
         grade=_grade(trials, log),
-        support=support,
+        guard_counts=guard_counts,
     )
 
 
 def add_support(before: CardSupport, more: CardSupport) -> CardSupport:
     """Both together. A guard that was tried again on all runs counts as it was tried last."""
-    support = {guard: counts for guard, counts in before.support.items() if guard not in more.support}
-    return before.model_copy(update={"support": support}) + more
+    guard_counts = {guard: counts for guard, counts in before.guard_counts.items() if guard not in more.guard_counts}
+    return before.model_copy(update={"guard_counts": guard_counts}) + more
 
 
 def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:

@@ -157,7 +157,7 @@ def _carry_out(
 ) -> Reply:
     bank, support = store.bank(), gather_support(trials, author.run_set, author.log)
     try:
-        changes = bank.plan(patch, ability, add_support(bank.footing(patch.target_card_ids), support))
+        changes = bank.plan(patch, ability, add_support(bank.combine_support(patch.target_card_ids), support))
     except PatchError as error:
         decision = _decision(patch.operation, delta, ability, str(error), author, accepted=False)
         (entry,) = store.record(decision, charged=author.charged)

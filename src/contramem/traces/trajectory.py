@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from contramem.traces.task_key import TaskKey
+
 Actor: TypeAlias = Literal["agent", "app", "user", "environment", "verifier"]
 Kind: TypeAlias = Literal["message", "call", "observation", "notification", "wait", "final", "feedback"]
 Effect: TypeAlias = Literal["read", "write", "wait", "finalize", "unknown"]
@@ -130,8 +132,8 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def task_key(self) -> str:
         """What makes two runs attempts at the same task: environment, id and, where it was authored, the text."""
-        key = f"{self.environment}/{self.task_id}"
-        return f"{key}#{(self.text_digest or digest(self.task))[:6]}" if self.authored else key
+        text = (self.text_digest or digest(self.task))[:6] if self.authored else ""
+        return str(TaskKey(f"{self.environment}/{self.task_id}", text))
 
     @property
     def task_identity(self) -> tuple[str, ...]:
@@ -144,11 +146,6 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def calls(self) -> tuple[Event, ...]:
         """What the agent called, in order. Calls that a simulated user makes on its own device are not the agent's."""
         return tuple(event for event in self.events if event.function and event.actor == "agent")
-
-
-def task_of_key(task_key: str) -> str:
-    """Environment and id of the task that a key names: two keys that differ in the text alone are about one task."""
-    return task_key.partition("#")[0]
 
 
 def digest(text: str) -> str:

@@ -89,7 +89,7 @@ def test_the_ledger_names_the_model_the_trials_and_the_cost(folder: Path) -> Non
         (entry,) = store.ledger()
         (card,) = store.bank().skills
         kept = store.calls()
-        support = store.bank().footing((card.card_id,))
+        support = store.bank().combine_support((card.card_id,))
     assert entry.decision.by.kind == "model"
     assert entry.decision.by.name == "openai:some"
     assert "1 held against tasks kept back; 1 of 1 guards proven" in entry.decision.reason

@@ -33,7 +33,7 @@ def test_a_rule_that_holds_above_an_amount_is_found_with_its_condition(tmp_path:
 def test_every_rule_in_service_says_its_grade(tmp_path: Path) -> None:
     entries = [entry for entry in build_skills(tmp_path, *CREDITS).entries if entry.served]
     assert entries
-    assert all(entry.footing.grade in ("proven", "observed") for entry in entries)
+    assert all(entry.support.grade in ("proven", "observed") for entry in entries)
 
 
 def test_a_second_build_changes_nothing(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_cards_of_an_earlier_version_go_on_learning_by_what_their_guards_say(tmp
     (entry,) = built.entries
     assert isinstance(entry.card, SkillCard)
     assert entry.card.guards == ("precedence(Pipeline.unlock_branch, Pipeline.push_tag)",)
-    assert len(entry.footing.tasks) == 2
+    assert len(entry.support.tasks) == 2
 
 
 def test_words_of_a_person_are_not_taken_for_the_rule(tmp_path: Path) -> None:

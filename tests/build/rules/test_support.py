@@ -61,5 +61,5 @@ def test_replays_become_the_support_of_a_card() -> None:
     support = support_from(replays([FIRST], [STORY, ELSEWHERE]))
     assert support.tasks == (STORY.task_key,)
     assert support.contradicted_by == ()
-    counts = support.support[str(FIRST)]
+    counts = support.guard_counts[str(FIRST)]
     assert (counts.held, counts.broken, counts.contradicted) == (1, 1, 0)

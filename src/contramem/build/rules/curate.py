@@ -23,7 +23,7 @@ from contramem.contrast.packet import Packet
 from contramem.monitor.argument_condition import field_of_place, function_of_place
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
-from contramem.traces.trajectory import task_of_key
+from contramem.traces.task_key import TaskKey
 
 
 def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
@@ -40,14 +40,14 @@ def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Cura
     if same is None:
         reason = "No card of this ability states this rule."
         return Curation(Add(delta_index=index, new_or_updated_card=delta, reason=reason), candidate.rule)
-    if task_of_key(packet.task_key) in {task_of_key(key) for key in same.footing.tasks}:
+    if TaskKey.parse(packet.task_key).task in {TaskKey.parse(key).task for key in same.support.tasks}:
         return _noop(index, same, "The same task, in other words or with more runs, has taught this rule already.")
     patch = Amend(
         delta_index=index,
         target_card_ids=(same.card.card_id,),
         retained_card_id=same.card.card_id,
         new_or_updated_card=rewrite(same.card, tags=_tags(same.card, delta)),
-        reason=f"Another task shows the same rule: {len(same.footing.tasks) + 1} tasks now.",
+        reason=f"Another task shows the same rule: {len(same.support.tasks) + 1} tasks now.",
     )
     return Curation(patch, same.rule.store() if same.rule else None)
 
@@ -99,7 +99,7 @@ def _widen(
     for card in kin:
         merged = _merge(card, merged, packet) or merged
     targets = [*([same] if same else []), *kin]
-    retained = max(targets, key=lambda card: (len(card.footing.tasks), card.card.card_id)).card.card_id
+    retained = max(targets, key=lambda card: (len(card.support.tasks), card.card.card_id)).card.card_id
     edit = Amend if len(targets) == 1 else Merge
     patch = edit(
         delta_index=index,

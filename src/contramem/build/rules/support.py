@@ -127,6 +127,6 @@ def support_from(found: Replays) -> CardSupport:
             tasks=(packet.task_key,) if replayed.supports else (),
             sources=tuple(sources) if replayed.supports else (),
             contradicted_by=(packet.task_key,) if replayed.speaks_against else (),
-            support={str(replayed.guard): counts},
+            guard_counts={str(replayed.guard): counts},
         )
     return support

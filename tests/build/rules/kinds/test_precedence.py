@@ -85,7 +85,7 @@ def test_a_rule_that_was_confined_to_the_refusal_learns_from_further_tasks(tmp_p
     build_skills(tmp_path, *packets)
     built = build_skills(tmp_path, *packets, refusing("push_tag", 4))
     (entry,) = [entry for entry in built.entries if entry.served]
-    assert len(entry.footing.tasks) == 3
+    assert len(entry.support.tasks) == 3
     assert "ADD" not in built.decisions
 
 

@@ -56,7 +56,7 @@ def test_the_way_past_an_error_is_a_rule_without_guards_about_the_call_and_what_
 
 def test_the_same_way_in_another_task_is_more_evidence(tmp_path: Path) -> None:
     (entry,) = [entry for entry in build_skills(tmp_path, booking(1), booking(2)).entries if entry.served]
-    assert len(entry.footing.tasks) == 2
+    assert len(entry.support.tasks) == 2
 
 
 def test_a_rule_that_asks_beforehand_makes_the_way_past_the_error_needless(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_rule_names_at_most_four_writes(tmp_path: Path) -> None:
 def test_another_task_with_the_same_write_and_look_is_more_evidence(tmp_path: Path) -> None:
     built = build_skills(tmp_path, shipping(1), shipping(2))
     (entry,) = built.entries
-    assert len(entry.footing.tasks) == 2
+    assert len(entry.support.tasks) == 2
 
 
 def test_nothing_is_superfluous_where_most_runs_look_again(tmp_path: Path) -> None:

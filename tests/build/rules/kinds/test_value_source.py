@@ -51,7 +51,7 @@ def test_a_rule_about_a_class_of_calls_takes_in_what_a_task_says_of_one_of_them(
     build_skills(tmp_path, *packets)
     built = build_skills(tmp_path, *packets, moving(40, "move_meeting"))
     (entry,) = [entry for entry in built.entries if entry.served]
-    assert any("m40" in task for task in entry.footing.tasks)
+    assert any("m40" in task for task in entry.support.tasks)
     assert "ADD" not in built.decisions
 
 
