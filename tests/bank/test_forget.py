@@ -10,8 +10,7 @@ from tests.made_runs import call, run
 
 from contramem.bank.acts import person
 from contramem.bank.check import check_store
-from contramem.bank.forget import ForgetSelection, forget_runs, take_over
-from contramem.bank.ledger import Attribution
+from contramem.bank.forget import ForgetSelection, RebuiltBank, forget_runs, search_files
 from contramem.bank.store import Store, open_store
 from contramem.errors import UsageError
 from contramem.pipeline import learn
@@ -40,21 +39,44 @@ def test_nothing_of_a_forgotten_source_is_left_in_the_file(store: Store) -> None
     assert b"agent-one" in Path(store.where).read_bytes() + Path(f"{store.where}-wal").read_bytes()
     with store.writing("test"):
         erased = forget_runs(store, ForgetSelection(source="agent-one"), person("ann"))
-    assert erased.cards and erased.left == () and erased.searched_for > 1
+    assert erased.cards and erased.left == () and len(erased.searched_for) > 1
     assert b"agent-one" not in Path(store.where).read_bytes()
     assert check_store(Path(store.where)).is_whole
 
 
-def test_what_other_runs_teach_too_is_built_again(store: Store, tmp_path: Path) -> None:
+def test_what_other_runs_teach_too_is_built_again_in_the_same_transaction(store: Store, tmp_path: Path) -> None:
     before = {card.card_id for card in store.bank().cards}
-    with store.writing("test"):
-        forget_runs(store, ForgetSelection(source="agent-one"), person("ann"))
-        assert not store.bank().cards
+
+    def rebuild() -> RebuiltBank:
         with open_store(tmp_path / "rest.db", create=True) as rest:
             learn(_runs("agent-two"), rest)  # type: ignore[arg-type]
-            take_over(store, rest.bank(), rest.ledger(), Attribution(kind="rules", name="rules"))
-    assert {card.card_id for card in store.bank().cards} & before
+            return RebuiltBank(rest.bank(), rest.ledger())
+
+    with store.writing("test"):
+        erased = forget_runs(store, ForgetSelection(source="agent-one"), person("ann"), rebuild)
+    assert set(erased.rebuilt) & before
+    assert erased.left == () and '"agent-one"' not in erased.searched_for
     assert all("agent-one" not in entry.support.sources for entry in store.bank().entries.values())
+    assert check_store(Path(store.where)).is_whole
+
+
+def test_a_rebuild_that_fails_leaves_everything_as_it_was(store: Store) -> None:
+    before = store.bank(), store.ledger()
+
+    def fail() -> RebuiltBank:
+        raise RuntimeError("killed")
+
+    with store.writing("test"), pytest.raises(RuntimeError):
+        forget_runs(store, ForgetSelection(source="agent-one"), person("ann"), fail)
+    assert (store.bank(), store.ledger()) == before
+
+
+def test_files_are_searched_for_a_name_however_json_spells_it(tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "a.jsonl").write_text('{"by": "J\\u00fcrgen \\"J\\" K"}', encoding="utf-8")
+    assert search_files([tmp_path], ['Jürgen "J" K', "nobody"])[1] == (
+        f"""{tmp_path / "log" / "a.jsonl"} holds 'Jürgen "J" K'""",
+    )
 
 
 def test_forgetting_what_was_never_there_is_an_error(store: Store) -> None:

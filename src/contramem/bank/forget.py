@@ -6,7 +6,8 @@ bank is built again from the others. The erased store is searched afterwards, by
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,53 +73,85 @@ class Erasure:
     decisions: int
     calls: int
     searched_bytes: int
-    searched_for: int
+    searched_for: frozenset[str]
     """Names and sentences that must not be there."""
     left: tuple[str, ...] = ()
     """Where one of them was found all the same."""
     rebuilt: tuple[str, ...] = ()
+    kept_runs: int = 0
+    """Sets of runs that commands had kept and that were removed."""
+    kept_banks: int = 0
+    """Earlier frozen banks that were removed."""
 
 
-def forget_runs(store: Store, selection: ForgetSelection, by: Attribution) -> Erasure:
-    """Erase what the selected runs taught, in one transaction, and search the store for what is left of it.
+@dataclass(frozen=True)
+class RebuiltBank:
+    """What the runs that are left teach, in a bank of its own."""
 
-    Belongs inside `with store.writing(...)`. Raises UsageError where no decision rests on such a run.
+    bank: Bank
+    ledger: tuple[LedgerEntry, ...]
+
+    def decisions(self, present: Iterable[str], by: Attribution) -> list[Decision]:
+        """The decisions that bring in its cards, but for those that are `present`."""
+        behind: dict[str, tuple[RunRef, ...]] = {}
+        for entry in self.ledger:
+            for card_id in entry.decision.card_ids:
+                behind[card_id] = (*behind.get(card_id, ()), *entry.decision.runs)
+        new = {card.card_id for card in self.bank.cards} - set(present)
+        return [_rebuilt(self.bank.entries[card_id], behind.get(card_id, ()), by) for card_id in sorted(new)]
+
+
+def forget_runs(
+    store: Store, selection: ForgetSelection, by: Attribution, rebuild: Callable[[], RebuiltBank] | None = None
+) -> Erasure:
+    """Erase what the selected runs taught, take in what `rebuild` builds from the others, in one transaction, and
+    search the store for what is left.
+
+    Belongs inside `with store.writing(...)`. Raises UsageError where no decision rests on such a run. Killed at any
+    moment, it has done all or nothing; run again, it also cleans the pages that a killed one left.
     """
     bank, ledger = store.bank(), store.ledger()
     runs = {(run.task, run.source, run.run) for run in _runs(ledger) if selection.matches(run)}
     cards = _taught_cards(bank, ledger, selection)
     decisions = [entry for entry in ledger if _is_about(entry, cards, selection)]
     if not decisions and not cards:
+        store.erase(lambda connection: 0)
         raise UsageError("no decision in this store rests on such a run. `contramem bank history` names runs.")
-    needles = set(_needles(selection, bank, cards))
-    calls = store.erase(lambda connection: _erase(connection, decisions, cards, by))
+    names, sentences = frozenset(_names(selection, bank)), frozenset(_sentences(bank, cards))
+    new = rebuild().decisions(bank.entries.keys() - cards, _RULES) if rebuild else []
+    calls = store.erase(lambda connection: _erase(connection, decisions, cards, by), new)
+    rebuilt = tuple(change.card_id for decision in new for change in decision.changes)
+    stays = "\n".join(entry.card.model_dump_json() for entry in store.bank().entries.values())
+    needles = names | {sentence for sentence in sentences if sentence not in stays}  # others teach it too
     size, left = search_store(store, needles)
-    return Erasure(len(runs), tuple(sorted(cards)), len(decisions), calls, size, len(needles), left)
-
-
-def take_over(store: Store, rebuilt: Bank, ledger: Iterable[LedgerEntry], by: Attribution) -> tuple[str, ...]:
-    """Bring in the cards that a bank built from the other runs has and this one has not."""
-    have = store.bank().entries
-    behind: dict[str, tuple[RunRef, ...]] = {}
-    for entry in ledger:
-        for card_id in entry.decision.card_ids:
-            behind[card_id] = (*behind.get(card_id, ()), *entry.decision.runs)
-    new = [rebuilt.entries[card.card_id] for card in rebuilt.cards if card.card_id not in have]
-    store.record(*(_rebuilt(entry, behind.get(entry.card.card_id, ()), by) for entry in new))
-    return tuple(entry.card.card_id for entry in new)
+    return Erasure(len(runs), tuple(sorted(cards)), len(decisions), calls, size, needles, left, rebuilt)
 
 
 def search_store(store: Store, needles: Iterable[str]) -> tuple[int, tuple[str, ...]]:
     """(bytes searched, places where one of `needles` stands). Of SQLite the file itself, free pages included."""
     wanted = sorted(needles)
     left = [f"{table} holds {needle!r}" for table, text in store.texts(_TEXTS) for needle in wanted if needle in text]
-    size = 0
-    if not is_url(store.where):
-        for path in (Path(store.where), Path(f"{store.where}-wal")):
-            content = path.read_bytes() if path.exists() else b""
+    files = [] if is_url(store.where) else [Path(store.where), Path(f"{store.where}-wal")]
+    size, in_files = search_files((path for path in files if path.exists()), wanted)
+    return size, tuple(dict.fromkeys((*left, *in_files)))
+
+
+def search_files(paths: Iterable[Path], needles: Iterable[str]) -> tuple[int, tuple[str, ...]]:
+    """(bytes searched, files that hold one of `needles`, as it is or as JSON spells it), folders searched whole."""
+    spelled = {needle: {form.encode() for form in (needle, *_as_json(needle))} for needle in sorted(needles)}
+    size, left = 0, []
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            content = file.read_bytes() if file.is_file() else b""
             size += len(content)
-            left += [f"{path.name} holds {needle!r}" for needle in wanted if needle.encode() in content]
-    return size, tuple(dict.fromkeys(left))
+            left += [
+                f"{file} holds {needle!r}" for needle, forms in spelled.items() if any(f in content for f in forms)
+            ]
+    return size, tuple(left)
+
+
+def _as_json(text: str) -> tuple[str, str]:
+    return json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _runs(ledger: Iterable[LedgerEntry]) -> Iterator[RunRef]:
@@ -171,21 +204,24 @@ def _erase(connection: Connection, decisions: list[LedgerEntry], cards: frozense
     return int(calls)
 
 
-def _needles(selection: ForgetSelection, bank: Bank, cards: frozenset[str]) -> Iterator[str]:
+_RULES = Attribution(kind="rules", name="rules")
+
+
+def _names(selection: ForgetSelection, bank: Bank) -> Iterator[str]:
+    """Of the source or the tasks, where all of it is to be forgotten."""
     if selection.source and selection.task is None and selection.run is None:
-        yield selection.source
+        # A plain word (`mail`) stands in texts of others; as a name it stands between quotation marks.
+        yield f'"{selection.source}"' if selection.source.isalpha() else selection.source
     if selection.task and selection.source is None and selection.run is None:
-        yield from {
-            task
-            for entry in bank.entries.values()
-            for task in entry.support.tasks
-            if TaskKey.parse(task).is_named(selection.task)
-        }
-    stay = "\n".join(entry.card.model_dump_json() for card_id, entry in bank.entries.items() if card_id not in cards)
+        tasks = {task for entry in bank.entries.values() for task in entry.support.tasks}
+        yield from (task for task in tasks if TaskKey.parse(task).is_named(selection.task))
+
+
+def _sentences(bank: Bank, cards: frozenset[str]) -> Iterator[str]:
     for card_id in cards & bank.entries.keys():
         card = bank.entries[card_id].card
         lines = (card.title, card.skill.core_rule) if isinstance(card, SkillCard) else card.common_mistakes
-        yield from (line for line in (card_id, *lines) if len(line) >= MIN_NEEDLE_CHARS and line not in stay)
+        yield from (line for line in (card_id, *lines) if len(line) >= MIN_NEEDLE_CHARS)
 
 
 def _rebuilt(entry: BankEntry, runs: tuple[RunRef, ...], by: Attribution) -> Decision:

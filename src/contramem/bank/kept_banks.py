@@ -63,6 +63,15 @@ def roll_back(served: Path, to: int | None = None) -> KeptBank:
     return chosen[0]
 
 
+def forget_banks(served: Path, content: bytes) -> int:
+    """Write `content` where agents read it, and remove every bank that was kept. How many those were."""
+    kept = kept_banks(served)
+    for bank in kept:
+        bank.path.unlink(missing_ok=True)
+    _replace(served, content)
+    return len(kept)
+
+
 def taken_back(served: Path) -> frozenset[str]:
     """The contents that somebody went back from."""
     try:

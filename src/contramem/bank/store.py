@@ -188,20 +188,17 @@ class Store:
         `charged` are digests of the calls whose cost is in these decisions.
         """
         assert self._writer is not None, "record() belongs inside `with store.writing(...)`"
-        at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
         with explain_errors(self.where), self._writer.begin():
-            last = self._writer.scalar(_LAST) or 0
-            entries = tuple(LedgerEntry(last + place, at, decision) for place, decision in enumerate(decisions, 1))
-            for entry in entries:
-                self._append(self._writer, entry)
+            entries = self._append_all(self._writer, decisions)
             for step, state in (progress or {}).items():
                 self._writer.execute(_PUT_PROGRESS, {"step": step, "state": state})
             for digest in charged:
                 calls.charge(self._writer, digest)
         return entries
 
-    def erase(self, erase: Callable[[Connection], int]) -> int:
-        """Let `erase` delete in one transaction, and give back the space, so that no free page keeps what was there."""
+    def erase(self, erase: Callable[[Connection], int], decisions: Iterable[Decision] = ()) -> int:
+        """Let `erase` delete and record `decisions` in one transaction, and give back the space, so that no free page
+        keeps what was there."""
         assert self._writer is not None, "erase() belongs inside `with store.writing(...)`"
         is_sqlite = self._writer.dialect.name == "sqlite"
         with explain_errors(self.where):
@@ -209,6 +206,7 @@ class Store:
                 self._run_alone("PRAGMA secure_delete = ON")
             with self._writer.begin():
                 erased = erase(self._writer)
+                self._append_all(self._writer, decisions)
             if is_sqlite:
                 self._run_alone("VACUUM")
                 self._run_alone("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -227,6 +225,14 @@ class Store:
             for table, text in columns.items():
                 for (value,) in connection.exec_driver_sql(f"SELECT {text} FROM {table}"):
                     yield table, str(value)
+
+    def _append_all(self, connection: Connection, decisions: Iterable[Decision]) -> tuple[LedgerEntry, ...]:
+        at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
+        last = connection.scalar(_LAST) or 0
+        entries = tuple(LedgerEntry(last + place, at, decision) for place, decision in enumerate(decisions, 1))
+        for entry in entries:
+            self._append(connection, entry)
+        return entries
 
     def _append(self, connection: Connection, entry: LedgerEntry) -> None:
         decision = entry.decision

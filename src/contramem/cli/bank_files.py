@@ -12,7 +12,7 @@ import click
 
 from contramem.bank import acts
 from contramem.bank.check import StoreCheck, check_store, repair_store
-from contramem.bank.forget import Erasure, ForgetSelection, forget_runs, take_over
+from contramem.bank.forget import Erasure, ForgetSelection, RebuiltBank, forget_runs, search_files
 from contramem.bank.locate import is_url, store_only
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
@@ -22,7 +22,7 @@ from contramem.traces.reader import ReadOptions
 from contramem.traces.task_key import TaskKey
 
 if TYPE_CHECKING:
-    from contramem.bank.store import Store
+    from contramem.bank.bank import Bank
     from contramem.traces.trajectory import Trajectory
 
 LISTED = 10
@@ -85,6 +85,10 @@ def _list(items: tuple[int, ...] | tuple[str, ...]) -> str:
 @click.option("--run", metavar="N", help="Forget this trial only.")
 @click.option("--runs", "paths", multiple=True, metavar="PATH", type=click.Path(path_type=Path),
               help="Runs that the bank was built from: cards are built again from those that are left.")  # fmt: skip
+@click.option("--serve", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+              help="Frozen bank to write anew; the earlier banks kept beside it are removed.")  # fmt: skip
+@click.option("--search", "searched", multiple=True, metavar="PATH", type=click.Path(path_type=Path, exists=True),
+              help="Search these files and folders too (exports, logs, recordings).")  # fmt: skip
 @how_to_read
 @by_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -95,6 +99,8 @@ def forget(
     task: str | None,
     run: str | None,
     paths: tuple[Path, ...],
+    serve: Path | None,
+    searched: tuple[Path, ...],
     options: ReadOptions,
     name: str,
     yes: bool,
@@ -102,29 +108,26 @@ def forget(
 ) -> None:
     """Erase from STORE what the given runs taught, and prove it by a search.
 
-    Cards that rest on such a run, what the ledger says about them, and all kept prompts and replies are removed for
-    good; there is no undo. Several options select the runs to which all of them apply. Frozen files, exports, inject
-    logs and recordings made before are not touched. Ends with exit code 1 if something is left.
+    Cards that rest on such a run, what the ledger says about them, all kept prompts and replies, and the runs that
+    commands keep in .contramem/ are removed for good; there is no undo. Several options select the runs to which all of
+    them apply. Other files are searched and not changed. Ends with exit code 1 if something is left.
     """
     from contramem.bank.store import open_store
 
     selection = ForgetSelection(source, task, run)
     if not yes:
         click.confirm(f"Erase what these runs taught from {where}? This cannot be undone.", abort=True, err=True)
+    rebuild = (lambda: _rebuild(selection, paths, options)) if paths else None
     with open_store(store_only(where)) as store, store.writing("bank forget"):
-        erased = forget_runs(store, selection, acts.person(name))
-        if paths:
-            erased = replace(erased, rebuilt=_rebuild(store, selection, paths, options))
-    print_json(asdict(erased)) if as_json else click.echo(_describe_erasure(erased, bool(paths)))
+        erased = forget_runs(store, selection, acts.person(name), rebuild)
+        erased = _forget_files(erased, store.bank(), serve, searched)
+    print_json(_erasure_json(erased)) if as_json else click.echo(_describe_erasure(erased, bool(paths)))
     if erased.left:
         raise SystemExit(1)
 
 
-def _rebuild(
-    store: Store, selection: ForgetSelection, paths: tuple[Path, ...], options: ReadOptions
-) -> tuple[str, ...]:
+def _rebuild(selection: ForgetSelection, paths: tuple[Path, ...], options: ReadOptions) -> RebuiltBank:
     """Cards from the runs that are left, by rules."""
-    from contramem.bank.ledger import Attribution
     from contramem.bank.store import open_store
     from contramem.pipeline import learn
 
@@ -132,7 +135,7 @@ def _rebuild(
         runs = (run for task in pool for run in task if not _is_selected(run, selection))
         with open_store(Path(folder) / "rest.db", create=True) as rest:
             learn(runs, rest)
-            return take_over(store, rest.bank(), rest.ledger(), Attribution(kind="rules", name="rules"))
+            return RebuiltBank(rest.bank(), rest.ledger())
 
 
 def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
@@ -143,13 +146,44 @@ def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
     )
 
 
+def _forget_files(erased: Erasure, bank: Bank, serve: Path | None, searched: tuple[Path, ...]) -> Erasure:
+    """Remove what other commands keep of runs, serve the new bank, and search what lies outside of the store."""
+    from contramem.bank.frozen import freeze, load_frozen
+    from contramem.bank.kept_banks import forget_banks
+    from contramem.study.run_cache import FOLDER, forget_kept_runs
+
+    files = [*searched, *([FOLDER.parent] if FOLDER.parent.is_dir() else [])]
+    kept_runs, kept_banks = forget_kept_runs(), 0
+    if serve is not None:
+        header = load_frozen(serve, allow_edited=True).header if serve.exists() else None
+        profiles = (header.profile, header.ability_profiles) if header else ("default", {})
+        kept_banks = forget_banks(serve, freeze(bank, *profiles))
+        files.append(serve)
+    size, left = search_files(files, erased.searched_for)
+    return replace(
+        erased,
+        searched_bytes=erased.searched_bytes + size,
+        left=(*erased.left, *left),
+        kept_runs=kept_runs,
+        kept_banks=kept_banks,
+    )
+
+
+def _erasure_json(erased: Erasure) -> dict[str, object]:
+    return {**asdict(erased), "searched_for": len(erased.searched_for)}
+
+
 def _describe_erasure(erased: Erasure, was_rebuilt: bool) -> str:
     lines = [
         f"Forgot {erased.runs} runs: {len(erased.cards)} cards and the text of {erased.decisions} decisions are gone, "
-        f"and the prompts and replies of {erased.calls} calls.",
-        f"Searched {erased.searched_bytes:,} bytes of the store for {erased.searched_for} names and sentences: "
-        + ("none is left." if not erased.left else f"{len(erased.left)} are left: {'; '.join(erased.left[:LISTED])}"),
+        f"and the prompts and replies of {erased.calls} calls."
     ]
+    if erased.kept_runs or erased.kept_banks:
+        lines.append(f"Removed {erased.kept_runs} sets of kept runs and {erased.kept_banks} earlier banks.")
+    lines.append(
+        f"Searched {erased.searched_bytes:,} bytes for {len(erased.searched_for)} names and sentences: "
+        + ("none is left." if not erased.left else f"{len(erased.left)} are left: {'; '.join(erased.left[:LISTED])}")
+    )
     if was_rebuilt:
         lines.append(f"Built {len(erased.rebuilt)} cards again from the other runs.")
     elif erased.cards:

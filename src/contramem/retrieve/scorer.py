@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard
 from contramem.retrieve.bm25 import Bm25, Fields
-from contramem.retrieve.stems import stem
+from contramem.retrieve.terms import term, terms_of
 from contramem.retrieve.tokens import tokenize
 
 if TYPE_CHECKING:
-    from contramem.retrieve.bm25 import Floats, Integers
+    from contramem.retrieve.bm25 import Floats
 
 BACKGROUND = 30
 WEIGHTS: Mapping[str, float] = {
@@ -30,7 +30,7 @@ WEIGHTS: Mapping[str, float] = {
 Evidence and completion are read after a card is found, not searched."""
 
 RequestWords: TypeAlias = Mapping[str, Sequence[str]]
-"""By card id: the words of each request that taught the card."""
+"""By card id: the terms of each request that taught the card."""
 
 
 class Scorer(Protocol):
@@ -50,8 +50,8 @@ class Scorer(Protocol):
 ScorerMaker: TypeAlias = Callable[[Sequence[Card], RequestWords], Scorer]
 
 
-def fields_of(card: Card, requests: Sequence[str] = ()) -> dict[str, str]:
-    """What a card is found by."""
+def fields_of(card: Card) -> dict[str, str]:
+    """What a card is found by, beside the requests that taught it."""
     if isinstance(card, FunctionCard):
         return {"name": card.tool, "does": card.what_it_does}
     return {
@@ -60,13 +60,12 @@ def fields_of(card: Card, requests: Sequence[str] = ()) -> dict[str, str]:
         "tags": " ".join(card.tags),
         "core_rule": card.skill.core_rule,
         "functions": " ".join(function.rpartition(".")[2] for function in card.functions_used),
-        "requests": " ".join(requests),
     }
 
 
 @dataclass(frozen=True)
-class StemmedBm25:
-    """BM25 over the stems of words. It explains itself in the words of the task."""
+class TermBm25:
+    """BM25 over the terms of words. It explains itself in the words of the task."""
 
     index: Bm25
 
@@ -74,24 +73,19 @@ class StemmedBm25:
     def unit(self) -> float:
         return self.index.unit
 
-    @property
-    def postings(self) -> Mapping[str, tuple[Integers, Floats]]:
-        """By stem: the numbers of the cards that have it, and what it gives each."""
-        return self.index.postings
-
     def scores(self, words: Sequence[str]) -> Floats:
-        return self.index.scores([stem(word) for word in words])
+        return self.index.scores([term(word) for word in words])
 
     def explain(self, words: Sequence[str], document: int) -> dict[str, float]:
-        word_of = {stem(word): word for word in reversed(words)}
-        parts = self.index.explain([stem(word) for word in words], document)
-        return {word_of[term]: part for term, part in parts.items()}
+        word_of = {term(word): word for word in reversed(words)}
+        parts = self.index.explain([term(word) for word in words], document)
+        return {word_of[found]: part for found, part in parts.items()}
 
 
-def bm25(cards: Sequence[Card], requests: RequestWords) -> StemmedBm25:
-    """Stems, with the fields of `WEIGHTS`: what contramem uses."""
-    documents = [_stems(fields_of(card, requests.get(card.card_id, ()))) for card in cards]
-    return StemmedBm25(Bm25.over_fields(documents, WEIGHTS, BACKGROUND))
+def bm25(cards: Sequence[Card], requests: RequestWords) -> TermBm25:
+    """Terms, with the fields of `WEIGHTS`: what contramem uses."""
+    documents = [_terms(card, requests.get(card.card_id, ())) for card in cards]
+    return TermBm25(Bm25.over_fields(documents, WEIGHTS, BACKGROUND))
 
 
 def plain_bm25(cards: Sequence[Card], requests: RequestWords) -> Bm25:
@@ -102,5 +96,6 @@ def plain_bm25(cards: Sequence[Card], requests: RequestWords) -> Bm25:
     return Bm25([tokenize(text) for text in texts], BACKGROUND)
 
 
-def _stems(fields: Mapping[str, str]) -> Fields:
-    return {field: [stem(word) for word in tokenize(text)] for field, text in fields.items()}
+def _terms(card: Card, requests: Sequence[str]) -> Fields:
+    own = {field: [term(word) for word in tokenize(text)] for field, text in fields_of(card).items()}
+    return own | {"requests": [found for request in requests for found in terms_of(request)]}

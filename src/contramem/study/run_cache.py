@@ -71,6 +71,14 @@ def open_study(
             yield study
 
 
+def forget_kept_runs(cache: Path = FOLDER) -> int:
+    """Remove every set of runs that is kept. How many there were."""
+    kept = [path for path in cache.iterdir() if path.is_dir()] if cache.is_dir() else []
+    for path in kept:
+        shutil.rmtree(path)
+    return len(kept)
+
+
 def digest_files(paths: Iterable[Path], options: ReadOptions) -> str:
     """Of the files' contents, of how they are read, and of the code that reads them."""
     hasher = hashlib.blake2b(repr(options).encode(), digest_size=10)
