@@ -48,6 +48,25 @@ def _at_most_once(guard: Guard, actions: Actions) -> Verdict:
     return "vacuous" if not keys else "holds" if len(set(keys)) == len(keys) else "broken"
 
 
+def _times(guard: Guard, actions: Actions) -> list[int]:
+    """How often it worked: in all, or for each value of the argument."""
+    made = [actions[index] for index in _places(guard.function, actions, worked=True)]
+    if not guard.argument:
+        return [len(made)]
+    given = [str(action.arguments.get(guard.argument)) for action in made]
+    return [given.count(value) for value in set(given)]
+
+
+def _at_most(guard: Guard, actions: Actions) -> Verdict:
+    times = _times(guard, actions)
+    return "vacuous" if not sum(times) else "holds" if max(times) <= guard.times else "broken"
+
+
+def _at_least(guard: Guard, actions: Actions) -> Verdict:
+    times = _times(guard, actions)
+    return "vacuous" if not times else "holds" if min(times) >= guard.times else "broken"
+
+
 def _precedence(guard: Guard, actions: Actions) -> Verdict:
     tried, done = _places(guard.then, actions), _places(guard.then, actions, worked=True)
     if not tried:
@@ -103,6 +122,8 @@ DEFINITIONS: dict[str, Callable[[Guard, Actions], Verdict]] = {
     "existence": _existence,
     "absence": _absence,
     "at_most_once": _at_most_once,
+    "at_most": _at_most,
+    "at_least": _at_least,
     "precedence": _precedence,
     "response": _response,
     "not_succession": _not_succession,

@@ -62,7 +62,9 @@ def guards(draw: st.DrawFn) -> str:
             WHATS.map(lambda what: f"{one}({what})"),
             st.tuples(WHATS, WHATS).filter(lambda w: w[0] != w[1]).map(lambda w: f"{two}({w[0]}, {w[1]})"),
             st.sampled_from(
-                ["known_value(Mail.send.id)", "covers(Mail.search.id, Mail.send.id)", "at_most_once(Mail.send by id)"]
+                """known_value(Mail.send.id)|covers(Mail.search.id, Mail.send.id)|at_most_once(Mail.send by id)
+                |at_most(Mail.send, 2)|at_most(writes by id, 1)|at_least(Mail.send, 2)|at_least(Mail.send by id, 2)
+                """.split("|")
             ),
         )
     )

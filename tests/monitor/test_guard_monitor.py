@@ -92,7 +92,8 @@ def test_a_guard_that_cannot_be_read_does_not_stop_a_run() -> None:
 @pytest.mark.parametrize("template", get_args(Template))
 def test_every_kind_of_guard_says_in_words_what_it_still_owes(template: Template) -> None:
     two = {"precedence", "response", "not_succession"}
-    inside = {"known_value": "Mail.delete.id", "covers": "Mail.search.id, Mail.delete.id"}
+    counted = {"at_most": "Mail.delete, 2", "at_least": "Mail.delete, 2"}
+    inside = {"known_value": "Mail.delete.id", "covers": "Mail.search.id, Mail.delete.id"} | counted
     text = f"{template}({inside.get(template) or ('Mail.search, Mail.delete' if template in two else 'Mail.delete')})"
     watch = GuardMonitor([(parse_guard(text), "skill::x", "X")], TASK)
     for event in events(call("Mail.delete", {"id": "made-up"}, error="No such mail"), SEARCH, DELETE, DELETE):

@@ -117,6 +117,8 @@ class StepAction(Action):
 
     def __init__(self, kind: ActionKind, step: Step, event: Event | None = None, history: RunHistory = _NO_HISTORY):
         arguments = step.arguments if event is None else event.arguments
+        if kind != "call" and event is not None and event.text:
+            arguments = {"text": event.text}
         time = None if event is None else event.time
         super().__init__(kind, step.function, arguments, step.effect, not step.error, time, history)
         self._step, self._event = step, event
@@ -164,18 +166,20 @@ class ActionStream:
 
     def __init__(self, task: str) -> None:
         self.seen = SeenValues(task)
-        self._spoke = False
+        self._spoke = ""
 
     def take(self, event: Event) -> Action | None:
         """What the event is, or shows to have been: an agent's message is a question when the user answers it."""
-        spoke, self._spoke = self._spoke, _speaks(event)
+        spoke, self._spoke = self._spoke, _said_by(event)
         if event.actor == "user" and not event.function:
-            return Action("ask", time=event.time) if spoke else None
+            return Action("ask", arguments={"text": spoke}, time=event.time) if spoke else None
         if event.actor != "agent":
             return None
         if event.function:
             return EventAction(event, self.seen)
-        return Action("final", time=event.time) if event.kind == "final" else None
+        if event.kind != "final":
+            return None
+        return Action("final", arguments={"text": event.text}, time=event.time, history=self.seen.history)
 
     def close(self, event: Event) -> None:
         """The event is past: what it showed has been seen."""
@@ -207,11 +211,11 @@ def actions_of_steps(steps: Iterable[Step], recorded: Trajectory | None = None) 
             history.add(event)
 
 
-def _speaks(event: Event) -> bool:
-    """Is it a message of the agent, or a call that talks to the user?"""
+def _said_by(event: Event) -> str:
+    """What a message of the agent, or a call that talks to the user, says; empty for anything else."""
     if event.function:
-        return bool(speech_of(event))
-    return event.actor == "agent" and event.kind == "message"
+        return speech_of(event)
+    return event.text if event.actor == "agent" and event.kind == "message" else ""
 
 
 def result_of(event: Event) -> Any:

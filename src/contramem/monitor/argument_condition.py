@@ -1,39 +1,60 @@
 """ArgumentCondition: what a guard asks of one argument of a call. Patterns carry them: `Mail.send[to given]`.
 
-folder = INBOX                    the value, a closed word or a number; also != < <= > >=
-due like 9-A9                     how it is written: 9 for digits, A for capitals, a for small letters
-text contains "thank you"         a piece of text; `lacks` is its opposite
+folder = INBOX                    the value, a closed word or a number; every comparison of comparison.py
+amount <= Shop.find.total         a number compared with one that the field held, or that the request names (`task`)
 to is e-mail address              its form, as Function Cards name forms
 to from Contacts.find             where it had first been seen: `task`, `user`, `nowhere` or a function
 to from Contacts.find.mail        it stood under this field in what the function had returned
-id picks lowest due of Shop.list  of the records that the function had returned, it is that with the lowest `due`;
-                                  also `highest`, `first of F`, `last of F`, and `status = open of F`
+text mentions Shop.find.id        the text contains a value that the field held; `omits` is its opposite
+text has at most 160 characters   also words, lines and, of a list, items; `at least` too
+id picks lowest due of Shop.list  the record that it names was chosen so (choice.py)
 amount times 100 of task          it is so many times a number of the task, or of `App.function.field`
+amount sums Shop.list.total       it is the sum of the field over the records of a result, or of all results; may end in
+                                  `where status = open`
+count counts Shop.list            it is the number of records in a result; may end in `where` too
+due falls on weekend              when a date falls (date_relation.py)
 cc given   cc missing             whether the argument is given at all
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
-
-import msgspec
 
 from contramem.errors import GuardError
 from contramem.monitor.action import Action
 from contramem.monitor.choice import parse_choice
 from contramem.monitor.comparison import (
     NUMERIC,
+    OPERATORS,
     Operator,
+    read_expected,
     read_number,
     satisfies,
+    unquote,
+    write_expected,
     write_number,
-    write_value,
 )
+from contramem.monitor.date_relation import parse_date_relation
+from contramem.monitor.places import (
+    FIELD_PLACE,
+    field_of_place,
+    function_of_place,
+    is_mentioned,
+    is_place_behind,
+    name_place,
+    relates_to_place,
+    seen_numbers,
+    seen_texts,
+)
+from contramem.monitor.record_filter import Filters, describe_filters, parse_filters, select_records, write_filters
+from contramem.monitor.results import field_values
 
-Test: TypeAlias = Literal[
-    "=", "!=", "<", "<=", ">", ">=", "like", "contains", "lacks", "is", "from", "picks", "times", "given", "missing"
-]
+Test: TypeAlias = (
+    Operator
+    | Literal["is", "from", "mentions", "omits", "has", "picks", "times", "sums", "counts", "falls", "given", "missing"]
+)
 
 
 class ArgumentCondition(NamedTuple):
@@ -50,15 +71,28 @@ class ArgumentCondition(NamedTuple):
 
     @property
     def _written_value(self) -> str:
-        if self.test in get_args(Operator) and self.test not in NUMERIC:
-            return write_value(self.value)
+        if self.test in get_args(Operator) and not self._compares_with_place:
+            return write_expected(cast(Operator, self.test), self.value)
         return self.value
+
+    @property
+    def _compares_with_place(self) -> bool:
+        return self.test in NUMERIC and is_place_behind(self.test, self.value)
 
     @property
     def functions(self) -> tuple[str, ...]:
         """The functions that it names as the place a value comes from."""
-        place = self.value.rpartition(" ")[2] if self.test in ("from", "picks", "times") else ""
-        return (function_of_place(place),) if "." in place else ()
+        if self.test == "picks":
+            return parse_choice(self.value).functions
+        if self.test == "falls":
+            return parse_date_relation(self.value).functions
+        if self.test in ("sums", "counts"):
+            total = _parse_total(self.value)
+            return (function_of_place(total.place), *(name for each in total.filters for name in each.functions))
+        if self.test in ("from", "mentions", "omits", "times") or self._compares_with_place:
+            function = function_of_place(self.value.rpartition(" ")[2])
+            return (function,) if function else ()
+        return ()
 
     def holds(self, action: Action) -> bool:
         value = action.arguments.get(self.argument)
@@ -70,10 +104,10 @@ class ArgumentCondition(NamedTuple):
             return action.form(self.argument) == self.value
         if self.test == "from":
             return _is_from(action, self.argument, self.value)
-        if self.test == "picks":
-            return parse_choice(self.value).is_made(action, value)
-        if self.test == "times":
-            return _is_multiple(action, value, self.value)
+        if self._compares_with_place:
+            return relates_to_place(value, cast(Operator, self.test), action, self.value)
+        if self.test in _LOOKING_BACK:
+            return _LOOKING_BACK[self.test](action, value, self.value)
         return satisfies(value, cast(Operator, self.test), self.value)
 
     def in_words(self) -> str:
@@ -81,14 +115,9 @@ class ArgumentCondition(NamedTuple):
         argument = f"`{self.argument}`"
         if self.test in ("given", "missing"):
             return f"{'with' if self.test == 'given' else 'without'} {argument}"
-        if self.test == "from":
-            return f"with {argument} {_place_in_words(self.value)}"
         if self.test == "picks":
             return f"with the {argument} of {parse_choice(self.value).in_words()}"
-        if self.test == "times":
-            factor, _, place = self.value.partition(" of ")
-            return f"with {argument} as {factor} times a number {_place_in_words(place)}"
-        return f"with {argument} {_COMPARED[self.test].format(self.value)}"
+        return f"with {argument} {_describe(self.test, self.value)}"
 
 
 _COMPARED = {
@@ -102,30 +131,34 @@ _COMPARED = {
     "like": "written like {}",
     "contains": "that contains “{}”",
     "lacks": "that does not contain “{}”",
+    "starts with": "that starts with “{}”",
+    "ends with": "that ends with “{}”",
+    "one of": "that is one of {}",
+    "none of": "that is none of {}",
+    "has": "of {}",
 }
-_PLACES = {"task": "from the task", "user": "from the user", "nowhere": "that was seen nowhere before"}
 
 
-def function_of_place(place: str) -> str:
-    """`App.function` of `App.function` and of `App.function.field`."""
-    return ".".join(place.split(".")[:2])
-
-
-def field_of_place(place: str) -> str:
-    """The field of `App.function.field`; empty where the place is the function itself."""
-    return place.split(".", 2)[2] if place.count(".") >= 2 else ""
-
-
-def _place_in_words(place: str) -> str:
-    if field := field_of_place(place):
-        return f"from the `{field}` of `{function_of_place(place)}`"
-    return _PLACES.get(place, f"from `{place}`")
+def _describe(test: Test, value: str) -> str:
+    match test:
+        case "from":
+            return "that was seen nowhere before" if value == "nowhere" else f"from {name_place(value)}"
+        case "mentions" | "omits":
+            return f"that {'contains' if test == 'mentions' else 'does not contain'} {name_place(value)}"
+        case "times":
+            factor, _, place = value.partition(" of ")
+            return f"as {factor} times a number from {name_place(place)}"
+        case "sums" | "counts":
+            return _parse_total(value).in_words(test)
+        case "falls":
+            return f"that falls {parse_date_relation(value).in_words()}"
+    return _COMPARED[test].format(name_place(value) if is_place_behind(cast(Operator, test), value) else value)
 
 
 def _is_from(action: Action, argument: str, place: str) -> bool:
-    if field := field_of_place(place):
+    if field_of_place(place):
         values = action.values(argument)
-        return bool(values) and values <= action.seen_values(function_of_place(place), field)
+        return bool(values) and values <= seen_texts(action, place)
     return action.origin(argument) == place
 
 
@@ -134,20 +167,95 @@ def _is_multiple(action: Action, value: Any, text: str) -> bool:
     number = read_number(value)
     if number is None:
         return False
-    bases = action.task_numbers() if place == "task" else _numbers(action, place)
-    return any(abs(number - base * float(factor)) < 1e-6 * max(1.0, abs(number)) for base in bases if base)
+    return any(_is_near(number, base * float(factor)) for base in seen_numbers(action, place) if base)
 
 
-def _numbers(action: Action, place: str) -> list[float]:
-    values = action.seen_values(function_of_place(place), field_of_place(place))
-    return [number for value in values if (number := read_number(value)) is not None]
+def _is_near(number: float, other: float) -> bool:
+    return abs(number - other) < 1e-6 * max(1.0, abs(number))
 
 
+class _Total(NamedTuple):
+    """What is added up or counted."""
+
+    place: str
+    filters: Filters
+
+    def __str__(self) -> str:
+        return f"{self.place}{write_filters(self.filters)}"
+
+    def in_words(self, test: str) -> str:
+        function, field = function_of_place(self.place), field_of_place(self.place)
+        what = f"the sum of the `{field}` of all items" if test == "sums" else "the number of items"
+        return f"as {what} of `{function}`{describe_filters(self.filters)}"
+
+
+def _parse_total(text: str) -> _Total:
+    place, _, where = text.partition(" where ")
+    return _Total(place.strip(), parse_filters(where))
+
+
+def _is_sum(action: Action, value: Any, text: str) -> bool:
+    number, total = read_number(value), _parse_total(text)
+    if number is None:
+        return False
+    field, everything = field_of_place(total.place), 0.0
+    for records in action.seen_records(function_of_place(total.place)):
+        chosen = select_records(records, total.filters, action)
+        amounts = [read_number(amount) or 0.0 for record in chosen for amount in field_values(record, field)]
+        everything += sum(amounts)
+        if amounts and _is_near(number, sum(amounts)):
+            return True
+    return bool(everything) and _is_near(number, everything)
+
+
+def _is_count(action: Action, value: Any, text: str) -> bool:
+    number, total = read_number(value), _parse_total(text)
+    results = action.seen_records(total.place)
+    return any(number == len(select_records(records, total.filters, action)) for records in results)
+
+
+_SIZES: dict[str, Callable[[Any], int]] = {
+    "character": lambda value: len(str(value)),
+    "word": lambda value: len(str(value).split()),
+    "line": lambda value: len([line for line in str(value).splitlines() if line.strip()]),
+    "item": lambda value: len(value) if isinstance(value, (list, tuple, dict)) else 1,
+}
+
+
+def _has_size(action: Action, value: Any, text: str) -> bool:
+    bound, number, unit = _read_size(text)
+    size = _SIZES[unit](value)
+    return size <= number if bound == "at most" else size >= number
+
+
+def _read_size(text: str) -> tuple[str, int, str]:
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise GuardError(f"{text!r}: write `has at most 160 characters`; also `at least`, words, lines and items")
+    return match[1], int(match[2]), match[3]
+
+
+_LOOKING_BACK: dict[str, Callable[[Action, Any, str], bool]] = {
+    "has": _has_size,
+    "picks": lambda action, value, text: parse_choice(text).is_made(action, value),
+    "times": _is_multiple,
+    "sums": _is_sum,
+    "counts": _is_count,
+    "falls": lambda action, value, text: parse_date_relation(text).holds(action, value),
+    "mentions": lambda action, value, text: is_mentioned(value, action, text),
+    "omits": lambda action, value, text: not is_mentioned(value, action, text),
+}
+
+_WORDS = "is|from|mentions|omits|has|picks|times|sums|counts|falls"
 _CONDITION = re.compile(
-    r"([^\s=<>!]+)\s*(?:\s(given|missing)|(!=|<=|>=|=|<|>|\s(?:like|contains|lacks|is|from|picks|times)\s)\s*(.+))",
+    rf"([^\s=<>!]+)\s*(?:\s(given|missing)|({OPERATORS}|\s(?:{_WORDS})\s)\s*(.+))",
     re.DOTALL,
 )
-_TIMES = re.compile(r"(\d+(?:\.\d+)?)\s+of\s+(task|[^\s.]+\.[^\s.]+\.\S+)")
+_TIMES = re.compile(rf"(\d+(?:\.\d+)?)\s+of\s+(task|{FIELD_PLACE})")
+_SIZE = re.compile(r"(at most|at least)\s+(\d+)\s+(character|word|line|item)s?")
+_SUM = re.compile(rf"{FIELD_PLACE}(?:\s+where\s+.+)?", re.DOTALL)
+_COUNT = re.compile(r"[^\s.]+\.[^\s.]+(?:\s+where\s+.+)?", re.DOTALL)
+_PLACE = re.compile(FIELD_PLACE)
 
 
 def parse_argument_condition(part: str, text: str) -> ArgumentCondition:
@@ -155,40 +263,43 @@ def parse_argument_condition(part: str, text: str) -> ArgumentCondition:
     match = _CONDITION.fullmatch(part)
     if match is None:
         raise GuardError(
-            f"{part!r} in {text!r} is no condition; write `arg = value`, `arg > 500`, `arg like 9-A9`, `arg is form`, "
-            "`arg from place`, `arg given` or `arg missing`"
+            f"{part!r} in {text!r} is no condition; write `arg = value`, `arg > 500`, `arg like 9-A9`, "
+            '`arg contains "words"`, `arg from place`, `arg given` or `arg missing`; docs/guards.md lists them all'
         )
     argument, alone, test, value = match.groups()
     if alone:
         return ArgumentCondition(argument, cast(Test, alone))
-    return ArgumentCondition(argument, cast(Test, test.strip()), _read_value(test.strip(), value.strip(), text))
+    test = " ".join(test.split())
+    return ArgumentCondition(argument, cast(Test, test), _read_value(test, value.strip(), text))
 
 
 def _read_value(test: str, value: str, text: str) -> str:
-    if test in NUMERIC:
-        return read_threshold(value, text)
-    if test == "picks":
-        return str(parse_choice(value))
-    if test == "times":
-        match = _TIMES.fullmatch(value)
-        if match is None:
-            raise GuardError(f"{value!r} in {text!r}: write `times 100 of task` or `times 100 of App.function.field`")
-        return f"{write_number(float(match[1]))} of {match[2]}"
-    return unquote(value, text)
-
-
-def read_threshold(value: str, text: str) -> str:
-    """A number, written the one way. Raises GuardError for anything else."""
-    number = read_number(unquote(value, text))
-    if number is None:
-        raise GuardError(f"{value!r} in {text!r} is no number")
-    return write_number(number)
-
-
-def unquote(value: str, text: str) -> str:
-    if not value.startswith('"'):
+    if test in NUMERIC and is_place_behind(test, value):
         return value
-    try:
-        return msgspec.json.decode(value, type=str)
-    except msgspec.DecodeError:
-        raise GuardError(f"{value} in {text!r} is no quoted text") from None
+    match test:
+        case "picks":
+            return str(parse_choice(value))
+        case "falls":
+            return str(parse_date_relation(value))
+        case "has":
+            bound, number, unit = _read_size(value)
+            return f"{bound} {number} {unit}{'' if number == 1 else 's'}"
+        case "times":
+            found = _require(_TIMES, value, text, "`times 100 of task` or `times 100 of App.function.field`")
+            return f"{write_number(float(found[1]))} of {found[2]}"
+        case "sums":
+            return str(_parse_total(_require(_SUM, value, text, "`sums App.function.field`")[0]))
+        case "counts":
+            return str(_parse_total(_require(_COUNT, value, text, "`counts App.function`")[0]))
+        case "mentions" | "omits":
+            return _require(_PLACE, value, text, f"`{test} App.function.field`; for words, `contains` and `lacks`")[0]
+        case "is" | "from":
+            return unquote(value, text)
+    return read_expected(cast(Operator, test), value, text)
+
+
+def _require(form: re.Pattern[str], value: str, text: str, example: str) -> re.Match[str]:
+    match = form.fullmatch(value)
+    if match is None:
+        raise GuardError(f"{value!r} in {text!r}: write {example}")
+    return match

@@ -14,6 +14,7 @@ deletes nothing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import Literal, TypeAlias
 
 from contramem.monitor.action import Action
@@ -163,27 +164,52 @@ class _Absence(Automaton):
         return "holding"
 
 
-class _AtMostOnce(Automaton):
+class _Counted(Automaton):
+    """Counts the calls that work, by what makes them the same."""
+
     def __init__(self, guard: Guard, task: str = "") -> None:
         super().__init__(guard, task)
-        self._made: set[object] = set()
+        self._times: Counter[object] = Counter()
 
-    def _breaks(self, action: Action) -> bool:
-        return action.worked and self._first.matches(action) and self._key(action) in self._made
+    def _counts(self, action: Action) -> bool:
+        return action.worked and self._first.matches(action)
 
     def _note(self, action: Action) -> None:
-        if action.worked and self._first.matches(action):
-            self._made.add(self._key(action))
+        if self._counts(action):
+            self._times[self._key(action)] += 1
 
     def _key(self, action: Action) -> object:
-        by = self.guard.argument
-        return (action.function, repr(action.arguments.get(by)) if by else action.key())
+        given = repr(action.arguments.get(self.guard.argument)) if self.guard.argument else ""
+        if self.guard.template == "at_most_once":
+            return action.function, given or action.key()
+        return given
+
+
+class _AtMost(_Counted):
+    def _breaks(self, action: Action) -> bool:
+        return self._counts(action) and self._times[self._key(action)] >= (self.guard.times or 1)
 
     def _state(self) -> State:
         return "holding"
 
     def _is_tried(self) -> bool:
-        return bool(self._made)
+        return bool(self._times)
+
+
+class _AtLeast(_Counted):
+    """Without an argument to count by, no call at all is too few; with one, it speaks about the values that occur."""
+
+    def _breaks(self, action: Action) -> bool:
+        return False
+
+    def _state(self) -> State:
+        return "pending" if self._is_tried() and self._is_short() else "holding"
+
+    def _is_short(self) -> bool:
+        return min(self._times.values(), default=0) < self.guard.times
+
+    def _is_tried(self) -> bool:
+        return bool(self._times) or not self.guard.argument
 
 
 class _Precedence(Automaton):
@@ -336,7 +362,9 @@ class _Covers(Automaton):
 _AUTOMATA: dict[str, type[Automaton]] = {
     "existence": _Existence,
     "absence": _Absence,
-    "at_most_once": _AtMostOnce,
+    "at_most_once": _AtMost,
+    "at_most": _AtMost,
+    "at_least": _AtLeast,
     "precedence": _Precedence,
     "response": _Response,
     "not_succession": _NotSuccession,

@@ -2,7 +2,10 @@
 
 lowest due of Shop.list_invoices      the record with the lowest `due`; `highest` too. Numbers, dates, then text
 first of Shop.list_invoices           its place in the list; `last` too
-status = open of Shop.list_invoices   the record has this; also != < <= > >=, like, contains and lacks
+status = open of Shop.list_invoices   the record has this; every comparison of comparison.py, or a field of an earlier
+                                      result: `city = Shop.find_user.city of Shop.list_branches`
+
+`lowest`, `highest`, `first` and `last` may end in `where status = open, total > 500`: chosen among such records.
 """
 
 from __future__ import annotations
@@ -13,11 +16,18 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from contramem.errors import GuardError
 from contramem.monitor.action import Action
-from contramem.monitor.comparison import NUMERIC, OPERATORS, Operator, is_same, read_number, satisfies, write_value
+from contramem.monitor.comparison import OPERATORS, is_same, read_number
+from contramem.monitor.record_filter import (
+    Filters,
+    Record,
+    describe_filters,
+    parse_filters,
+    select_records,
+    write_filters,
+)
 from contramem.monitor.results import field_values, walk
 
 Way: TypeAlias = Literal["lowest", "highest", "first", "last", "having"]
-Record: TypeAlias = dict[str, Any]
 
 
 class RecordChoice(NamedTuple):
@@ -26,40 +36,48 @@ class RecordChoice(NamedTuple):
     way: Way
     function: str
     field: str = ""
-    operator: Operator = "="
-    value: str = ""
+    """Of `lowest` and `highest`."""
+    filters: Filters = ()
+    """What the record must have; of the other ways, what those that are chosen among have."""
 
     def __str__(self) -> str:
         if self.way == "having":
-            value = self.value if self.operator in NUMERIC else write_value(self.value)
-            return f"{self.field} {self.operator} {value} of {self.function}"
-        return f"{self.way} {f'{self.field} ' if self.field else ''}of {self.function}"
+            return f"{', '.join(map(str, self.filters))} of {self.function}"
+        return f"{self.way} {f'{self.field} ' if self.field else ''}of {self.function}{write_filters(self.filters)}"
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return (self.function, *(name for each in self.filters for name in each.functions))
 
     def is_made(self, action: Action, value: Any) -> bool:
         """Was the record chosen this way from the last result that holds `value`? False where none does."""
         for records in action.seen_records(self.function):
-            chosen = [record for record in records if _names(record, value)]
-            if chosen:
-                return self._suits(chosen[0], records)
+            chosen = next((record for record in records if _names(record, value)), None)
+            if chosen is not None:
+                return self._suits(chosen, select_records(records, self.filters, action))
         return False
 
     def _suits(self, chosen: Record, records: Sequence[Record]) -> bool:
+        """`records` are those that the filters leave."""
+        if not any(chosen is record for record in records):
+            return False
+        if self.way == "having":
+            return True
         if self.way in ("first", "last"):
             return chosen is records[0 if self.way == "first" else -1]
-        values = list(field_values(chosen, self.field))
-        if self.way == "having":
-            return any(satisfies(value, self.operator, self.value) for value in values)
         keys = [key for record in records if (key := rank_key(record, self.field)) is not None]
         own = rank_key(chosen, self.field)
         return own is not None and own == (min(keys) if self.way == "lowest" else max(keys))
 
     def in_words(self) -> str:
-        name = f"`{self.function}`"
+        item = f"item of `{self.function}`"
+        which = describe_filters(self.filters)
         if self.way in ("first", "last"):
-            return f"the {self.way} item of {name}"
+            return f"the {self.way} {item}{which}"
         if self.way == "having":
-            return f"an item of {name} whose `{self.field}` {self.operator} {self.value}"
-        return f"the item of {name} with the {self.way} `{self.field}`"
+            return f"an {item}{which}"
+        among = f" among those{which}" if which else ""
+        return f"the {item} with the {self.way} `{self.field}`{among}"
 
 
 def rank_key(record: Record, field: str) -> tuple[int, float, str] | None:
@@ -75,23 +93,21 @@ def _names(record: Record, value: Any) -> bool:
     return any(is_same(scalar, value) for place, scalar in walk(record) if len(place) == 1)
 
 
-_RANKED = re.compile(r"(lowest|highest)\s+(\S+)\s+of\s+([^\s.]+\.\S+)")
-_PLACED = re.compile(r"(first|last)\s+of\s+([^\s.]+\.\S+)")
-_HAVING = re.compile(rf"(\S+)\s+({OPERATORS})\s+(.+)\s+of\s+([^\s.]+\.\S+)", re.DOTALL)
+_WHERE = r"(?:\s+where\s+(.+))?"
+_RANKED = re.compile(rf"(lowest|highest)\s+(\S+)\s+of\s+([^\s.]+\.\S+){_WHERE}", re.DOTALL)
+_PLACED = re.compile(rf"(first|last)\s+of\s+([^\s.]+\.\S+){_WHERE}", re.DOTALL)
+_HAVING = re.compile(rf"(\S+\s*(?:{OPERATORS})\s*.+)\s+of\s+([^\s.]+\.\S+)", re.DOTALL)
 
 
 def parse_choice(text: str) -> RecordChoice:
     """The choice that `text` writes. Raises GuardError with what is wrong."""
     if match := _RANKED.fullmatch(text):
-        return RecordChoice(cast(Way, match[1]), match[3], match[2])
+        return RecordChoice(cast(Way, match[1]), match[3], match[2], parse_filters(match[4] or ""))
     if match := _PLACED.fullmatch(text):
-        return RecordChoice(cast(Way, match[1]), match[2])
+        return RecordChoice(cast(Way, match[1]), match[2], filters=parse_filters(match[3] or ""))
     if match := _HAVING.fullmatch(text):
-        value = match[3].strip()
-        if value.startswith('"') and value.endswith('"'):
-            value = value[1:-1]
-        return RecordChoice("having", match[4], match[1], cast(Operator, match[2]), value)
+        return RecordChoice("having", match[2], filters=parse_filters(match[1]))
     raise GuardError(
-        f"{text!r} is no choice; write `picks lowest due of App.list`, `picks first of App.list` or "
-        "`picks status = open of App.list`"
+        f"{text!r} is no choice; write `picks lowest due of App.list`, `picks lowest due of App.list where status = "
+        "open`, `picks first of App.list` or `picks status = open of App.list`"
     )

@@ -3,28 +3,36 @@
 = !=          the same word or number (upper and lower case are alike)
 < <= > >=     numbers; `1,200.50` and `$500` are numbers too
 like          the same written form: 9 stands for digits, A for capitals, a for small letters (`2026-W05` is 9-A9)
-contains lacks   a piece of text
+contains lacks   a piece of text; `starts with` and `ends with` say where it stands
+one of, none of  one of several: `one of open | held`
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "like", "contains", "lacks"]
+from contramem.errors import GuardError
+
+Operator: TypeAlias = Literal[
+    "=", "!=", "<", "<=", ">", ">=", "like", "contains", "lacks", "starts with", "ends with", "one of", "none of"
+]
 
 NUMERIC: tuple[Operator, ...] = ("<", "<=", ">", ">=")
-OPERATORS = r"!=|<=|>=|=|<|>|like|contains|lacks"
+WORD_OPERATORS = "like|contains|lacks|starts with|ends with|one of|none of"
+OPERATORS = rf"!=|<=|>=|=|<|>|\s(?:{WORD_OPERATORS})\s"
 """For regular expressions: longer operators first."""
 
 _NUMBER = re.compile(r"([-+]?)\s*[$€£¥₹]?\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*%?")
-_NEGATED: dict[Operator, Operator] = {"!=": "=", "lacks": "contains"}
+_NEGATED: dict[Operator, Operator] = {"!=": "=", "lacks": "contains", "none of": "one of"}
 
 
 def satisfies(actual: Any, operator: Operator, expected: str) -> bool:
-    """Does the value stand in this relation? Of a list, one item must; `!=` and `lacks` ask it of every item."""
+    """Does the value stand in this relation? Of a list one item must, for `!=`, `lacks` and `none of` every item."""
     if operator in _NEGATED:
         return not satisfies(actual, _NEGATED[operator], expected)
     if isinstance(actual, (list, tuple)):
@@ -33,9 +41,18 @@ def satisfies(actual: Any, operator: Operator, expected: str) -> bool:
         return is_same(actual, expected)
     if operator == "like":
         return shape_of(actual) == expected
-    if operator == "contains":
-        return expected.casefold() in str(actual).casefold()
-    return _compare(read_number(actual), operator, float(expected))
+    if operator == "one of":
+        return any(is_same(actual, word) for word in split_words(expected))
+    if operator in _TEXTUAL:
+        return _TEXTUAL[operator](str(actual).strip().casefold(), expected.casefold())
+    return compare(read_number(actual), operator, float(expected))
+
+
+_TEXTUAL: dict[Operator, Callable[[str, str], bool]] = {
+    "contains": str.__contains__,
+    "starts with": str.startswith,
+    "ends with": str.endswith,
+}
 
 
 def is_same(actual: Any, expected: Any) -> bool:
@@ -95,11 +112,50 @@ def _write_dotted(value: str) -> str:
     return msgspec.json.encode(value).decode()
 
 
+def write_expected(operator: Operator, value: str) -> str:
+    """What stands behind an operator, as it is written in a guard."""
+    return value if operator in NUMERIC or operator in ("one of", "none of") else write_value(value)
+
+
+def read_expected(operator: Operator, value: str, text: str) -> str:
+    """What stands behind an operator, out of its quotes; `text` is all of it, for the complaint."""
+    if operator in NUMERIC:
+        return read_threshold(value, text)
+    if operator in ("one of", "none of"):
+        return " | ".join(write_value(unquote(word.strip(), text)) for word in value.split("|"))
+    return unquote(value, text)
+
+
+@lru_cache(maxsize=4096)
+def split_words(value: str) -> tuple[str, ...]:
+    """The words of `one of`."""
+    return tuple(unquote(word.strip(), value) for word in value.split("|"))
+
+
+def read_threshold(value: str, text: str) -> str:
+    """A number, written the one way. Raises GuardError for anything else."""
+    number = read_number(unquote(value, text))
+    if number is None:
+        raise GuardError(f"{value!r} in {text!r} is no number")
+    return write_number(number)
+
+
+def unquote(value: str, text: str) -> str:
+    """A value out of its quotes, if it has some. Raises GuardError for quotes that do not fit."""
+    if not value.startswith('"'):
+        return value
+    try:
+        return msgspec.json.decode(value, type=str)
+    except msgspec.DecodeError:
+        raise GuardError(f"{value} in {text!r} is no quoted text") from None
+
+
 def write_number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def _compare(number: float | None, operator: Operator, expected: float) -> bool:
+def compare(number: float | None, operator: Operator, expected: float) -> bool:
+    """Does the number stand in this relation (one of `NUMERIC`) to the other? None never does."""
     if number is None:
         return False
     if operator == "<":

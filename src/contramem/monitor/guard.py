@@ -3,6 +3,7 @@
     existence(F)            F is called, and works
     absence(F)              F is not called
     at_most_once(F)         F does not work twice with the same arguments; at_most_once(F by arg): with the same `arg`
+    at_most(F, 3)           F works at most three times; at_most(F by arg, 3): with the same `arg`; at_least likewise
     precedence(A, B)        B is called only after A has worked
     response(A, B)          after the last A that worked, B is called and works
     not_succession(A, B)    once A has worked, B does not work any more
@@ -50,13 +51,15 @@ class Guard(NamedTuple):
     then: str = ""
     """The second of two."""
     argument: str = ""
-    """Of `known_value` and `covers`; of `at_most_once`, what makes two calls the same."""
+    """Of `known_value` and `covers`; of `at_most_once`, `at_most` and `at_least`, what makes two calls the same."""
     when: str = ""
     """The condition on the run, in its text form; empty: the guard speaks about every run."""
     field: str = ""
     """Of `covers`: where the values stand in what the first function returns."""
     within: float | None = None
     """The deadline in seconds."""
+    times: int = 0
+    """Of `at_most` and `at_least`."""
 
     def __str__(self) -> str:
         inside = self._inside()
@@ -71,6 +74,9 @@ class Guard(NamedTuple):
                 return f"{self.function}.{self.argument}"
             case "F by argument" if self.argument:
                 return f"{self.function} by {self.argument}"
+            case "F by argument, N":
+                by = f" by {self.argument}" if self.argument else ""
+                return f"{self.function}{by}, {self.times}"
             case "A, B":
                 return f"{self.function}, {self.then}"
             case _:
@@ -144,6 +150,8 @@ class Guard(NamedTuple):
             then=parse_pattern(self.then).in_words() if self.then else "",
             argument=f"`{self.argument}`",
             field=f"`{self.field}`",
+            count="once" if self.times == 1 else "twice" if self.times == 2 else f"{self.times} times",
+            per=f" with the same `{self.argument}`" if self.argument else "",
             same=f"the same `{self.argument}`" if self.argument else "the same arguments",
             late="" if self.within is None else f" within {describe_duration(self.within)}",
             when=when,
@@ -176,9 +184,11 @@ def parse_guard(text: str) -> Guard:
     template, inside, rest = _take_apart(text)
     form = _form_of(text, template)
     parts = _split(inside)
-    if len(parts) != (2 if form.takes_two else 1) or not all(parts):
-        raise GuardError(f"{text!r}: {template} takes {'two functions' if form.takes_two else 'one function'}.")
+    if len(parts) != 1 + form.parameters.count(",") or not all(parts):
+        takes = "two functions" if form.takes_two else "a function and a number" if form.counts else "one function"
+        raise GuardError(f"{text!r}: {template} takes {takes}.")
     within, when = _read_ending(text, rest)
+    times = _read_count(text, parts.pop()) if form.counts else 0
     fields = _read_parameters(text, parts, form)
     for name in ("function", "then"):
         fields[name] = _normal(text, fields[name])
@@ -187,7 +197,13 @@ def parse_guard(text: str) -> Guard:
     if within is not None and not form.timed:
         timed = ", ".join(name for name, form in FORMS.items() if form.timed)
         raise GuardError(f"{text!r}: a deadline can stand after {timed}; not after {template}.")
-    return Guard(**fields, template=template, when=_normal_when(text, when), within=within)  # type: ignore[arg-type]
+    return Guard(**fields, template=template, when=_normal_when(text, when), within=within, times=times)  # type: ignore[arg-type]
+
+
+def _read_count(text: str, part: str) -> int:
+    if not part.isdecimal() or not int(part):
+        raise GuardError(f"{text!r}: {part!r} is no number of calls; write, for example, at_most(App.send, 3).")
+    return int(part)
 
 
 def _form_of(text: str, template: str) -> TemplateForm:
@@ -205,7 +221,7 @@ def _read_parameters(text: str, parts: Sequence[str], form: TemplateForm) -> dic
         fields["then"], fields["argument"] = _with_argument(text, parts[1])
     elif form.parameters == "F.argument":
         fields["function"], fields["argument"] = _with_argument(text, parts[0])
-    elif form.parameters == "F by argument" and (by := _BY.fullmatch(parts[0])):
+    elif form.parameters.startswith("F by argument") and (by := _BY.fullmatch(parts[0])):
         fields["function"], fields["argument"] = by.groups()
     return fields
 

@@ -7,7 +7,8 @@
     ask                            asking the user
     finalize                       the final answer, or a call that ends the run
 
-Conditions are joined by `and`.
+All of these may have conditions, joined by `and`. A question and the final answer have one argument, their `text`:
+`finalize[text contains "ticket"]`.
 """
 
 from __future__ import annotations
@@ -32,10 +33,9 @@ class Pattern(NamedTuple):
     conditions: tuple[ArgumentCondition, ...] = ()
 
     def __str__(self) -> str:
-        if self.kind != "function":
-            return f"{self.kind}({self.name})" if self.name else self.kind
+        whole = self.name if self.kind == "function" else f"{self.kind}({self.name})" if self.name else self.kind
         inside = " and ".join(map(str, self.conditions))
-        return f"{self.name}[{inside}]" if inside else self.name
+        return f"{whole}[{inside}]" if inside else whole
 
     @property
     def function(self) -> str:
@@ -49,10 +49,13 @@ class Pattern(NamedTuple):
         return tuple(name for name in (self.function, *sources) if name)
 
     def matches(self, action: Action) -> bool:
+        if not self._is_of_kind(action):
+            return False
+        return not self.conditions or all(condition.holds(action) for condition in self.conditions)
+
+    def _is_of_kind(self, action: Action) -> bool:
         if self.kind == "function":
-            if action.function != self.name:
-                return False
-            return not self.conditions or all(condition.holds(action) for condition in self.conditions)
+            return action.function == self.name
         if self.kind in ("reads", "writes"):
             return f"{action.effect}s" == self.kind and (not self.name or action.function.startswith(f"{self.name}."))
         if self.kind == "finalize":
@@ -61,16 +64,19 @@ class Pattern(NamedTuple):
 
     def in_words(self) -> str:
         """As it stands in a sentence."""
+        return f"{self._name_in_words} {' and '.join(condition.in_words() for condition in self.conditions)}".rstrip()
+
+    @property
+    def _name_in_words(self) -> str:
         if self.kind in ("reads", "writes"):
             verb, thing = ("changes", "something") if self.kind == "writes" else ("looks into", "things")
             return f"a call that {verb} {self.name or thing}"
         if self.kind != "function":
             return {"ask": "a question to the user", "finalize": "the final answer"}[self.kind]
-        name = f"`{self.name.rpartition('.')[2]}`"
-        return f"{name} {' and '.join(condition.in_words() for condition in self.conditions)}".rstrip()
+        return f"`{self.name.rpartition('.')[2]}`"
 
 
-_CLASS = re.compile(r"(reads|writes)(?:\(\s*([^\s().\[\]]+)\s*\))?|(ask|finalize)")
+_CLASS = re.compile(r"(?:(reads|writes)(?:\(\s*([^\s().\[\]]+)\s*\))?|(ask|finalize))\s*(?:\[(.*)\])?", re.DOTALL)
 _CALL = re.compile(r"([^\s().,\[\]]+\.[^\s().,\[\]]+)\s*(?:\[(.*)\])?", re.DOTALL)
 # An `and` inside a quoted value joins nothing.
 AND = re.compile(r'\s+and\s+(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)')
@@ -81,11 +87,15 @@ def parse_pattern(text: str) -> Pattern:
     """The pattern that `text` writes. Raises GuardError with what is wrong."""
     text = text.strip()
     if match := _CLASS.fullmatch(text):
-        return Pattern(cast(Kind, match[1] or match[3]), match[2] or "")
+        return Pattern(cast(Kind, match[1] or match[3]), match[2] or "", _conditions(match[4], text))
     match = _CALL.fullmatch(text)
     if match is None:
         raise GuardError(
             f"functions are written App.function; {text!r} is not, nor is it writes(App), reads(App), ask or finalize"
         )
-    conditions = AND.split(match[2]) if match[2] is not None else []
-    return Pattern("function", match[1], tuple(parse_argument_condition(part.strip(), text) for part in conditions))
+    return Pattern("function", match[1], _conditions(match[2], text))
+
+
+def _conditions(inside: str | None, text: str) -> tuple[ArgumentCondition, ...]:
+    parts = AND.split(inside) if inside is not None else []
+    return tuple(parse_argument_condition(part.strip(), text) for part in parts)

@@ -4,8 +4,9 @@ Shop.pay                          runs in which the function is called
 Shop.pay[amount > 500]            runs in which it is called so
 Shop.find_customer.tier = A       runs in which it returned this under the field `tier`
 Shop.list_orders has several      runs in which it returned a list of two or more; also `none`, `one`,
-                                  `at least 3`, `at most 3`
-task contains urgent              runs whose request says this; also `lacks`
+                                  `at least 3`, `at most 3`; may end in `where status = held, total > 500`
+Shop.list_orders.total sums > 500 runs in which the field of the records it returned adds up to that; `where` too
+task contains urgent              runs whose request says this; every comparison of text
 """
 
 from __future__ import annotations
@@ -16,10 +17,19 @@ from typing import NamedTuple, TypeAlias, cast
 
 from contramem.errors import GuardError
 from contramem.monitor.action import Action
-from contramem.monitor.argument_condition import read_threshold, unquote
-from contramem.monitor.comparison import NUMERIC, Operator, satisfies, write_value
+from contramem.monitor.comparison import (
+    OPERATORS,
+    WORD_OPERATORS,
+    Operator,
+    compare,
+    read_expected,
+    read_number,
+    satisfies,
+    write_expected,
+)
 from contramem.monitor.pattern import AND, Pattern, parse_pattern
-from contramem.monitor.results import count_items, field_values
+from contramem.monitor.record_filter import Filters, describe_filters, parse_filters, select_records, write_filters
+from contramem.monitor.results import count_items, field_values, list_records
 
 
 class CallOccurs(NamedTuple):
@@ -54,8 +64,7 @@ class FieldReturned(NamedTuple):
     value: str
 
     def __str__(self) -> str:
-        value = self.value if self.operator in NUMERIC else write_value(self.value)
-        return f"{self.function}.{self.field} {self.operator} {value}"
+        return f"{self.function}.{self.field} {self.operator} {write_expected(self.operator, self.value)}"
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -85,6 +94,10 @@ _RELATIONS = {
     "like": "written like",
     "contains": "with",
     "lacks": "without",
+    "starts with": "that starts with",
+    "ends with": "that ends with",
+    "one of": "that is one of",
+    "none of": "that is none of",
 }
 
 
@@ -94,9 +107,11 @@ class ItemsReturned(NamedTuple):
     function: str
     at_least: int
     at_most: int | None
+    filters: Filters = ()
+    """Only such records are counted."""
 
     def __str__(self) -> str:
-        return f"{self.function} has {self._amount}"
+        return f"{self.function} has {self._amount}{write_filters(self.filters)}"
 
     @property
     def _amount(self) -> str:
@@ -115,22 +130,62 @@ class ItemsReturned(NamedTuple):
     def matches(self, action: Action) -> bool:
         if action.function != self.function or not action.worked:
             return False
-        items = count_items(action.result())
+        items = self._count(action)
         return items is not None and items >= self.at_least and (self.at_most is None or items <= self.at_most)
 
     def in_words(self) -> str:
         amount = {"none": "no items", "one": "one item"}.get(self._amount, f"{self._amount} items")
-        return f"where `{self.function}` returns {amount}"
+        return f"where `{self.function}` returns {amount}{describe_filters(self.filters)}"
+
+    def _count(self, action: Action) -> int | None:
+        if not self.filters:
+            return count_items(action.result())
+        return len(select_records(list_records(action.result()), self.filters, action))
+
+
+class FieldSum(NamedTuple):
+    """Some call of a function returned records whose field adds up to so much."""
+
+    function: str
+    field: str
+    operator: Operator
+    value: str
+    filters: Filters = ()
+
+    def __str__(self) -> str:
+        return f"{self.function}.{self.field} sums {self.operator} {self.value}{write_filters(self.filters)}"
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return (self.function,)
+
+    @property
+    def hears(self) -> str:
+        return self.function
+
+    def matches(self, action: Action) -> bool:
+        if action.function != self.function or not action.worked:
+            return False
+        records = select_records(list_records(action.result()), self.filters, action)
+        amounts = [read_number(value) or 0.0 for record in records for value in field_values(record, self.field)]
+        return compare(sum(amounts), self.operator, float(self.value))
+
+    def in_words(self) -> str:
+        items = f"items{describe_filters(self.filters)}"
+        return f"where the `{self.field}` of `{self.function}` over all {items} is {_SUMS[self.operator]} {self.value}"
+
+
+_SUMS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 
 
 class TaskSays(NamedTuple):
-    """The request contains a piece of text, or lacks it."""
+    """The request contains a piece of text, lacks it, or stands in another relation to it."""
 
     operator: Operator
     value: str
 
     def __str__(self) -> str:
-        return f"task {self.operator} {write_value(self.value)}"
+        return f"task {self.operator} {write_expected(self.operator, self.value)}"
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -144,16 +199,20 @@ class TaskSays(NamedTuple):
         return satisfies(task, self.operator, self.value)
 
     def in_words(self) -> str:
-        return f"where the task {'says' if self.operator == 'contains' else 'does not say'} “{self.value}”"
+        verbs = {"contains": "says", "lacks": "does not say", "starts with": "starts with", "ends with": "ends with"}
+        return f"where the task {verbs.get(self.operator, f'is {self.operator}')} “{self.value}”"
 
 
-Condition: TypeAlias = CallOccurs | FieldReturned | ItemsReturned | TaskSays
+Condition: TypeAlias = CallOccurs | FieldReturned | ItemsReturned | FieldSum | TaskSays
 
-_ITEMS = re.compile(r"([^\s.\[\]]+\.[^\s.\[\]]+)\s+has\s+(none|one|several|at least (\d+)|at most (\d+))")
-_FIELD = re.compile(
-    r"([^\s.\[\]()]+\.[^\s.\[\]()]+)\.([^\s\[\]=<>!]+)\s*(!=|<=|>=|=|<|>|\s(?:like|contains|lacks)\s)\s*(.+)", re.DOTALL
+_WHERE = r"(?:\s+where\s+(?P<where>.+))?"
+_ITEMS = re.compile(
+    rf"([^\s.\[\]]+\.[^\s.\[\]]+)\s+has\s+(none|one|several|at least (\d+)|at most (\d+)){_WHERE}", re.DOTALL
 )
-_TASK = re.compile(r"task\s+(contains|lacks)\s+(.+)", re.DOTALL)
+_FIELD_NAME = r"([^\s.\[\]()]+\.[^\s.\[\]()]+)\.([^\s\[\]=<>!]+)"
+_FIELD = re.compile(rf"{_FIELD_NAME}\s*({OPERATORS})\s*(.+)", re.DOTALL)
+_SUM = re.compile(rf"{_FIELD_NAME}\s+sums\s*(<=|>=|<|>)\s*([^\s]+){_WHERE}", re.DOTALL)
+_TASK = re.compile(rf"task\s({WORD_OPERATORS})\s+(.+)", re.DOTALL)
 _AMOUNTS: dict[str, tuple[int, int | None]] = {"none": (0, 0), "one": (1, 1), "several": (2, None)}
 
 
@@ -177,13 +236,17 @@ def _split(text: str) -> list[str]:
 
 def _parse_condition(text: str) -> Condition:
     if match := _ITEMS.fullmatch(text):
-        return ItemsReturned(match[1], *_amount(match))
+        return ItemsReturned(match[1], *_amount(match), parse_filters(match["where"] or ""))
     if match := _TASK.fullmatch(text):
-        return TaskSays(cast(Operator, match[1]), unquote(match[2].strip(), text))
+        operator = cast(Operator, match[1])
+        return TaskSays(operator, read_expected(operator, match[2].strip(), text))
+    if match := _SUM.fullmatch(text):
+        operator = cast(Operator, match[3])
+        threshold = read_expected(operator, match[4], text)
+        return FieldSum(match[1], match[2], operator, threshold, parse_filters(match["where"] or ""))
     if match := _FIELD.fullmatch(text):
-        operator, value = cast(Operator, match[3].strip()), match[4].strip()
-        read = read_threshold(value, text) if operator in NUMERIC else unquote(value, text)
-        return FieldReturned(match[1], match[2], operator, read)
+        operator = cast(Operator, match[3].strip())
+        return FieldReturned(match[1], match[2], operator, read_expected(operator, match[4].strip(), text))
     try:
         return CallOccurs(parse_pattern(text))
     except GuardError as error:

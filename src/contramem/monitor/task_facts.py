@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 
 from contramem.monitor.action import Action
 from contramem.monitor.guard import Guard
-from contramem.monitor.scope import Condition, FieldReturned, ItemsReturned
+from contramem.monitor.scope import Condition, FieldReturned, FieldSum, ItemsReturned
 
 
 def asks_for_facts(guard: Guard) -> bool:
     """Has the guard a condition on what a call returned?"""
-    return any(isinstance(condition, (FieldReturned, ItemsReturned)) for condition in guard.conditions)
+    return any(isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)) for condition in guard.conditions)
 
 
 def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> Guard:
@@ -30,6 +30,6 @@ def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> G
 
 
 def _is_fact(condition: Condition, actions: Iterable[Action]) -> bool:
-    if not isinstance(condition, (FieldReturned, ItemsReturned)):
+    if not isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)):
         return False
     return any(action.effect == "read" and condition.matches(action) for action in actions)

@@ -13,6 +13,8 @@ Template: TypeAlias = Literal[
     "existence",
     "absence",
     "at_most_once",
+    "at_most",
+    "at_least",
     "precedence",
     "response",
     "not_succession",
@@ -21,14 +23,14 @@ Template: TypeAlias = Literal[
     "covers",
 ]
 Demand: TypeAlias = Literal["a call", "no call"]
-Parameters: TypeAlias = Literal["F", "F by argument", "F.argument", "A, B", "A.field, B.argument"]
+Parameters: TypeAlias = Literal["F", "F by argument", "F by argument, N", "F.argument", "A, B", "A.field, B.argument"]
 """What stands in the parentheses. ` by argument` may be left out."""
 
 
 @dataclass(frozen=True)
 class TemplateForm:
-    """One template. The wordings are filled with {first}, {then}, {argument}, {field}, {same} (the same arguments) and
-    {late} (the deadline, if there is one)."""
+    """One template. The wordings are filled with {first}, {then}, {argument}, {field}, {same} (the same arguments),
+    {count}, {per} (for the same argument, if it is counted so) and {late} (the deadline, if there is one)."""
 
     parameters: Parameters
     sentence: str
@@ -52,7 +54,13 @@ class TemplateForm:
 
     @property
     def takes_two(self) -> bool:
-        return "," in self.parameters
+        """Two functions."""
+        return self.parameters.startswith("A")
+
+    @property
+    def counts(self) -> bool:
+        """Does a number stand at the end?"""
+        return self.parameters.endswith(", N")
 
 
 FORMS: dict[Template, TemplateForm] = {
@@ -77,6 +85,19 @@ FORMS: dict[Template, TemplateForm] = {
         "no two {first} that work have {same}",
         "Call {first} only once with {same}{when}.",
         broken="{first} worked twice with {same}",
+    ),
+    "at_most": TemplateForm(
+        "F by argument, N",
+        "{first} works at most {count}{per}",
+        "Call {first} at most {count}{per}{when}.",
+        broken="{first} worked more than {count}{per}",
+    ),
+    "at_least": TemplateForm(
+        "F by argument, N",
+        "{first} works at least {count}{per}",
+        "Call {first} at least {count}{per}{when}.",
+        demand="a call",
+        owed="{first} has to work at least {count}{per}",
     ),
     "precedence": TemplateForm(
         "A, B",

@@ -231,7 +231,17 @@ def _check(group: Sequence[_Contender], masks: RunMasks) -> Sequence[_Contender]
     return [replace(first, masks=replayed)] if is_useful else []
 
 
-_CLEAREST = ("precedence", "response", "covers", "existence", "at_most_once", "not_succession", "absence")
+_CLEAREST = (
+    "precedence",
+    "response",
+    "covers",
+    "existence",
+    "at_most_once",
+    "at_most",
+    "at_least",
+    "not_succession",
+    "absence",
+)
 
 
 def _clearness(guard: Guard, changing: Collection[str]) -> int:

@@ -20,9 +20,9 @@ from contramem.build.rules.kinds.recovery import Recovery
 from contramem.build.rules.phrases import MAX_TAGS
 from contramem.build.rules.rule import Lesson, Rule, kind_of, load_rule
 from contramem.contrast.packet import Packet
-from contramem.monitor.argument_condition import field_of_place, function_of_place
 from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.places import field_of_place, function_of_place
 from contramem.traces.task_key import TaskKey
 
 

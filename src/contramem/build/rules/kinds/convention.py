@@ -11,7 +11,7 @@ from contramem.build.rules.phrases import code_name, join_words
 from contramem.build.rules.rule import Rule, Words
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import CallOccurs, FieldReturned, ItemsReturned
+from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, ItemsReturned
 
 _ONCE = "Call {first} only once{when}."
 
@@ -74,7 +74,11 @@ def _say_conditions(guard: Guard) -> str:
 
 def _say_looks(guard: Guard) -> str:
     """Runs that fail seldom know: what decides stands in a result that they never asked for."""
-    looks = [code_name(part.function) for part in guard.conditions if isinstance(part, (FieldReturned, ItemsReturned))]
+    looks = [
+        code_name(part.function)
+        for part in guard.conditions
+        if isinstance(part, (FieldReturned, FieldSum, ItemsReturned))
+    ]
     return f" Look with {join_words(list(dict.fromkeys(looks)))} before you decide." if looks else ""
 
 

@@ -1,0 +1,114 @@
+"""DateRelation: when a date or time falls that an argument gives, written `2026-03-01` or `2026-03-01 14:00`.
+
+falls on Monday                               also `weekday` (Monday to Friday) and `weekend`
+falls after App.find.due                      later than a date in this field, or in the request (`task`); also `before`
+falls 14 days after App.find.due              so many days by the calendar; also hours and minutes, by the clock
+falls at most 7 days after App.find.due       not earlier than the date, and not later than that; `at least` too
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from contramem.errors import GuardError
+from contramem.monitor.action import Action
+from contramem.monitor.places import FIELD_PLACE, function_of_place, name_place, seen_texts
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_GROUPS = {"weekday": range(5), "weekend": range(5, 7), **{day: (number,) for number, day in enumerate(DAYS)}}
+_SECONDS = {"day": 86400, "hour": 3600, "minute": 60}
+_ON = re.compile(rf"on\s+({'|'.join(_GROUPS)})", re.IGNORECASE)
+_DISTANCE = re.compile(
+    rf"(?:(?:(at most|at least)\s+)?(\d+)\s+(day|hour|minute)s?\s+)?(after|before)\s+(task|{FIELD_PLACE})"
+)
+_WRITTEN = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?", re.IGNORECASE)
+
+
+class DateRelation(NamedTuple):
+    """One way for a date to fall."""
+
+    day: str = ""
+    """`Monday`, `weekday`, `weekend`; empty: it is about a distance."""
+    bound: str = ""
+    """`at most`, `at least`; empty: exactly, or anywhere on that side."""
+    amount: int = 0
+    unit: str = ""
+    """`day`, `hour`, `minute`; empty: anywhere on that side."""
+    side: str = ""
+    """`after`, `before`."""
+    place: str = ""
+
+    def __str__(self) -> str:
+        if self.day:
+            return f"on {self.day}"
+        return f"{self._distance}{self.side} {self.place}"
+
+    @property
+    def _distance(self) -> str:
+        bound = f"{self.bound} " if self.bound else ""
+        return f"{bound}{self.amount} {self.unit}{'' if self.amount == 1 else 's'} " if self.unit else ""
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        function = function_of_place(self.place)
+        return (function,) if function else ()
+
+    def holds(self, action: Action, value: Any) -> bool:
+        time = read_time(str(value))
+        if time is None:
+            return False
+        if self.day:
+            return time.weekday() in _GROUPS[self.day.lower()]
+        return any(self._is_reached(time, base) for base in _times(action, self.place))
+
+    def _is_reached(self, time: datetime, base: datetime) -> bool:
+        later, earlier = (time, base) if self.side == "after" else (base, time)
+        if not self.unit:
+            return later > earlier
+        if self.unit == "day":
+            distance = float((later.date() - earlier.date()).days)
+        else:
+            distance = (later - earlier).total_seconds() / _SECONDS[self.unit]
+        if self.bound == "at most":
+            return 0 <= distance <= self.amount
+        return distance >= self.amount if self.bound else distance == self.amount
+
+    def in_words(self) -> str:
+        if self.day:
+            return f"on a {self.day}"
+        return f"{self._distance}{self.side} {name_place(self.place)}"
+
+
+def parse_date_relation(text: str) -> DateRelation:
+    """The relation that `text` writes. Raises GuardError with what is wrong."""
+    if match := _ON.fullmatch(text):
+        day = match[1].lower()
+        return DateRelation(day=day.capitalize() if day in DAYS else day)
+    if match := _DISTANCE.fullmatch(text):
+        bound, amount, unit, side, place = match.groups()
+        return DateRelation("", bound or "", int(amount or 0), unit or "", side, place)
+    raise GuardError(
+        f"{text!r} is no relation between dates; write `falls on weekend`, `falls after App.function.field` or "
+        "`falls at most 7 days after App.function.field`"
+    )
+
+
+@lru_cache(maxsize=4096)
+def read_time(text: str) -> datetime | None:
+    """The date or time that a text is; None where it is none. Zones are left out: runs of one house share theirs."""
+    match = _WRITTEN.fullmatch(text.strip())
+    if match is None:
+        return None
+    try:
+        return datetime.fromisoformat(match[0].upper()).replace(tzinfo=None)
+    except ValueError:
+        return None
+
+
+def _times(action: Action, place: str) -> Iterator[datetime]:
+    texts = _WRITTEN.findall(action.history.task) if place == "task" else seen_texts(action, place)
+    yield from (time for text in texts if (time := read_time(text)) is not None)
