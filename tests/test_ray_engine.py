@@ -13,7 +13,7 @@ from contramem.bank.frozen import freeze
 from contramem.bank.store import open_store
 from contramem.build.rules.author import RuleAuthor
 from contramem.engine import SERIAL, Engine, LocalEngine
-from contramem.pipeline import build_bank, learn_vocabulary, select_packets
+from contramem.pipeline import build_bank, contrast_selected, learn_vocabulary
 from contramem.traces.pool import Pool
 from contramem.validate.validator import Validator
 from tests.made_runs import call, run
@@ -57,9 +57,11 @@ def cluster() -> Iterator[Any]:
 
 def build(pool: Pool, store: Path, engine: Engine, on_progress: Any = lambda *_: None) -> bytes:
     vocabulary = learn_vocabulary(pool, engine)
-    packets = select_packets(pool, vocabulary, engine, on_progress).packets()
-    with open_store(str(store), create=True) as opened:
-        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed))
+    with (
+        contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress) as packets,
+        open_store(str(store), create=True) as opened,
+    ):
+        build_bank(packets, opened, RuleAuthor(vocabulary), Validator(vocabulary.closed), engine=engine)
         return freeze(opened.bank())
 
 

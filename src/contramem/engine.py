@@ -35,6 +35,10 @@ AHEAD = 2
 class Engine(Protocol):
     """Runs a job on shards, side by side where it can."""
 
+    @property
+    def workers(self) -> int:
+        """How many shards it works on at a time; 1: in this process."""
+
     def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
         """The result of each shard, in the order of the shards."""
 
@@ -46,13 +50,13 @@ class LocalEngine:
     """Processes on this machine. With one worker, or one shard, everything stays in this process."""
 
     def __init__(self, workers: int = 1) -> None:
-        self._workers = workers
+        self.workers = workers
         self._pool: ProcessPoolExecutor | None = None
 
     def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
         shards = iter(shards)
         first = list(islice(shards, 2))
-        if self._workers == 1 or len(first) < 2:
+        if self.workers == 1 or len(first) < 2:
             return (job(shared, shard) for shard in chain(first, shards))
         return self._side_by_side(job, chain(first, shards), shared)
 
@@ -76,14 +80,14 @@ class LocalEngine:
             waiting: deque[_Sent] = deque()
             for shard in shards:
                 waiting.append(self._send(_Order(job, file.name, shard)))
-                if len(waiting) >= AHEAD * self._workers:
+                if len(waiting) >= AHEAD * self.workers:
                     yield self._take(waiting.popleft())
             while waiting:
                 yield self._take(waiting.popleft())
 
     def _send(self, order: _Order) -> _Sent:
         for _ in range(MAX_TRIES):
-            pool = self._pool = self._pool or _start(self._workers)
+            pool = self._pool = self._pool or _start(self.workers)
             with suppress(BrokenProcessPool):
                 return _Sent(order, pool, pool.submit(_run, order))
             self._discard(pool)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contramem.bank.store import Store
 from contramem.bank.support import Grade
 from contramem.build.agent.rounds import AgentPlan, AgentRounds
 from contramem.build.author import Author, Only
-from contramem.build.decide import BankBuild, curriculum
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.rounds import Answer, BuildPlan, Rounds
+from contramem.build.parts import BuildSettings, build_parts
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
-from contramem.contrast.collection import learn_vocabulary, select_packets
-from contramem.contrast.observation import by_function
+from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
+from contramem.contrast.selection import Selection
 from contramem.engine import SERIAL, Engine
 from contramem.errors import BudgetError, ModelError
 from contramem.llm.exchange import Exchange
-from contramem.progress import Progress, no_progress, track
+from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool
 from contramem.traces.tools import tools_by_function
 from contramem.traces.trajectory import Tool, Trajectory
@@ -34,14 +34,15 @@ def learn(
     """The whole way by rules, without a model: what the runs teach is folded into the store."""
     with Pool(runs) as pool:
         vocabulary = learn_vocabulary(pool, engine)
-        packets = select_packets(pool, vocabulary, engine).packets()
+        packets = contrast_selected(pool, Selection(pool.sketches()).keys, vocabulary, engine)
         tools = tools_by_function(run for task in pool for run in task)
     author, checks = RuleAuthor(vocabulary), Validator(vocabulary.closed)
-    return build_bank(packets, store, author, checks, only=only, tools=tools, engine=engine)
+    with packets:
+        return build_bank(packets, store, author, checks, only=only, tools=tools, engine=engine)
 
 
 def build_bank(
-    packets: list[Packet],
+    packets: Sequence[Packet],
     store: Store,
     author: Author,
     checks: Validator,
@@ -50,7 +51,7 @@ def build_bank(
     append_only: bool = False,
     grade: Grade = DEFAULT_GRADE,
     reassesses: bool = True,
-    tools: dict[str, Tool] | None = None,
+    tools: Mapping[str, Tool] | None = None,
     on_progress: Progress = no_progress,
     engine: Engine = SERIAL,
 ) -> BuildReport:
@@ -60,18 +61,9 @@ def build_bank(
     `functions` or just the `skills`; `grade` is the lowest at which a rule stays in service. Without `reassesses`,
     cards stay as curation left them.
     """
+    settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {})
     with store.writing("build"):
-        construction = BankBuild(store, author, checks, append_only=append_only, grade=grade, reassesses=reassesses)
-        if only != "skills":
-            for function, observations in track("function cards", list(by_function(packets).items()), on_progress):
-                construction.function(function, observations, (tools or {}).get(function), packets)
-        if only != "functions":
-            for packet in track("skill cards", curriculum(packets), on_progress):
-                construction.learn(packet)
-            for learned in construction.reflect_across(packets, engine):
-                construction.learn_across(learned)
-                construction.reassess(learned.ability, learned.packets)
-    return construction.report
+        return build_parts(packets, store, settings, engine, on_progress)
 
 
 @dataclass(frozen=True)

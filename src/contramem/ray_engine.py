@@ -28,9 +28,14 @@ class RayEngine:
             self._connect(address, workers)
         self._run = self._ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(_run)
 
+    @property
+    def workers(self) -> int:
+        """At least two: on a cluster nothing heavy stays in this process."""
+        return max(2, int(self._ray.cluster_resources().get("CPU", 1)))
+
     def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
         everywhere = self._ray.put(shared)
-        ahead = AHEAD * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        ahead = AHEAD * self.workers
         waiting: deque[Any] = deque()
         for shard in shards:
             waiting.append(self._run.remote(job, everywhere, shard))

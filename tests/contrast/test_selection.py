@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.made_runs import call, packet, run
+from tests.made_runs import call, run
 
-from contramem.contrast.collection import contrast_all, learn_vocabulary
+from contramem.contrast.collection import contrast_all, contrast_selected, learn_vocabulary
 from contramem.contrast.packet import contrast, packet_of
-from contramem.contrast.selection import PacketRow, Selection, contrast_shard, decode_packet, encode_packet, learn_shard
+from contramem.contrast.packet_file import PacketGroup, contrast_shard, decode_packet, encode_packet, learn_shard
+from contramem.contrast.selection import Selection
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.pool import Pool
+from contramem.traces.pool import Pool, TaskSketch
 from contramem.traces.trajectory import Trajectory
 
-PACKET = encode_packet(packet(run("A", True, call("Desk.find"))))
+
+def task(key: str, kind: str = "k", ability: str = "a") -> TaskSketch:
+    return TaskSketch(key, ability, passes=True, fails=True, called=(kind,))
 
 
-def row(key: str, kind: str = "k", ability: str = "a") -> PacketRow:
-    bare, *rest = pickle.loads(PACKET)
-    return PacketRow(ability, kind, True, key, pickle.dumps((replace(bare, task_key=key), *rest)))
-
-
-def select(rows: list[PacketRow], max_tasks: int) -> list[str]:
-    selection = Selection(max_tasks)
-    for each in rows:
-        selection.add(each)
-    return [packet.task_key for packet in selection.packets()]
+def select(tasks: list[TaskSketch], max_tasks: int) -> list[str]:
+    return Selection(tasks, max_tasks).keys
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("xyz")), max_size=40, unique_by=lambda pair: pair[0])
@@ -37,25 +32,34 @@ ROWS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("xyz")), max_size=
 
 @given(ROWS, st.integers(1, 10), st.randoms(use_true_random=False))
 def test_the_order_of_arrival_does_not_matter(pairs: list[tuple[int, str]], max_tasks: int, random: Random) -> None:
-    rows = [row(f"t{number:02}", kind) for number, kind in pairs]
+    rows = [task(f"t{number:02}", kind) for number, kind in pairs]
     shuffled = random.sample(rows, len(rows))
     assert select(rows, max_tasks) == select(shuffled, max_tasks)
     assert len(select(rows, max_tasks)) == min(max_tasks, len(rows))
 
 
 def test_a_rare_kind_of_task_is_kept() -> None:
-    rows = [row(f"t{number}", "common") for number in range(500)] + [row("rare", "rare")]
+    rows = [task(f"t{number}", "common") for number in range(500)] + [task("rare", "rare")]
     assert "rare" in select(rows, 5)
 
 
 def test_what_is_left_out_is_counted_by_ability() -> None:
-    selection = Selection(10)
-    for number in range(35):
-        selection.add(row(f"t{number}", ability="large"))
-    selection.add(row("t", ability="small"))
+    tasks = [task(f"t{number}", ability="large") for number in range(35)] + [task("t", ability="small")]
+    selection = Selection(tasks, 10)
     assert selection.left_out() == {"large": 25}
     assert selection.tasks == {"large": 35, "small": 1}
-    assert len(selection.packets()) == 11
+    assert selection.contrastive == 36
+    assert len(selection.keys) == 11
+
+
+def test_a_pool_sketches_its_tasks_as_their_packets_show_them() -> None:
+    with Pool(made_runs()) as pool:
+        packets = contrast_all(pool, learn_vocabulary(pool))
+        sketches = list(pool.sketches())
+    assert [sketch.task_key for sketch in sketches] == [packet.task_key for packet in packets]
+    assert [sketch.ability for sketch in sketches] == [packet.ability for packet in packets]
+    assert [sketch.passes and sketch.fails for sketch in sketches] == [packet.is_contrastive for packet in packets]
+    assert {sketch.called for sketch in sketches} == {("Desk.find", "Desk.update")}
 
 
 # Shards
@@ -96,11 +100,26 @@ def test_packets_of_shards_are_the_packets_of_the_pool() -> None:
     with Pool(made_runs(), shard_bytes=1) as pool:
         vocabulary = learn_vocabulary(pool)
         whole = list(contrast(pool, vocabulary))
-        sharded = [each.decode() for shard in pool.shards() for each in contrast_shard(vocabulary, shard)]
+        sharded = [each.decode(vocabulary) for shard in pool.shards() for each in contrast_shard(vocabulary, shard)]
         assert contrast_all(pool, vocabulary) == sharded == whole
     assert [packet.content_digest for packet in sharded] == [packet.content_digest for packet in whole]
 
 
 def test_a_packet_from_another_process_still_knows_the_values_it_must_not_show() -> None:
     sent = packet_of(made_runs()[:3], Vocabulary())
-    assert decode_packet(encode_packet(sent)).placeholders.originals() == sent.placeholders.originals() != {}
+    received = decode_packet(encode_packet(sent), Vocabulary())
+    assert received.placeholders.originals() == sent.placeholders.originals() != {}
+
+
+def test_a_packet_file_groups_packets_by_ability_and_by_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Pool(made_runs()) as pool, contrast_selected(pool, pool.tasks(), learn_vocabulary(pool)) as file:
+        assert len(file) == 6
+        assert file.by_ability() == [PacketGroup(tuple(range(6)), "execution")]
+        assert file.by_function() == [PacketGroup(tuple(range(6)), functions=("Desk.find", "Desk.update"))]
+        assert [packet.task_key for packet in file[4:]] == pool.tasks()[4:]
+        assert file[-1] is file[5], "what was used last stays decoded"
+        monkeypatch.setattr("contramem.contrast.packet_file.MAX_HELD", 2)
+        assert [group.functions for group in file.by_function()] == [("Desk.find",), ("Desk.update",)]
+        held = file[5]
+        assert file[0] is not None and file[1] is not None and file[5] is not held, "and makes way for others"
+        assert file[5] == held

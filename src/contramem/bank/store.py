@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
@@ -63,6 +63,16 @@ _PUT_HOLDER = sql.text(
 )
 
 
+class _WrittenChange(NamedTuple):
+    """A change as JSON."""
+
+    before: str | None
+    after: str
+
+    def __str__(self) -> str:
+        return f'{{"before":{self.before or "null"},"after":{self.after}}}'
+
+
 def open_store(where: str | Path, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Store:
     """Open the store at a SQLite path or PostgreSQL URL; with `create`, make it if there is none."""
     where = str(where)
@@ -85,6 +95,8 @@ class Store:
         self._clock = clock
         self._engine = connect(where)
         self._writer: Connection | None = None
+        self._written: dict[str, tuple[BankEntry, str]] = {}
+        """Of each card: the entry that was written last, and how."""
 
     def __enter__(self) -> Self:
         return self
@@ -237,7 +249,7 @@ class Store:
     def _append(self, connection: Connection, entry: LedgerEntry) -> None:
         decision = entry.decision
         text = decision.model_dump_json(exclude={"changes"})
-        changes = [change.model_dump_json() for change in decision.changes]
+        changes = [self._write(change) for change in decision.changes]
         row = {
             "number": entry.number,
             "recorded_at": entry.at,
@@ -246,26 +258,40 @@ class Store:
             "ability": decision.ability,
             "author": str(decision.by),
             "decision": text,
-            "chain": seal(last_seal(connection), entry.number, entry.at, text, changes),
+            "chain": seal(last_seal(connection), entry.number, entry.at, text, map(str, changes)),
         }
         connection.execute(_PUT_DECISION, row)
-        for position, change in enumerate(decision.changes):
-            self._change(connection, entry.number, position, change)
+        for position, (change, written) in enumerate(zip(decision.changes, changes, strict=True)):
+            self._change(connection, entry.number, position, change, written)
         for card_id in decision.card_ids:
             connection.execute(_PUT_MENTION, {"card_id": card_id, "number": entry.number})
 
-    def _change(self, connection: Connection, number: int, position: int, change: Change) -> None:
+    def _write(self, change: Change) -> _WrittenChange:
+        """What a card was before is mostly what was written last, and is not encoded again."""
+        before = None if change.before is None else self._write_entry(change.before)
+        return _WrittenChange(before, self._write_entry(change.after))
+
+    def _write_entry(self, entry: BankEntry) -> str:
+        card_id = entry.card.card_id
+        last, written = self._written.get(card_id, (None, ""))
+        if last is not entry:
+            written = entry.model_dump_json()
+            self._written[card_id] = (entry, written)
+        return written
+
+    def _change(
+        self, connection: Connection, number: int, position: int, change: Change, written: _WrittenChange
+    ) -> None:
         stored = connection.scalar(_HELD, {"card_id": change.card_id})
-        if (BankEntry.model_validate_json(stored) if stored else None) != change.before:
+        if stored != written.before and (stored is None or BankEntry.model_validate_json(stored) != change.before):
             raise StoreError(
                 f"{without_password(self.where)}: {change.card_id} was changed by somebody else in the meantime, so "
                 f"this decision does not fit any more and was not recorded. Run the command again: it goes on from the "
                 f"present bank."
             )
-        text = change.model_dump_json()
-        row = {"number": number, "position": position, "card_id": change.card_id, "change": text}
+        row = {"number": number, "position": position, "card_id": change.card_id, "change": str(written)}
         connection.execute(_PUT_CHANGE, row)
-        connection.execute(_PUT_CARD, card_row(change.after))
+        connection.execute(_PUT_CARD, card_row(change.after, written.after))
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -324,8 +350,8 @@ def _decision(text: str, changes: list[Change]) -> Decision:
     return decision.model_copy(update={"changes": tuple(changes)})
 
 
-def card_row(entry: BankEntry) -> dict[str, Any]:
-    """A card as its table holds it."""
+def card_row(entry: BankEntry, written: str | None = None) -> dict[str, Any]:
+    """A card as its table holds it; `written` is the entry as JSON, where that is known."""
     card = entry.card
     return {
         "card_id": card.card_id,
@@ -333,5 +359,5 @@ def card_row(entry: BankEntry) -> dict[str, Any]:
         "ability": card.ability if isinstance(card, SkillCard) else None,
         "status": entry.status,
         "version": card.version,
-        "holding": entry.model_dump_json(),
+        "holding": written or entry.model_dump_json(),
     }

@@ -5,25 +5,22 @@ A build that was killed goes on where it stopped, and ends with the same bank. A
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import NamedTuple
 
 from contramem.bank.bank import Bank, Change
 from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Decision, Operation
 from contramem.bank.patch import Add, Patch
-from contramem.bank.store import Store
 from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
 from contramem.build.reassess import DEFAULT_GRADE, reassess
-from contramem.build.recorder import BuildRecorder, BuildReport, Provenance, digest_of
+from contramem.build.recorder import BuildRecorder, BuildReport, BuildStore, Provenance, digest_of
 from contramem.build.reinstate import reinstate
 from contramem.build.scopes import mark_scopes
 from contramem.contrast.observation import Observation
 from contramem.contrast.packet import Packet
-from contramem.engine import SERIAL, Engine
 from contramem.errors import PatchError
 from contramem.monitor.guard import guards_of
 from contramem.traces.trajectory import Tool
@@ -37,25 +34,32 @@ class BankBuild:
 
     def __init__(
         self,
-        store: Store,
+        store: BuildStore,
         author: Author,
         validator: Validator,
         *,
         append_only: bool = False,
         grade: Grade = DEFAULT_GRADE,
         reassesses: bool = True,
+        functions: Iterable[str] = (),
     ) -> None:
+        """`functions` are known to exist, beside those whose cards are built."""
         self._recorder = BuildRecorder(store, author)
         self._author = author
         self._validator = validator
         self._append_only = append_only
         self._grade = grade
         self._reassesses = reassesses and not append_only
-        self._functions: set[str] = set()
+        self._functions = set(functions)
 
     @property
     def bank(self) -> Bank:
         return self._recorder.bank
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """Those that are known to exist."""
+        return frozenset(self._functions)
 
     @property
     def report(self) -> BuildReport:
@@ -214,34 +218,20 @@ class BankBuild:
                 return again
         return self.bank.plan(patch, ability, support, rule)
 
-    def reflect_across(self, packets: Sequence[Packet], engine: Engine = SERIAL) -> Iterator[AbilityLessons]:
-        """What the tasks of each ability teach together. Abilities are looked at side by side; one that an earlier
-        build has done teaches nothing more."""
-        abilities = [list(group) for _, group in groupby(sorted(packets, key=_ability_and_key), _ability)]
-        waiting = [group for group in abilities if not self._is_done_across(group)]
-        proposals = engine.map(_propose_across, waiting, self._author)
-        lessons = {group[0].ability: list(found) for group, found in zip(waiting, proposals, strict=True)}
-        for group in abilities:
-            by_key = {packet.task_key: packet for packet in group}
-            proposed = [(candidate, by_key[key]) for candidate, key in lessons.get(group[0].ability, ())]
-            yield AbilityLessons(group[0].ability, group, proposed)
-
-    def learn_across(self, learned: AbilityLessons) -> None:
-        """Take in what the tasks of an ability teach together. Goes on where an earlier build was stopped."""
-        if self._is_done_across(learned.packets):
-            return
-        step, state = f"across {learned.ability}", self._state_across(learned.packets)
+    def learn_across(self, packets: Sequence[Packet]) -> None:
+        """Take in what the tasks of an ability, in the order of their keys, teach together. Goes on where an earlier
+        build was stopped."""
+        step, state = f"across {packets[0].ability}", self._state_across(packets)
         begun, _, done = self._recorder.reached(step).rpartition(" ")
+        if begun == state and done == "done":
+            return
         first = int(done) if begun == state else 0
-        for index, (candidate, packet) in enumerate(learned.lessons):
+        for index, (candidate, packet) in enumerate(self._author.reflect_across(packets)):
             if index >= first:
                 decisions = self._skill_decisions(index, candidate, packet)
                 self.report.deltas += 1
                 self._recorder.record(*decisions, progress={step: f"{state} {index + 1}"})
         self._recorder.record(progress={step: f"{state} done"})
-
-    def _is_done_across(self, packets: Sequence[Packet]) -> bool:
-        return self._recorder.reached(f"across {packets[0].ability}") == f"{self._state_across(packets)} done"
 
     def _state_across(self, packets: Sequence[Packet]) -> str:
         return f"{self._recorder.kept_by} {digest_of([packet.content_digest for packet in packets])}"
@@ -254,27 +244,6 @@ class BankBuild:
         if self._reassesses:
             reassess(self._recorder, ability, packets, self._grade)
         mark_scopes(self._recorder, ability, packets)
-
-
-class AbilityLessons(NamedTuple):
-    """The packets of one ability, and the lessons of all of them, each with the packet that shows it best."""
-
-    ability: str
-    packets: list[Packet]
-    lessons: Sequence[tuple[Candidate, Packet]]
-
-
-def _propose_across(author: Author, packets: Sequence[Packet]) -> list[tuple[Candidate, str]]:
-    """A job for an engine. Packets stay where they are: their keys come back."""
-    return [(candidate, packet.task_key) for candidate, packet in author.reflect_across(packets)]
-
-
-def _ability(packet: Packet) -> str:
-    return packet.ability
-
-
-def _ability_and_key(packet: Packet) -> tuple[str, str]:
-    return packet.ability, packet.task_key
 
 
 class CheckedProposal(NamedTuple):

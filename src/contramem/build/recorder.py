@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from contramem.bank.bank import Change
+from contramem.bank.bank import Bank, Change
 from contramem.bank.card import FunctionCard
-from contramem.bank.ledger import Decision, Operation, RunRef
+from contramem.bank.ledger import Attribution, Decision, LedgerEntry, Operation, RunRef
 from contramem.bank.patch import Patch
-from contramem.bank.store import Store
-from contramem.bank.support import CardSupport
+from contramem.bank.support import CardSupport, Scope
 from contramem.build.author import Author, Candidate
 from contramem.build.call_lists import call_lists_of
 from contramem.contrast.packet import Packet
@@ -42,6 +41,15 @@ class BuildReport:
     @property
     def changed(self) -> bool:
         return bool(self.decisions or self.functions or self.refused)
+
+    def add(self, other: BuildReport) -> None:
+        """Count in what another part of the build did."""
+        self.decisions += other.decisions
+        self.functions += other.functions
+        self.refused += other.refused
+        self.packets += other.packets
+        self.deltas += other.deltas
+        self.unchanged += other.unchanged
 
 
 class Provenance(NamedTuple):
@@ -85,14 +93,50 @@ class Provenance(NamedTuple):
         )
 
 
+class PastDecision(NamedTuple):
+    """What is asked about decisions that were made before. Small: a card is decided on a thousand times."""
+
+    by: Attribution
+    reason: str
+    writes: bool
+    """Did it say what a card says?"""
+    scopes: Mapping[str, tuple[Scope | None, Scope | None]]
+    """Of each card that it changed: its scope before and after."""
+
+    @classmethod
+    def of(cls, decision: Decision) -> PastDecision:
+        scopes = {
+            change.card_id: (change.before.support.scope if change.before else None, change.after.support.scope)
+            for change in decision.changes
+        }
+        return cls(decision.by, decision.reason, decision.writes, scopes)
+
+
+class BuildStore(Protocol):
+    """What a build needs of a store: what there is, and a place for what it decides."""
+
+    def bank(self) -> Bank:
+        """The bank as it is now."""
+
+    def progress(self) -> dict[str, str]:
+        """What builds have recorded as done or begun."""
+
+    def ledger(self, card_id: str) -> Sequence[LedgerEntry]:
+        """The decisions that changed or named a card."""
+
+    def record(self, *decisions: Decision, progress: Mapping[str, str], charged: Iterable[str]) -> object:
+        """Record decisions and progress together."""
+
+
 class BuildRecorder:
     """Kept for one build by one author. Made inside `store.writing(...)`."""
 
-    def __init__(self, store: Store, author: Author) -> None:
+    def __init__(self, store: BuildStore, author: Author) -> None:
         self._store, self._author = store, author
         self._progress = store.progress()
         self.bank = store.bank()
         self.report = BuildReport()
+        self._past: dict[str, list[PastDecision]] = {}
 
     @property
     def kept_by(self) -> str:
@@ -104,9 +148,11 @@ class BuildRecorder:
         """What was last noted about a step of the build. Empty: it was not begun."""
         return self._progress.get(step, "")
 
-    def decisions_on(self, card_id: str) -> list[Decision]:
+    def decisions_on(self, card_id: str) -> list[PastDecision]:
         """All that changed or named a card, oldest first."""
-        return [entry.decision for entry in self._store.ledger(card_id)]
+        if card_id not in self._past:  # what this build decided is noted as it is recorded
+            self._past[card_id] = [PastDecision.of(entry.decision) for entry in self._store.ledger(card_id)]
+        return self._past[card_id]
 
     def accepted(
         self,
@@ -163,10 +209,19 @@ class BuildRecorder:
         self._store.record(*decisions, progress=progress, charged=spent.calls if decisions else ())
         self._progress.update(progress)
         for decision in decisions:
+            self._remember(decision)
             self.bank = self.bank.changed(decision.changes)
             if decision.accepted and decision.operation:
                 counts = self.report.decisions if decision.ability else self.report.functions
                 counts[decision.operation] += 1
+
+    def _remember(self, decision: Decision) -> None:
+        past = PastDecision.of(decision)
+        for card_id in decision.card_ids:
+            if card_id not in self.bank.entries:  # nobody can have decided on it before
+                self._past.setdefault(card_id, [])
+            if card_id in self._past:
+                self._past[card_id].append(past)
 
 
 def digest_of(value: object) -> str:

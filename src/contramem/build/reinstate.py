@@ -42,7 +42,6 @@ def _find_retired(bank: Bank, ability: str, candidate: Candidate) -> list[BankEn
 
 
 def _respect_people(recorder: BuildRecorder, card_id: str) -> None:
-    decisions = recorder.decisions_on(card_id)
-    last = [decision for decision in decisions if any(change.card_id == card_id for change in decision.changes)][-1]
+    last = [past for past in recorder.decisions_on(card_id) if card_id in past.scopes][-1]
     if last.by.kind == "person":
         raise PatchError(f"{last.by} took {card_id}, which says this, out of service ({last.reason}).")

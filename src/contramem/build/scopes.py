@@ -88,14 +88,10 @@ def _is_given_by_person(recorder: BuildRecorder, card: LearningCard) -> bool:
     """Is the present scope somebody's own choice?"""
     if card.support.scope is None:
         return False
-    changes = [
-        decision
-        for decision in recorder.decisions_on(card.card.card_id)
-        for change in decision.changes
-        if change.card_id == card.card.card_id
-        and change.after.support.scope != (change.before.support.scope if change.before else None)
-    ]
-    return bool(changes) and changes[-1].by.kind != "rules"
+    card_id = card.card.card_id
+    changed = [past for past in recorder.decisions_on(card_id) if card_id in past.scopes]
+    givers = [past.by for past in changed if past.scopes[card_id][0] != past.scopes[card_id][1]]
+    return bool(givers) and givers[-1].kind != "rules"
 
 
 def _decide(recorder: BuildRecorder, card: LearningCard, scope: Scope | None) -> Decision:

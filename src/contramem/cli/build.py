@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,8 +29,9 @@ from contramem.cli.engine_options import EngineChoice, engine_options
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import plural, read_pool, reading_options
-from contramem.contrast.collection import learn_vocabulary, select_packets
+from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
+from contramem.contrast.packet_file import PacketFile
 from contramem.contrast.selection import MAX_TASKS, Selection
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import Engine
@@ -156,6 +157,7 @@ class SelectedRuns(NamedTuple):
 
     vocabulary: Vocabulary
     selection: Selection
+    packets: PacketFile
     tools: dict[str, Tool]
     engine: Engine
     tell: Progress
@@ -172,9 +174,10 @@ def _select_runs(
         engine_choice.open() as engine,
         progress() as tell,
     ):
+        selection = Selection(pool.sketches(), choice.max_tasks)
         vocabulary = learn_vocabulary(pool, engine, tell)
-        selection = select_packets(pool, vocabulary, engine, tell, choice.max_tasks)
-        yield SelectedRuns(vocabulary, selection, tools, engine, tell)
+        with contrast_selected(pool, selection.keys, vocabulary, engine, tell) as packets:
+            yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell)
 
 
 def _build_by_rules(
@@ -189,11 +192,10 @@ def _build_by_rules(
 ) -> None:
     check_free(where)
     with _select_runs(paths, options, choice, engine_choice) as runs:
-        packets = runs.selection.packets()
-        writer = _author(runs.vocabulary, deltas_from, packets)
+        writer = _author(runs.vocabulary, deltas_from, runs.packets)
         with open_store(where, create=True) as store:
             report = build_bank(
-                packets,
+                runs.packets,
                 store,
                 writer,
                 Validator(runs.vocabulary.closed),
@@ -225,7 +227,7 @@ def _build_by_model(
         if not by_model.dry_run:
             check_free(where)
         with _select_runs(paths, options, choice, engine_choice) as runs:
-            packets = runs.selection.packets()
+            packets = list(runs.packets)
         plan = BuildPlan(packets, runs.tools, choice.only, choice.append_only, choice.reassesses, by_model.window)
         checks = Validator(runs.vocabulary.closed)
         if by_model.dry_run:
@@ -280,10 +282,10 @@ def _build_by_agent(
                 _show_foreseen(build_agent.foresee(plan, where, by_model), by_model, as_json)
                 return
             with engine_choice.open() as engine, progress() as tell:
+                selection = Selection(pool.sketches(), choice.max_tasks)
                 vocabulary = learn_vocabulary(pool, engine, tell)
-                selection = select_packets(pool, vocabulary, engine, tell, choice.max_tasks)
-            packets = selection.packets()
-            with open_store(where, create=True) as store:
+                packets = contrast_selected(pool, selection.keys, vocabulary, engine, tell)
+            with packets, open_store(where, create=True) as store:
                 functions = Counter[str]()
                 if choice.only != "skills":
                     checks = Validator(vocabulary.closed)
@@ -331,7 +333,7 @@ def _first(runs: list[Trajectory], rollouts: int) -> Iterator[Trajectory]:
             yield run
 
 
-def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: list[Packet]) -> Author:
+def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: Sequence[Packet]) -> Author:
     rules = RuleAuthor(vocabulary)
     if deltas_from is None:
         return rules

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from contramem.contrast.packet import Packet
-from contramem.contrast.selection import MAX_TASKS, Selection, contrast_shard, learn_shard
+from contramem.contrast.packet_file import PacketFile, contrast_shard, learn_shard
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import SERIAL, Engine
 from contramem.progress import Progress, no_progress
@@ -14,43 +14,40 @@ from contramem.traces.pool import Pool, PoolShard
 
 def learn_vocabulary(pool: Pool, engine: Engine = SERIAL, on_progress: Progress = no_progress) -> Vocabulary:
     """Learn which values are words of the interface, from all runs."""
-    return Vocabulary.combine(engine.map(learn_shard, _shards(pool, "vocabulary", on_progress), None))
+    shards = _shards(pool, pool.tasks(), "vocabulary", on_progress)
+    return Vocabulary.combine(engine.map(learn_shard, shards, None))
 
 
-def _shards(pool: Pool, stage: str, on_progress: Progress) -> Iterator[PoolShard]:
-    done, tasks = 0, len(pool.tasks())
-    for shard in pool.shards():
+def _shards(pool: Pool, task_keys: Sequence[str], stage: str, on_progress: Progress) -> Iterator[PoolShard]:
+    done = 0
+    for shard in pool.shards(task_keys):
         yield shard
         done += len(shard.tasks)
-        on_progress(stage, done, tasks)
+        on_progress(stage, done, len(task_keys))
 
 
-def select_packets(
+def contrast_selected(
     pool: Pool,
+    task_keys: Sequence[str],
     vocabulary: Vocabulary,
     engine: Engine = SERIAL,
     on_progress: Progress = no_progress,
-    max_tasks: int | None = MAX_TASKS,
-) -> Selection:
-    """Put the runs of each task side by side, with values as placeholders and the signals that separate them.
-
-    Of an ability with more than `max_tasks` tasks those are kept that show all kinds of them.
-    """
-    selection = Selection(max_tasks)
-    for rows in engine.map(contrast_shard, _shards(pool, "contrasting", on_progress), vocabulary):
-        for row in rows:
-            selection.add(row)
-    return selection
+) -> PacketFile:
+    """Put the runs of each of these tasks side by side: values as placeholders, with the signals that separate runs."""
+    shards = _shards(pool, task_keys, "contrasting", on_progress)
+    rows = (row for rows in engine.map(contrast_shard, shards, vocabulary) for row in rows)
+    return PacketFile(rows, vocabulary)
 
 
 def contrast_tasks(pool: Pool, vocabulary: Vocabulary, engine: Engine = SERIAL) -> Iterator[Packet]:
     """The packet of each task, one at a time, in the order of task keys."""
     for rows in engine.map(contrast_shard, pool.shards(), vocabulary):
-        yield from (row.decode() for row in rows)
+        yield from (row.decode(vocabulary) for row in rows)
 
 
 def contrast_all(
     pool: Pool, vocabulary: Vocabulary, on_progress: Progress = no_progress, engine: Engine = SERIAL
 ) -> list[Packet]:
     """The packets of all tasks, however many there are."""
-    return select_packets(pool, vocabulary, engine, on_progress, max_tasks=None).packets()
+    with contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress) as packets:
+        return list(packets)

@@ -96,11 +96,19 @@ class Placeholders:
             self._originals = {name: self._seen.originals[key] for key, name in self._seen.names.items()}
         return self._originals
 
+    def use(self, vocabulary: Vocabulary) -> None:
+        """Go on with the vocabulary that these were made with: it does not travel with every task."""
+        self._vocabulary = vocabulary
+
     def __getstate__(self) -> dict[str, Any]:
         """From one process to another go the values, without what can be worked out again: the texts that calls were
         given are redacted when a model's prompt is written."""
-        kept = {name: value for name, value in self.__dict__.items() if name != "_matcher"}
-        return kept | {"_redacted": {}, "_originals": self.originals()}
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("_matcher", "_vocabulary")}
+        return kept | {"_redacted": {}, "_originals": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._vocabulary = Vocabulary()
 
     @cached_property
     def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:

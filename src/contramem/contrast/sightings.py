@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from contramem.contrast.form import parse
 from contramem.contrast.ordinary import ORDINARY_WORDS
@@ -36,7 +36,6 @@ class Sightings:
     """What the runs of one task show, seen in a fixed order, so that numbers are reproducible."""
 
     def __init__(self, runs: Iterable[Trajectory], vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
         self._kinds: dict[Key, ValueKind] = {}
         self.originals: dict[Key, str] = {}
         """Each value as it was first written."""
@@ -48,18 +47,23 @@ class Sightings:
         """The words of all texts. Proper nouns are not written in lower case; a capitalised word that is, is none."""
         self.interface: set[str] = set()
         """Names of functions, arguments and fields."""
-        self._scanned: set[tuple[str, ...]] = set()
         self._found: dict[str, list[Span]] = {}
+        # Needed while the runs are looked at, and not kept.
+        self._vocabulary, self._scanned = vocabulary, set[tuple[str, ...]]()
         for run in runs:
             self._see_text(run.task)
             for event in run.events:
                 self._see_event(event)
             self._see_text(run.outcome.feedback)
+        del self._vocabulary, self._scanned
         self._interface_words = {word for name in self.interface for word in words(name)}
         for name in self._openings:
             self._see_opening(name)
         self.names: dict[Key, str] = self._number_names()
         """The placeholder of each value."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_found": {}}
 
     def find_spans(self, text: str) -> list[Span]:
         """What looks like a value in a text, whether it is one or not."""

@@ -55,6 +55,35 @@ def _digest(row: bytes) -> bytes:
     return hashlib.blake2b(row, digest_size=12).digest()
 
 
+class RunSketch(NamedTuple):
+    """What a build selects tasks by, without reading their runs again. Many runs share one."""
+
+    ability: str
+    passed: bool | None
+    counts: bool
+    """Is the run evidence?"""
+    called: tuple[str, ...]
+    """The functions that the agent called, each once."""
+
+    @classmethod
+    def of(cls, run: Trajectory) -> RunSketch:
+        called = {event.function for event in run.events if event.function and event.actor == "agent"}
+        outcome = run.outcome
+        counts = outcome.passed is not None and outcome.ended != "interrupted"
+        return cls(run.ability or "general", outcome.passed, counts, tuple(sorted(called)))
+
+
+class TaskSketch(NamedTuple):
+    """A task as its runs sketch it."""
+
+    task_key: str
+    ability: str
+    passes: bool
+    """Some run that is evidence passed."""
+    fails: bool
+    called: tuple[str, ...]
+
+
 class _Entry(NamedTuple):
     """Sorts runs of a task the same way whatever order they were read in. Small: it is all that stays in memory."""
 
@@ -63,6 +92,7 @@ class _Entry(NamedTuple):
     content: bytes
     offset: int
     length: int
+    sketch: RunSketch
 
 
 class EncodedTask(NamedTuple):
@@ -101,8 +131,8 @@ class Pool:
         self._spool = SpooledTemporaryFile(max_size=in_memory_bytes)  # noqa: SIM115  (lives as long as the pool)
         self._entries: dict[str, list[_Entry]] = defaultdict(list)
         self._seen: set[bytes] = set()
-        self._names: dict[str, str] = {}
-        """Sources and trials, each kept once however many runs name it."""
+        self._shared: dict[Any, Any] = {}
+        """Sources, trials and sketches, each kept once however many runs have it."""
         self._end = 0
         self._is_at_end = True
         for trajectory in trajectories:
@@ -121,8 +151,11 @@ class Pool:
             self._spool.seek(self._end)
             self._is_at_end = True
         self._spool.write(row)
-        source, run = (self._names.setdefault(name, name) for name in (trajectory.source, trajectory.run))
-        self._entries[trajectory.task_key].append(_Entry(source, run, content, self._end, len(row)))
+        source, run, sketch = (
+            self._shared.setdefault(part, part)
+            for part in (trajectory.source, trajectory.run, RunSketch.of(trajectory))
+        )
+        self._entries[trajectory.task_key].append(_Entry(source, run, content, self._end, len(row), sketch))
         self._end += len(row)
         return True
 
@@ -132,6 +165,10 @@ class Pool:
     def tasks(self) -> list[str]:
         """Task keys, sorted."""
         return sorted(self._entries)
+
+    def sketches(self) -> Iterator[TaskSketch]:
+        """Each task, in the order of their keys."""
+        return (_sketch_task(key, self._entries[key]) for key in self.tasks())
 
     def runs(self, task_key: str) -> list[Trajectory]:
         """All runs of one task, ordered by source and trial, secrets masked. Runs that claim one trial are numbered by
@@ -147,11 +184,11 @@ class Pool:
                 rows.append((run if number == 1 else f"{run}~{number}", self._spool.read(entry.length)))
         return EncodedTask(rows)
 
-    def shards(self) -> Iterator[PoolShard]:
-        """All tasks in the order of their keys, some at a time, to be sent to a worker."""
+    def shards(self, task_keys: Iterable[str] | None = None) -> Iterator[PoolShard]:
+        """Tasks, by default all in the order of their keys, some at a time, to be sent to a worker."""
         tasks: list[EncodedTask] = []
         size = 0
-        for task_key in self.tasks():
+        for task_key in self.tasks() if task_keys is None else task_keys:
             tasks.append(self._encoded(task_key))
             size += sum(len(row) for _, row in tasks[-1].rows)
             if size >= self._shard_bytes:
@@ -173,3 +210,14 @@ class Pool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_RANK = {True: 0, False: 1, None: 2}
+
+
+def _sketch_task(task_key: str, entries: list[_Entry]) -> TaskSketch:
+    """The ability is that of the first run, passing ones before failing ones, as in the packet of the task."""
+    first = min(entries, key=lambda entry: (_RANK[entry.sketch.passed], entry.source, entry.run, entry.content))
+    evidence = {entry.sketch.passed for entry in entries if entry.sketch.counts}
+    called = {function for sketch in {entry.sketch for entry in entries} for function in sketch.called}
+    return TaskSketch(task_key, first.sketch.ability, True in evidence, False in evidence, tuple(sorted(called)))

@@ -1,0 +1,235 @@
+"""Parts of a build that do not depend on each other: the cards of some functions, the Skill Cards of one ability.
+
+In one process a part is decided on straight into the store. In several, each part is decided on in a worker, on a copy
+of what the store says about it, and recorded when it comes back: the same decisions in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, groupby
+from typing import NamedTuple
+
+from contramem.bank.bank import Bank
+from contramem.bank.card import SkillCard
+from contramem.bank.ledger import Decision, LedgerEntry
+from contramem.bank.store import Store
+from contramem.bank.support import Grade
+from contramem.build.author import Author, Only
+from contramem.build.decide import BankBuild, curriculum
+from contramem.build.reassess import DEFAULT_GRADE
+from contramem.build.recorder import BuildReport, BuildStore
+from contramem.contrast.observation import by_function
+from contramem.contrast.packet import Packet
+from contramem.contrast.packet_file import PacketFile, PacketGroup, decode_packet
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.engine import SERIAL, Engine
+from contramem.progress import Progress, no_progress, track
+from contramem.traces.trajectory import Tool
+from contramem.validate.validator import Validator
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """What holds for all parts of a build."""
+
+    author: Author
+    checks: Validator
+    only: Only | None = None
+    """Just the `functions` or just the `skills`."""
+    append_only: bool = False
+    grade: Grade = DEFAULT_GRADE
+    """The lowest at which a rule stays in service."""
+    reassesses: bool = True
+    """False: cards stay as curation left them."""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """The documentation of functions, where runs give it."""
+
+    def begin(self, store: BuildStore, functions: Iterable[str] = ()) -> BankBuild:
+        return BankBuild(
+            store,
+            self.author,
+            self.checks,
+            append_only=self.append_only,
+            grade=self.grade,
+            reassesses=self.reassesses,
+            functions=functions,
+        )
+
+
+def build_parts(
+    packets: Sequence[Packet],
+    store: Store,
+    settings: BuildSettings,
+    engine: Engine = SERIAL,
+    on_progress: Progress = no_progress,
+) -> BuildReport:
+    """Function Cards first: Skill Cards may draw on them."""
+    if isinstance(packets, PacketFile) and engine.workers > 1:
+        return _SideBySide(packets, store, settings, engine, on_progress).build()
+    return _build_here(packets, store, settings, on_progress)
+
+
+# In one process
+
+
+def _build_here(packets: Sequence[Packet], store: Store, settings: BuildSettings, on_progress: Progress) -> BuildReport:
+    construction = settings.begin(store)
+    if settings.only != "skills":
+        for functions, group in _function_groups(packets):
+            observed = by_function(group)
+            for function in track("function cards", functions or tuple(observed), on_progress):
+                construction.function(function, observed.get(function, ()), settings.tools.get(function), group)
+    if settings.only != "functions":
+        tell = _AcrossParts(len(packets), on_progress)
+        for group in _ability_groups(packets):
+            _learn_ability(construction, group, tell)
+    return construction.report
+
+
+class _AcrossParts:
+    """Tells how far all parts are, taken together."""
+
+    def __init__(self, total: int, on_progress: Progress) -> None:
+        self._done, self._total, self._on_progress = 0, total, on_progress
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self._on_progress(stage, self._done + done, self._total)
+        if done == total:
+            self._done += total
+
+
+def _function_groups(packets: Sequence[Packet]) -> Iterator[tuple[tuple[str, ...], Sequence[Packet]]]:
+    """Functions and the packets that they are called in. No functions: all that are called there."""
+    if not isinstance(packets, PacketFile):
+        yield (), packets
+        return
+    for group in packets.by_function():
+        yield group.functions, [packets[number] for number in group.numbers]
+
+
+def _ability_groups(packets: Sequence[Packet]) -> Iterator[list[Packet]]:
+    if isinstance(packets, PacketFile):
+        yield from ([packets[number] for number in group.numbers] for group in packets.by_ability())
+    else:
+        ordered = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
+        yield from (list(group) for _, group in groupby(ordered, lambda packet: packet.ability))
+
+
+def _learn_ability(construction: BankBuild, packets: Sequence[Packet], on_progress: Progress = no_progress) -> None:
+    """Task by task, then what the tasks teach together; then all cards are held against all tasks."""
+    for packet in track("skill cards", curriculum(packets), on_progress):
+        construction.learn(packet)
+    construction.learn_across(packets)
+    construction.reassess(packets[0].ability, packets)
+
+
+# In several processes
+
+
+class _Step(NamedTuple):
+    """What is recorded in one transaction."""
+
+    decisions: tuple[Decision, ...]
+    progress: dict[str, str]
+
+
+@dataclass
+class PartStore:
+    """What the store says about one part, and what is decided on it."""
+
+    held: Bank
+    done: Mapping[str, str]
+    past: Mapping[str, Sequence[LedgerEntry]]
+    """By card: what was decided before."""
+    steps: list[_Step] = field(default_factory=list)
+
+    def bank(self) -> Bank:
+        return self.held
+
+    def progress(self) -> dict[str, str]:
+        return dict(self.done)
+
+    def ledger(self, card_id: str) -> Sequence[LedgerEntry]:
+        made = [decision for step in self.steps for decision in step.decisions if card_id in decision.card_ids]
+        return [*self.past.get(card_id, ()), *(LedgerEntry(0, "", decision) for decision in made)]
+
+    def record(self, *decisions: Decision, progress: Mapping[str, str], charged: Iterable[str] = ()) -> None:
+        self.steps.append(_Step(decisions, dict(progress)))
+
+
+class _Part(NamedTuple):
+    """A part of the build on its way to a worker."""
+
+    store: PartStore
+    encoded: list[bytes]
+    """The packets."""
+    functions: tuple[str, ...]
+    """Those whose cards are built; empty for Skill Cards."""
+    known_functions: frozenset[str] = frozenset()
+
+
+class _PartResult(NamedTuple):
+    steps: list[_Step]
+    report: BuildReport
+
+
+def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _PartResult:
+    """A job for an engine."""
+    settings, vocabulary = shared
+    construction = settings.begin(part.store, part.known_functions)
+    packets = [decode_packet(encoded, vocabulary) for encoded in part.encoded]
+    if part.functions:
+        observed = by_function(packets)
+        for function in part.functions:
+            construction.function(function, observed.get(function, ()), settings.tools.get(function), packets)
+    else:
+        _learn_ability(construction, packets)
+    return _PartResult(part.store.steps, construction.report)
+
+
+class _SideBySide:
+    """A build whose parts are decided on by an engine's workers."""
+
+    def __init__(
+        self, packets: PacketFile, store: Store, settings: BuildSettings, engine: Engine, on_progress: Progress
+    ) -> None:
+        self._packets, self._store, self._settings = packets, store, settings
+        self._engine, self._on_progress = engine, on_progress
+        self._report = BuildReport()
+        self._done = store.progress()
+
+    def build(self) -> BuildReport:
+        functions: frozenset[str] = frozenset()
+        if self._settings.only != "skills":
+            groups = self._packets.by_function()
+            functions = frozenset(function for group in groups for function in group.functions)
+            self._decide("function cards", groups, frozenset())
+        if self._settings.only != "functions":
+            self._decide("skill cards", self._packets.by_ability(), functions)
+        return self._report
+
+    def _decide(self, stage: str, groups: Sequence[PacketGroup], functions: frozenset[str]) -> None:
+        bank = self._store.bank()
+        parts = (self._send(group, bank, functions) for group in groups)
+        results = self._engine.map(_decide_part, parts, (self._settings, self._packets.vocabulary))
+        sizes = accumulate(len(group.functions or group.numbers) for group in groups)
+        total = sum(len(group.functions or group.numbers) for group in groups)
+        for done, result in zip(sizes, results, strict=True):
+            for step in result.steps:
+                self._store.record(*step.decisions, progress=step.progress)
+            self._report.add(result.report)
+            self._on_progress(stage, done, total)
+
+    def _send(self, group: PacketGroup, bank: Bank, functions: frozenset[str]) -> _Part:
+        """With the cards that the part may change or draw on, and what was decided on them."""
+        encoded = [self._packets.encoded(number) for number in group.numbers]
+        entries = {
+            card_id: entry
+            for card_id, entry in bank.entries.items()
+            if not isinstance(entry.card, SkillCard) or (entry.card.ability == group.ability)
+        }
+        skills = [card_id for card_id, entry in entries.items() if isinstance(entry.card, SkillCard)]
+        past = {card_id: self._store.ledger(card_id) for card_id in skills}
+        return _Part(PartStore(Bank(entries), self._done, past), encoded, group.functions, functions)

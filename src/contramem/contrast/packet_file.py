@@ -1,0 +1,164 @@
+"""PacketFile: packets in a temporary file, so that a build holds those of one ability at a time and not all of them."""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from tempfile import SpooledTemporaryFile
+from typing import NamedTuple, overload
+
+import msgspec
+
+from contramem.contrast.packet import Packet, PacketRun, find_actions, packet_of
+from contramem.contrast.signal import Signal
+from contramem.contrast.vocabulary import Vocabulary
+from contramem.traces.pool import PoolShard
+from contramem.traces.trajectory import Trajectory
+
+IN_MEMORY_BYTES = 8 << 20
+MAX_HELD = 1_000
+"""Packets that stay decoded. As many as an ability has at most, so that its packets are decoded once."""
+
+_decode_runs = msgspec.msgpack.Decoder(tuple[PacketRun, ...]).decode
+_decode_recorded = msgspec.msgpack.Decoder(dict[str, Trajectory]).decode
+_decode_signals = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
+
+
+class PacketRow(NamedTuple):
+    """A packet as it travels between processes and lies on disk."""
+
+    ability: str
+    called: tuple[str, ...]
+    """The functions that have a call in it which teaches something."""
+    encoded: bytes
+
+    def decode(self, vocabulary: Vocabulary) -> Packet:
+        return decode_packet(self.encoded, vocabulary)
+
+
+def encode_packet(packet: Packet) -> bytes:
+    """A packet for another process. Structs go as msgpack: pickle would lose which fields have their default, and with
+    it the digest of the packet."""
+    runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
+    parts = [msgspec.msgpack.encode(part) for part in (runs, packet.recorded, packet.signals)]
+    bare = replace(packet, runs=(), recorded={}, signals=())
+    return pickle.dumps((bare, *parts), pickle.HIGHEST_PROTOCOL)
+
+
+def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
+    bare, runs, recorded, signals = pickle.loads(encoded)
+    whole = tuple(msgspec.structs.replace(run, actions=find_actions(run.steps)) for run in _decode_runs(runs))
+    packet: Packet = replace(bare, runs=whole, recorded=_decode_recorded(recorded), signals=_decode_signals(signals))
+    packet.placeholders.use(vocabulary)
+    return packet
+
+
+def contrast_shard(vocabulary: Vocabulary, shard: PoolShard) -> list[PacketRow]:
+    """The packets of some tasks: a job for an engine."""
+    return [_row(packet_of(runs, vocabulary)) for runs in shard.decode()]
+
+
+def _row(packet: Packet) -> PacketRow:
+    called = {step.function for run in packet.runs for step in run.actions if step.function}
+    return PacketRow(packet.ability, tuple(sorted(called)), encode_packet(packet))
+
+
+def learn_shard(_: None, shard: PoolShard) -> Vocabulary:
+    """The vocabulary of some tasks: a job for an engine."""
+    return Vocabulary(shard.decode())
+
+
+class _Place(NamedTuple):
+    """Where a packet lies in the file, and what it is grouped by."""
+
+    ability: str
+    called: tuple[str, ...]
+    offset: int
+    length: int
+
+
+class PacketGroup(NamedTuple):
+    """Packets that are worked on together, by their numbers in the file."""
+
+    numbers: tuple[int, ...]
+    ability: str = ""
+    functions: tuple[str, ...] = ()
+    """Without an ability: the functions whose cards they make."""
+
+
+class PacketFile(Sequence[Packet]):
+    """Packets in the order in which they were put in. Those used last stay decoded."""
+
+    def __init__(self, rows: Iterable[PacketRow], vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self._spool = SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115  (lives as long as this does)
+        self._places: list[_Place] = []
+        self._held: OrderedDict[int, Packet] = OrderedDict()
+        offset = 0
+        for row in rows:
+            self._spool.write(row.encoded)
+            self._places.append(_Place(row.ability, row.called, offset, len(row.encoded)))
+            offset += len(row.encoded)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Packet: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Packet]: ...
+    def __getitem__(self, index: int | slice) -> Packet | list[Packet]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        packet = self._held.get(number)
+        if packet is None:
+            packet = self._held[number] = decode_packet(self.encoded(number), self.vocabulary)
+            if len(self._held) > MAX_HELD:
+                self._held.popitem(last=False)
+        else:
+            self._held.move_to_end(number)
+        return packet
+
+    def encoded(self, number: int) -> bytes:
+        """A packet as it lies in the file."""
+        place = self._places[number]
+        self._spool.seek(place.offset)
+        return self._spool.read(place.length)
+
+    def by_ability(self) -> list[PacketGroup]:
+        """The packets of each ability, abilities by name."""
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for number, place in enumerate(self._places):
+            numbers[place.ability].append(number)
+        return [PacketGroup(tuple(found), ability) for ability, found in sorted(numbers.items())]
+
+    def by_function(self) -> list[PacketGroup]:
+        """The packets that each function is called in; functions that are called in the same ones stand together, as
+        long as all their packets can be held at once."""
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for number, place in enumerate(self._places):
+            for function in place.called:
+                numbers[function].append(number)
+        groups: list[PacketGroup] = []
+        functions: list[str] = []
+        together: set[int] = set()
+        for function, found in sorted(numbers.items()):
+            if functions and len(together | set(found)) > MAX_HELD:
+                groups.append(PacketGroup(tuple(sorted(together)), functions=tuple(functions)))
+                functions, together = [], set()
+            functions.append(function)
+            together |= set(found)
+        return [*groups, PacketGroup(tuple(sorted(together)), functions=tuple(functions))] if functions else groups
+
+    def close(self) -> None:
+        """Give the space back."""
+        self._spool.close()
+
+    def __enter__(self) -> PacketFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
