@@ -54,12 +54,14 @@ class Forgetful:
     def _left(self, messages: Sequence[ChatMessage]) -> Iterator[EnvironmentCall]:
         """The calls of this turn's solution that were not made yet."""
         starts = [place for place, message in enumerate(messages) if message.role == "user"]
+        solution = _solutions()[_asked(messages[starts[0]])]
+        starts = starts[: len(solution)]  # a reminder before the end opens no turn
         made = [
             (message.answers.function, message.answers.arguments)
             for message in messages[starts[-1] :]
             if message.answers is not None and not _is_held(message)
         ]
-        for call in _solutions()[_asked(messages[starts[0]])][len(starts) - 1]:
+        for call in solution[len(starts) - 1]:
             if (call.function, dict(call.arguments)) in made:
                 made.remove((call.function, dict(call.arguments)))
             else:

@@ -238,8 +238,23 @@ def test_common_words_and_names_of_functions_stay_readable(text: str) -> None:
 
 
 def test_a_plain_word_is_replaced_in_prose_where_it_is_marked_as_a_value() -> None:
-    made = alone(call("Chat.read", {"channel": "random"}), 'a random thought in "random" and #random')
-    assert made.runs[0].steps[-1].text == 'a random thought in "<TEXT_1>" and #random'
+    made = alone(call("Chat.read", {"channel": "zorble"}), 'a zorble thought in "zorble" and #zorble')
+    assert made.runs[0].steps[-1].text == 'a zorble thought in "<TEXT_1>" and #zorble'
+
+
+def test_an_ordinary_word_that_fills_a_field_identifies_nothing() -> None:
+    made = alone(call("Board.find", {"list_name": "Backlog", "owner": "Cook"}), "START with the Backlog of Cook.")
+    assert made.runs[0].actions[0].arguments == {"list_name": "Backlog", "owner": "<PERSON_1>"}
+    assert made.runs[0].steps[-1].text == "START with the Backlog of <PERSON_1>."
+
+
+def test_a_word_that_a_persons_field_holds_too_is_replaced_with_a_capital_only() -> None:
+    made = alone(
+        call("Chat.send", {"channel": "general", "to": "general"}),
+        call("Crm.find", {"query": "Mason", "user": "Mason"}),
+    )
+    assert made.runs[0].actions[0].arguments == {"channel": "general", "to": "general"}
+    assert made.runs[0].actions[1].arguments == {"query": "<PERSON_1>", "user": "<PERSON_1>"}
 
 
 # What goes
@@ -277,7 +292,7 @@ def test_markup_and_code_hide_no_value(value: str) -> None:
 
 
 def test_keys_that_are_data_are_replaced_and_fields_stay() -> None:
-    made = alone(call("Shop.share", {"rights": {"zora@xmail.example": "read", "expires_at": "2024-05-15"}}), "ok")
+    made = alone(call("Shop.share", {"rights": {"zora@xmail.example": "zorble", "expires_at": "2024-05-15"}}), "ok")
     assert made.runs[0].actions[0].arguments == {"rights": {"<EMAIL_1>": "<TEXT_1>", "expires_at": "2024-05-15"}}
 
 

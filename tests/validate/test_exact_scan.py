@@ -50,6 +50,10 @@ def _cards_of(pool: Pool) -> tuple[list[SkillDelta | FunctionCard], frozenset[st
     return cards, closed
 
 
+PLAIN_WORDS = frozenset({"external", "lunch", "open", "start"})
+"""Ordinary words that a field of some run holds with a capital, and that stand on a card. Each was looked at."""
+
+
 def closed_words(pool: Iterable[list[Trajectory]], vocabulary: Vocabulary) -> frozenset[str]:
     """Values that an argument or a field of some function keeps."""
     calls = [event for runs in pool for made in runs for event in made.events if event.function]
@@ -71,7 +75,7 @@ def test_no_value_of_the_shipped_runs_is_in_a_card() -> None:
     runs = list(read_traces([EXAMPLES]))
     cards, closed = cards_of(runs)
     assert len(cards) > 50
-    assert find_values(runs, cards, closed) == []
+    assert find_values(runs, cards, closed | PLAIN_WORDS) == []
 
 
 def poisoned(made: Trajectory) -> Trajectory:
@@ -115,4 +119,4 @@ def test_no_value_of_real_runs_is_in_a_card(shared_data: Path, collection: str) 
     runs = [made for made in read_traces([shared_data / collection]) if made.events]
     cards, closed = cards_of(runs)
     assert len(cards) > 20
-    assert find_values(runs, cards, closed) == []
+    assert find_values(runs, cards, closed | PLAIN_WORDS) == []

@@ -46,60 +46,95 @@ GENERAL = frozenset(
 )
 
 EVERYDAY = frozenset(
-    """absence account accountant activity ad adult advert advice afternoon agenda agreement aircraft airline
-    airport alarm album allergy animal anniversary annual apartment app appetizer application appointment
-    approval arrival article artist assignment assistant attendance attraction auction audience author average
-    baby backlog bag baggage balance balcony bank bathroom beach bed bedroom bicycle bike bill billing bird
-    birthday blog board boarding boat body bonus book booking bottle bounce box boy branch brand breakfast
-    bridge browser budget bug building bus business button buyer cab cabin cake calendar camera campaign
-    cancellation candidate car card career cart cash cat catalog category cell chair channel chapter charge
-    chart chat checkout chef child children chinese church cinema city class client clinic closed closing cloud
-    club coach code coffee colleague collection college colour column comment commission committee community
-    company competition complaint computer concert conference connection construction consultant contact contest
-    contract conversation cook copy corporate cost couch country couple coupon course court cousin coworker
-    credit crew crm cruise cuisine culture currency customer cutoff cycle daily damage dance dashboard data
-    database date daughter day deadline deal dealer debt delay delivery demo dentist department departure
-    deposit design designer desk desktop dessert destination device diet digital dinner direction director
-    discount discussion dish doctor document dog dollar domain door dorm download draft dream dress drink drive
-    driver economy editor education election electricity email emergency employee employer engaged engagement
-    engine engineer engineering entertainment entry equipment estate europe evening exam exchange executive
-    exercise exhibition expense expert export face factory family fare farm father fee feedback festival fiction
-    field file film finance financial fire fitness flat fleet flight floor flower folder food football forecast
-    forest form formal forum friday friend fruit fuel function fund furniture future gallery game garage garden
-    gas gate gift girl goal gold grade graph grocery ground guest gym habit halal hall hardware headphone health
-    healthcare hiking history hobby holiday home homework hospital host hostel hotel hour house housing human
-    husband ice identity image inbox income indoor industry information infrastructure inquiry installation
-    institute instruction insurance interest internal international internet interview inventory investment
-    invitation invoice island italian japanese job journal journey juice keyboard kitchen lab label lake lamp
-    land language laptop law lawyer leader leadership leave lecture lesson letter library license light limited
-    link loan lobby local location lock logistics loss lounge love luggage lunch luxury machine magazine mail
-    maintenance manager manual manufacturing march market marketing match meal measurement meat media medical
-    medicine meeting member membership memo memory menu message metric midnight military milk minute mobile
-    model monday money month monthly morning mother mountain mouse movie museum music nature negotiation
-    neighbour network news newsletter newspaper night nightly noise noon note notebook notice notification
-    november nurse offer office officer official offline online onsite opening opera operation order organic
-    organization outage outdoor outstanding overdue owner package packaging page panel paper parcel parent park
-    parking part partner party pass passenger passport password patient payment payroll peak people percent
-    performance period person personal pet pharmacy phone photo photograph picture plane planning plant player
-    playlist plot podcast poem police policy pool portfolio position post poster power premium presentation
-    press price pricing print priority prize procedure product production professor profile profit program
-    project promotion property proposal protein public purchase quarter quarterly query queue quiz race radio
-    rain rating reader receipt reception recipe recipient recruitment recycling refund region registration
-    reimbursement reminder rent rental repair reporter reschedule research reservation residence restaurant
-    retail return reunion revenue reward ride river road roadmap roof room route salary sale sales sample
-    saturday savings savory schedule school science score screen season seat second section sector security
-    seller seminar senior series server service session setting settlement shift ship shipment shipping shop
-    shopping shoulder show shuttle sign signal signup silver sister site skiing sleep slide slot snack snow
-    soccer social software son song soup spa space speaker special speech spend spending sponsor sport
-    spreadsheet spring staff standup star station statement statistic stock stop storage store storm story
-    strategy stream street student studio study stuff style subject subscription suburb summary summer sunday
-    supplier support surgery survey sustainability sweet system table tablet tag taxi tax teacher team tech
-    technical technology telephone template tenant text theatre theme thursday ticket tip title tour tourist
-    tower town traffic train training transaction transport travel trend trial trip truck tuesday tuition
-    tutorial university update upgrade upload urgent usage utility vacation vegan vegetable vegetarian vehicle
-    vendor venue version video village visa visitor voice volume vote waiter walk wall warehouse warranty watch
-    water weather website wedding wednesday week weekday weekend weekly welcome wellness wheel wifi window wine
-    winter wireless woman women wood worker workout workshop year yearly yoga zone""".split()
+    """absence account accountant active activity ad adapter admin adult adventure advert advice afternoon agenda agent
+    agile agreement aircraft airline airport alarm album alert alignment allergy analytics angle animal anniversary
+    annual answer apartment app appetizer apple application appointment approach approval approved archive archived
+    array arrival article artist assigned assignment assistant async attend attendance attraction auction audience
+    authentication author availability average baby back backend backlog backup bag baggage baking balance balcony
+    banana bank banner bar barcode bash basic basket bathroom bathtub battery beach bean beautiful bed bedroom
+    behavior behaviour bench beverage bicycle bike bill billing bin bird birthday bit blanket blender blocked blog
+    blue bluetooth board boarding boat body bonus book booking bookshelf boolean boot bot bottle bounce box boy
+    bracket branch brand brass bread break breakfast breast bridge broccoli browser brush bucket budget buffer bug
+    building bulb bundle burger bus business butter button buyer cab cabin cabinet cable cache cake calculation
+    calendar call calm camera campaign canceled cancellation cancelled candidate candle canvas cap capability
+    capture car card career carousel carpet carrot cart case cash casual cat catalog catch category cell cereal
+    chair champagne channel chapter charge charger chart chat checkout cheese chef chicken child children chinese
+    chip chocolate church cinema city clamp class cleaner client clinic clock clone closed closing cloth clothing
+    cloud club cluster coach coat cocktail code coffee colleague collection college colon color colour column
+    comfort comfortable command comment commerce commission committee community company competition compile
+    complaint completed completion component computer concert conference configuration confirmed connection console
+    construction consultant consulting contact container content contest context contract conversation convertible
+    cook cookie coordination copy cord corded cordless corporate cost cotton couch country couple coupon course
+    court cousin coworker creative credit crew critical crm crop cruise cuisine culture cup currency curtain cushion
+    custom customer cutoff cyber cycle daily damage dance dashboard data database date daughter day deadline deal
+    dealer debt debug decent deck decor definition delay deletion delivered delivery demo dental dentist department
+    departure dependency deploy deployment deposit design designer desk desktop dessert destination detail device
+    diagram dictionary diet digital dinner direction director directory discount discussion dish disk display
+    division docker doctor document dog dollar domain door dorm dose download draft drafts drawer dream dress drill
+    drink drive driver drum dry dump duration earbud earphone economy editor education egg election electric
+    electricity electronic email emergency emoji employee employer end endpoint engaged engagement engine engineer
+    engineering enterprise entertainment entry environment equipment escalated estate estimate europe evaluation
+    evening exam example excellent exception exchange exchanged executive exercise exhibition expectation expected
+    expense experiment expert explore export exquisite external extract fabric face factory family fare farm father
+    faucet favorite feature fee feedback female fence festival fiber fiction field file film filter finance
+    financial finish fire fitness fix flag flash flat fleet flexible flight flip float floor flour flower foam fold
+    folder food football forecast forest fork form formal forum frame framework freezer friday fridge friend front
+    frontend fruit fuel function functionality fund furniture future gadget gallery game garage garden garlic gas
+    gate gateway gear general generation generic gift girl glass glove gluten goal gold grade graph graphic grill
+    grinder grocery ground guest guitar gym habit hair halal hall hammer handle handoff happy harbor hardware hat
+    headline headphone headset health healthcare heat heater helmet highlight highway hiking hinge history hobby
+    holiday home homepage homework hook hospital host hostel hot hotel hour house housing human husband ice icon
+    identity image implementation inbox inch income indoor industry information infrastructure ingredient initial
+    injection innovation input inquiry insect insight installation installed institute instruction insurance integer
+    integration interest interesting interface internal international internet interview introduction introductory
+    inventory investment invitation invoice island italian item jacket japanese jar jigsaw job journal journey juice
+    kettle keyboard kid kit kitchen kitchenware knife lab label ladder lake lamp land landing landlord lane language
+    laptop law lawyer layer layout lead leader leadership leaf leather leave lecture lens lesson letter library
+    license lid light lightweight limited link lint loan lobby local location lock log logistics logo loss lounge
+    love luggage lunch luxury machine magazine mail maintenance makeup male manager manual manufacturing march
+    market marketing mask match matrix mattress meal measurement meat mechanical media medical medicine meeting
+    member membership memo memory menu message metal methodology metric midnight milestone military milk minute
+    mirror mistake mobile mode model moderate module monday money monitor month monthly morning mother motion motor
+    mountain mouse movie mug museum music nail nature navigation navy needle negotiation neighbour network
+    networking news newsletter newspaper night nightly noise nonexistent noon note notebook notice notification
+    november null nurse nut offer office officer official offline oil olive onboard onion online onsite opened
+    opening opera operation opportunity optimize orange order organic organization orientation outage outdoor outfit
+    outlet outlook output outstanding oven overdue overflow overview owner pack package packaging page paint
+    painting palace pan panda panel paper parameter parcel parent park parking part partner party pass passenger
+    passport password pasta patch patient patio payload payment payroll peach peak pen pencil people pepper percent
+    performance perfume period person personal pet pharmacy phase phone photo photograph picture pie pillow pipe
+    pipeline pizza plane planning plant plastic plate platform player playlist plot plug pocket podcast poem
+    polarized police policy pool poor popcorn portable portfolio position post poster pot powder power premium
+    presentation press preview price pricing print priority private prize procedure processed product production
+    professor profile profit program project projector promotion property proposal protection protein prototype
+    public pump purchase puzzle python quarter quarterly query queue quiz race rack radio rain rating read reader
+    reboot receipt received reception recipe recipient recommendation recruitment recycling red refactor refund
+    refunded region registration regression regular reimbursement reinstall rejected relaxation remaining remark
+    reminder rent rental reopened repair repo reporter repository requirement reschedule research reservation
+    residence resolved resource respondent responsibility responsive restart restaurant result retail retreat
+    retrospective return returned reunion reusable revenue reward ride river road roadmap robot robotic rollback
+    roof room roundup route royal rug running runtime safety salad salary sale sales salt sample sandal sandwich
+    satisfaction saturday sauce savings savory scarf scatter schedule scheduled scheduler schema school science
+    scooter score screen screw script season seat second secret section sector security sedan seed seller seminar
+    sender senior sensor series server service session setting settings settlement setup shelf shell shift ship
+    shipment shipped shipping shirt shoe shop shopping shorts shoulder show shower shutdown shuttle sign signal
+    signup silver sink sister site skateboard sketch skiing skin sleep slide slot smart smartphone snack snapshot
+    sneaker snow soap soccer social sock socket soda sofa soft software solution son song soon soup source spa space
+    spam speaker special speech spend spending sponsor spoon sport spreadsheet spring sprint stable stack staff
+    stand standup star starred startup statement station statistic status steel step sticker stock stool stop
+    storage store storm story strap strategic strategy straw stream street strength string structure student studio
+    study stuff style subject submission subscription suburb sugar suitcase summary summer sunday sunglass sunscreen
+    supplier support surgery survey sushi sustainability suv sweet swimming swimwear system table tablet tag tap
+    task tax taxi tea teacher team teaspoon tech technical technology telephone template tenant terminal text
+    theatre theme thermostat thread thursday ticket timeline tip tire tissue title toggle tomato tool toolbox
+    toothbrush torque tour tourist towel tower town toy tracker traffic trailer train training transaction transport
+    trash travel tray tree trend trial trip tripod trouser truck tuesday tuition tuple tutorial typo umbrella
+    unassigned unconfirmed uninstall university unpaid unread upcoming update upgrade upload urgent usage utility
+    vacation vacuum vanilla variable vegan vegetable vegetarian vehicle vendor venue version vibrant vice video
+    village visa visitor visual visualization voice volume vote waiter walk wall wallet warehouse warranty watch
+    water waterproof weather website wedding wednesday week weekday weekend weekly welcome wellness wheel widget
+    wifi window wine winter wire wireless woman women wood worker workflow workout workshop workspace wrench wrist
+    yard year yearly yellow yoga yogurt zipper zone""".split()
 )
 
 _FORMS = {

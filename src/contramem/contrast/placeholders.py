@@ -63,7 +63,9 @@ class Placeholders:
         if self._vocabulary.keeps(function, role, value):
             return value
         key, kind = classify_value(value, role)
-        return value if key is None else self._seen.names.get(key, f"<{kind}>")
+        if key is None or self._seen.is_plain(key):
+            return value
+        return self._seen.names.get(key, f"<{kind}>")
 
     def _entry(self, function: str, role: str, key: str, value: Any) -> tuple[str, Any]:
         if is_field(key):

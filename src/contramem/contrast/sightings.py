@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from contramem.contrast.form import parse
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import TYPES, ValueKind, names_where
+from contramem.contrast.plain_words import is_general, is_plain, is_plain_word
 from contramem.contrast.spans import spans
 from contramem.contrast.speech import speech_of
 from contramem.contrast.value_keys import Key, classify_value, compose_accents, keys_of_number, short_key, span_key
@@ -27,6 +28,8 @@ _PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
 _WORDED = names_where(lambda type_: type_.is_written_in_words)
 _RANK = {type_.name: rank for rank, type_ in enumerate(TYPES)}
 _KEYLESS = frozenset({"TIME", "OPENING"})
+_MAY_BE_PLAIN = names_where(lambda type_: type_.is_written_in_words and type_.name != "ADDRESS")
+"""Kinds of which an ordinary word tells nothing. A place, a person or an identifier may be called anything."""
 
 Span: TypeAlias = tuple[int, int, str, Key | None]
 """A stretch of a text with its kind and key; None for dates and for what opens a sentence."""
@@ -41,6 +44,8 @@ class Sightings:
         """Each value as it was first written."""
         self._fields: set[Key] = set()
         """Values that filled an argument or a field, and so are surely values."""
+        self._plain: set[Key] = set()
+        """Ordinary words that filled one."""
         self._openings: dict[str, None] = {}
         """Capitalised words that open a sentence; which of them are names is known when everything has been seen."""
         self._tokens: set[str] = set()
@@ -74,6 +79,10 @@ class Sightings:
                 for start, end, kind in spans(text)
             ]
         return cached
+
+    def is_plain(self, key: Key) -> bool:
+        """Is it an ordinary word that stays as it is? Not one with a capital that also filled the field of a person."""
+        return key in self._plain and (key not in self._fields or self.originals[key].islower())
 
     def name_start(self, opening: str) -> int:
         """`Invite Dora` is about Dora: where the first word only opens the sentence, the name begins after it."""
@@ -123,11 +132,16 @@ class Sightings:
             if (function, role, value) in self._scanned:
                 return
             self._scanned.add((function, role, value))
-        if self._vocabulary.keeps(function, role, value):
-            return
         key, kind = classify_value(value, role)
+        if self._vocabulary.keeps(function, role, value):
+            if key is not None and is_plain(str(value)):
+                self._plain.add(key)
+            return
         if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
             return  # plain words in a result tell on nobody, and are too common in prose to replace
+        if kind in _MAY_BE_PLAIN and is_plain(str(value)):
+            self._plain.add(key)
+            return
         if role:
             self._fields.add(key)
         self._note(key, kind, str(value))
@@ -152,6 +166,7 @@ class Sightings:
         return (
             word in tokens
             or word in ORDINARY_WORDS
+            or is_general(word)
             or word in self._interface_words
             or f"{word}." in tokens
             or f"{word}," in tokens
@@ -169,7 +184,7 @@ class Sightings:
         counts: dict[str, int] = {}
         names = {}
         for key, kind in self._kinds.items():  # in the order in which they were first seen
-            if key not in self._fields and not self._is_surely_a_value(key, kind):
+            if self.is_plain(key) or (key not in self._fields and not self._is_surely_a_value(key, kind)):
                 continue
             kind = self._sharpen(key, kind)
             counts[kind] = counts.get(kind, 0) + 1
@@ -179,7 +194,8 @@ class Sightings:
     def _is_surely_a_value(self, key: Key, kind: ValueKind) -> bool:
         """Of what was only found in prose: not capitalised common words, nor a number that is known as more."""
         if kind == "NAME":
-            return not all(map(self._is_common, key.text.split()))
+            alone = " " not in key.text and is_plain_word(self.originals[key])
+            return not alone and not all(map(self._is_common, key.text.split()))
         return kind != "NUMBER" or not any(
             sharper in self._kinds for sharper in keys_of_number(key.text) if sharper.numeric != "NUMBER"
         )

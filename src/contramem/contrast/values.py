@@ -168,8 +168,8 @@ _PREPOSITIONS = frozenset({"from", "to"})
 
 
 def without_preposition(named: list[str]) -> list[str]:
-    """`to_warehouse` is a warehouse; only a bare `to` is somebody."""
-    return named[1:] if len(named) > 1 and named[0] in _PREPOSITIONS else named
+    """`to_warehouse` is a warehouse and `value_to_plot` a plot; a `to` at the end, or alone, is somebody."""
+    return [word for word in named[:-1] if word not in _PREPOSITIONS] + named[-1:]
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,68 @@
+"""Plain words: an ordinary English word that some field holds (`Backlog`, `general`, `START`). It identifies nothing.
+
+Words that people are also called (`cook`, `Page`) are plain only in lower case. Several words are what somebody called
+something (`Good Night`, `Follow-up meeting`), however ordinary each of them is, unless they are joined into one
+(`engaged_users`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from contramem.contrast.english import EVERYDAY, GENERAL, IRREGULAR, SMALL_WORDS
+from contramem.contrast.ordinary import ORDINARY_WORDS
+
+MAX_CHARS = 40
+_ENDINGS = ("s", "es", "ed", "d", "ing")
+MIN_LEMMA_CHARS = 3
+_PART = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+[.!?]?|[a-z]+(?:[_\-][a-z]+){1,3}")
+_ALSO_NAMES = frozenset(
+    """able bank beach bench bill bird boot branch bridge brush burger carry case cash chance child church city class
+    cloud coach cook cotton court cruise dance day dish driver drum early fair farm fast field fine flower forest free
+    friend gain garden gift glass glove goal gold good grant great guest hall hammer hand harbor hard head high holiday
+    hook
+    hope house ice judge key kitchen lake land lane law lay leaf light line little lock long love low luck main major
+    march mark market may milk money morning mountain nail night nurse olive page park partner pass peak pepper person
+    pick plant pool post power press price quick rain range reader ride river road royal sale salt sharp shell ship
+    shop silver sleep slide small snow song spring stack star steel stock storm street strong sugar summer sweet tower
+    town tree trip walk wall water weather week wheel will winter wood worker world worth yard""".split()
+)
+"""Ordinary words that are also somebody's name."""
+
+
+@lru_cache(maxsize=1 << 14)
+def is_plain(text: str) -> bool:
+    """Is it an ordinary word, or several that are joined into one?"""
+    text = text.strip()
+    if len(text) > MAX_CHARS or _WORD.fullmatch(text) is None:
+        return False
+    return all(map(is_plain_word, _PART.findall(text)))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_plain_word(word: str) -> bool:
+    """Is it an ordinary word, as far as its capital lets it be one?"""
+    lemma = _lemma(word.lower())
+    return lemma is not None and (word.islower() or lemma not in _ALSO_NAMES)
+
+
+@lru_cache(maxsize=1 << 14)
+def is_general(word: str) -> bool:
+    """Is it a word that names no thing and nobody, in whatever case?"""
+    lemma = _lemma(word)
+    return lemma in GENERAL and lemma not in _ALSO_NAMES
+
+
+def _lemma(word: str) -> str | None:
+    """The word of the lists that this is a form of. Only regular endings: a cruder rule would find `pen` in `Penny`."""
+    word = IRREGULAR.get(word, word)
+    if word in _WORDS:
+        return word
+    stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
+    forms = (form for stem in stems for form in (stem, f"{stem}e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem))
+    return next((form for form in forms if form in _WORDS and len(form) >= MIN_LEMMA_CHARS), None)
+
+
+_WORDS = GENERAL | EVERYDAY | ORDINARY_WORDS | SMALL_WORDS

@@ -1,0 +1,33 @@
+"""Plain words: what identifies nothing stays readable; what may be a name does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from contramem.contrast.plain_words import is_general, is_plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Backlog", "START", "general", "done", "Lost", "Won", "Services", "engaged_users", "sales-desk",
+     "lunch", "Reminder", "Lunch?"],
+)  # fmt: skip
+def test_ordinary_words_identify_nothing(text: str) -> None:
+    assert is_plain(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Cook", "Banks", "Grant", "Penny", "Carly", "Reed", "Rose", "Emma", "Paris", "Good Night", "Luxury Palace",
+     "Front End", "Late delivery", "Ann Lee", "lunch with Sarah", "a four word phrase", "room 12", ""],
+)  # fmt: skip
+def test_what_may_be_a_name_is_not_plain(text: str) -> None:
+    assert not is_plain(text)
+
+
+def test_a_word_that_people_are_called_is_plain_in_lower_case() -> None:
+    assert is_plain("cook") and not is_plain("Cook")
+
+
+def test_general_words_name_nobody_even_with_a_capital() -> None:
+    assert is_general("identify") and not is_general("hope") and not is_general("lunch")
