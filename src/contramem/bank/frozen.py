@@ -55,6 +55,8 @@ class FrozenFunction(FunctionCard):
     """A Function Card as a line."""
 
     kind: Literal["function"] = "function"
+    request_words: Names = ()
+    """Words of requests that were solved with the function: it is found by them too. No agent is shown them."""
 
 
 class FrozenSkill(SkillCard):
@@ -170,7 +172,7 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
     """A held card as a line keeps it: support only of the guards that the card still has."""
     fields = {name: getattr(entry.card, name) for name in type(entry.card).model_fields}
     if isinstance(entry.card, FunctionCard):
-        return FrozenFunction(**fields)
+        return FrozenFunction(**fields, request_words=entry.support.request_words)
     support = entry.support
     guard_counts = {guard: counts for guard, counts in support.guard_counts.items() if guard in entry.card.guards}
     return FrozenSkill(
@@ -187,6 +189,8 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
 def frozen_line(card: FrozenCard) -> bytes:
     fields = card.model_dump(mode="json")
     first = {"card_id": fields.pop("card_id"), "kind": fields.pop("kind")}
+    if isinstance(card, FrozenFunction) and not card.request_words:
+        del fields["request_words"]  # versions that do not know them can read the line
     return msgspec.json.encode(first | fields) + b"\n"
 
 
@@ -194,7 +198,7 @@ def thaw(card: FrozenCard) -> BankEntry:
     plain: type[FunctionCard] | type[SkillCard] = FunctionCard if isinstance(card, FrozenFunction) else SkillCard
     text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
     if isinstance(card, FrozenFunction):
-        return BankEntry(card=text)
+        return BankEntry(card=text, support=CardSupport(request_words=card.request_words))
     support = CardSupport(
         taught_by=card.taught_by,
         request_words=card.request_words,

@@ -15,6 +15,7 @@ from contramem.bank.ledger import Decision, Operation
 from contramem.bank.patch import Add, Patch
 from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
+from contramem.build.functions.requests import RequestsByFunction
 from contramem.build.reassess import DEFAULT_GRADE, reassess
 from contramem.build.recorder import BuildRecorder, BuildReport, BuildStore, Provenance, digest_of
 from contramem.build.reinstate import reinstate
@@ -51,6 +52,7 @@ class BankBuild:
         self._grade = grade
         self._reassesses = reassesses and not append_only
         self._functions = set(functions)
+        self._requests: tuple[Sequence[Packet], RequestsByFunction] | None = None
 
     @property
     def bank(self) -> Bank:
@@ -98,7 +100,7 @@ class BankBuild:
             reason = f"The card rests on {len(entry.support.tasks)} tasks, not all seen now."
             return self._recorder.accepted("NOOP", card, reason)
         try:
-            changes = self.bank.plan_function(card, _function_support(observations, packets))
+            changes = self.bank.plan_function(card, self._function_support(observations, packets))
         except PatchError as error:  # a person has pinned or rejected the card
             return self._recorder.refused([Refusal("bank", str(error))], card)
         calls = f"{len(observations)} calls in {len(tasks)} tasks"
@@ -106,6 +108,21 @@ class BankBuild:
             return self._recorder.accepted("NOOP", card, f"{calls} show nothing that the card does not say.")
         operation: Operation = "ADD" if entry is None else "PATCH"
         return self._recorder.accepted(operation, card, f"Built from {calls}.", changes=changes)
+
+    def _function_support(self, observations: Sequence[Observation], packets: Sequence[Packet]) -> CardSupport:
+        """The tasks and sources whose calls a Function Card was made from, and what their requests say."""
+        by_key = {packet.task_key: packet for packet in packets}
+        called = {(call.task_key, call.cite.run) for call in observations}
+        sources = {by_key[key].provenance[letter].source for key, letter in called if key in by_key}
+        words = self._requests_in(packets).words_for(observations[0].function)
+        tasks = tuple({key for key, _ in called})
+        return CardSupport(tasks=tasks, sources=tuple(sources), request_words=(words,) if words else ())
+
+    def _requests_in(self, packets: Sequence[Packet]) -> RequestsByFunction:
+        """Counted once for all functions of a build."""
+        if self._requests is None or self._requests[0] is not packets:
+            self._requests = packets, RequestsByFunction(packets)
+        return self._requests[1]
 
     # Skill Cards
 
@@ -277,11 +294,3 @@ def curriculum(packets: Sequence[Packet]) -> list[Packet]:
 def _sharpness(packet: Packet) -> float:
     clearest = packet.signals[0].strength if packet.signals else 0.0
     return clearest + packet.is_contrastive
-
-
-def _function_support(observations: Sequence[Observation], packets: Sequence[Packet]) -> CardSupport:
-    """The tasks and sources whose calls a Function Card was made from."""
-    by_key = {packet.task_key: packet for packet in packets}
-    called = {(call.task_key, call.cite.run) for call in observations}
-    sources = {by_key[key].provenance[letter].source for key, letter in called if key in by_key}
-    return CardSupport(tasks=tuple({key for key, _ in called}), sources=tuple(sources))

@@ -42,7 +42,7 @@ class LoadedBank:
             bank.skills,
             bank.functions,
             taught_by={card.card_id: card.taught_by for card in bank.skills},
-            requests={card.card_id: card.request_words for card in bank.skills},
+            requests={card.card_id: card.request_words for card in bank.cards},
             call_lists={card.card_id: card.call_lists for card in bank.skills},
             scopes={card.card_id: card.scope for card in bank.skills if card.scope},
         )

@@ -54,6 +54,15 @@ class CardIndex:
         ).reshape(len(rows), width)
         self._no_app = none
 
+    @property
+    def unit(self) -> float:
+        """The scale of the scores."""
+        return self._scorer.unit
+
+    def apps_of(self, number: int) -> tuple[str, ...]:
+        """The apps of a card."""
+        return self._apps[number]
+
     def numbers(self, card_ids: Iterable[str]) -> list[int]:
         """Where the cards with these ids stand, in order; an id that is not in this index is passed over."""
         return sorted(self._number[card_id] for card_id in card_ids if card_id in self._number)

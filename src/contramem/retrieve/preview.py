@@ -79,7 +79,7 @@ class Preview:
 
 def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile) -> Preview:
     """Retrieve for every task; a task is given as all its runs."""
-    supports = {card.card_id: bank.entries[card.card_id].support for card in bank.skills}
+    supports = {card.card_id: bank.entries[card.card_id].support for card in bank.cards}
     retriever = Retriever(
         bank.skills,
         bank.functions,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -53,6 +54,14 @@ class Profile:
     """Skills that are less relevant than this share of the most relevant one are not shown."""
     function_floor: float | None = None
     """The same for Function Cards, where they have a floor of their own."""
+    apps_of_label: bool = False
+    """A task whose words name no app is about those that skills of its ability name."""
+    word_families: bool = False
+    """Function Cards are found by families of words too (retrieve/families.py)."""
+    function_share_of_best: float = 0.0
+    """The same as `share_of_best`."""
+    words_of_a_full_request: int = 0
+    """A request with fewer different words can say less: Function Cards need that much less of their floor for it."""
     universal_skills: int = 0
     """Slots among `skills` that go first to cards of scope `universal`, whatever the task says."""
     verb_intent: bool = False
@@ -67,6 +76,13 @@ class Profile:
     nothing; before a call one line; after a failed call a command."""
     budget_words: int | None = None
     """A limit in words beside the one in tokens."""
+
+    def floor_for_functions(self, words: Sequence[str]) -> float:
+        """The least BM25 of a Function Card for a request of these words, in the unit of `floor`."""
+        floor = self.floor if self.function_floor is None else self.function_floor
+        if not self.words_of_a_full_request:
+            return floor
+        return floor * min(1.0, max(2, len(set(words))) / self.words_of_a_full_request)
 
 
 PROFILES = {
@@ -91,6 +107,11 @@ PROFILES = {
             before_call="risky",
             budget_tokens=1100,
             floor=0.8,
+            function_floor=0.6,
+            function_share_of_best=0.6,
+            apps_of_label=True,
+            word_families=True,
+            words_of_a_full_request=8,
             share_of_best=0.5,
             obligations=True,
         ),

@@ -19,6 +19,7 @@ from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.support import CallLists
 from contramem.retrieve.apps import AppVocabulary
 from contramem.retrieve.card_index import CardIndex, Ranking
+from contramem.retrieve.families import acts_of, subjects_of
 from contramem.retrieve.hit import Hit, Query
 from contramem.retrieve.intent import asks_for, intents, serves
 from contramem.retrieve.names import FunctionNames
@@ -81,9 +82,9 @@ class Retriever:
     def retrieve(self, query: Query, profile: Profile) -> Retrieval:
         """The cards to show for `query`, best first, and none that the profile's floor keeps out."""
         words = tokenize(query.task)
-        apps = self._vocabulary.apps_in(words) if query.apps is None else query.apps
-        functions = self._function_hits(query, words, apps, profile) if profile.functions else ()
         label = query.ability.casefold() if query.ability else ALL
+        apps = self._apps_for(words, label, profile) if query.apps is None else query.apps
+        functions = self._function_hits(query, words, apps, profile) if profile.functions else ()
         if label and label not in self._labels:
             labels = ", ".join(self.abilities) or "none"
             note = f"no skill has the ability {query.ability!r} (abilities of this bank: {labels})"
@@ -132,15 +133,38 @@ class Retriever:
 
     def _function_hits(self, query: Query, words: list[str], apps: frozenset[str], profile: Profile) -> tuple[Hit, ...]:
         index = self._index(FUNCTIONS)
-        ranking = index.rank(words, apps, profile, profile.function_floor)
-        allowed = ranking.fits
+        terms = [*words, *subjects_of(words), *acts_of(words)] if profile.word_families else words
+        ranking = index.rank(terms, apps, profile, profile.floor_for_functions(words))
+        allowed = index.only(ranking.fits, self._clear(index, ranking, profile))
         if query.functions is not None:
             allowed = index.only(allowed, index.numbers(card.card_id for card in self._callable(query.functions)))
         if profile.verb_intent:
             asked = intents(words)
             allowed = index.only(allowed, [number for number, name in index.with_ids(allowed) if serves(name, asked)])
-        numbers = index.best(ranking, profile.functions, allowed)
+        best = index.best(ranking, profile.functions, allowed)
+        numbers = index.near_best(ranking, best, profile.function_share_of_best)
         return tuple(index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
+
+    def _clear(self, index: CardIndex, ranking: Ranking, profile: Profile) -> list[int]:
+        """Those that clear the floor for functions. A short request is given less of it within its apps only."""
+        full = profile.function_floor * index.unit if profile.function_floor else 0.0
+        return [
+            number
+            for number in ranking.fits.tolist()
+            if ranking.relevance[number] >= full
+            or not ranking.apps
+            or not ranking.apps.isdisjoint(app.lower() for app in index.apps_of(number))
+        ]
+
+    def _apps_for(self, words: list[str], label: str, profile: Profile) -> frozenset[str]:
+        """The apps that a task is about: those that its words name, of those that skills of its ability name. A label
+        may be the name of an app itself."""
+        told = self._vocabulary.apps_in(words)
+        if not profile.apps_of_label:
+            return told
+        labelled = {app for card in self._skills if label and card.ability.casefold() == label for app in card.apps}
+        labelled |= {card.app for card in self._functions if card.app.casefold() == label}
+        return frozenset(told & labelled or told | labelled)
 
     def _callable(self, tools: Collection[str]) -> Iterator[FunctionCard]:
         """Cards of the functions that an agent with these tools can call. With a shell it can run any program."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard
 from contramem.retrieve.bm25 import Bm25, Fields
+from contramem.retrieve.families import acts_of, subjects_of
 from contramem.retrieve.terms import term, terms_of
 from contramem.retrieve.tokens import tokenize
 
@@ -25,12 +26,15 @@ WEIGHTS: Mapping[str, float] = {
     "requests": 1.0,
     "name": 1.0,
     "does": 1.0,
+    "asked": 0.3,
+    "subjects": 0.5,
+    "acts": 0.25,
 }
-"""What a word counts in each field; Function Cards have the last two. Chosen by measurement (docs/retrieval.md).
+"""What a word counts in each field; Function Cards have the last five. Chosen by measurement (docs/retrieval.md).
 Evidence and completion are read after a card is found, not searched."""
 
 RequestWords: TypeAlias = Mapping[str, Sequence[str]]
-"""By card id: the terms of each request that taught the card."""
+"""By card id: the terms of each request that taught the card, or those that go with a function."""
 
 
 class Scorer(Protocol):
@@ -97,5 +101,12 @@ def plain_bm25(cards: Sequence[Card], requests: RequestWords) -> Bm25:
 
 
 def _terms(card: Card, requests: Sequence[str]) -> Fields:
+    """Skills are in the words of people already; of a function there is often little more than its name, so that it is
+    found by its families too."""
     own = {field: [term(word) for word in tokenize(text)] for field, text in fields_of(card).items()}
-    return own | {"requests": [found for request in requests for found in terms_of(request)]}
+    asked = [found for request in requests for found in terms_of(request)]
+    if not isinstance(card, FunctionCard):
+        return own | {"requests": asked}
+    name = tokenize(card.function)
+    families = {"subjects": map(term, subjects_of(name)), "acts": map(term, acts_of(name))}
+    return own | {"asked": asked} | {field: list(terms) for field, terms in families.items()}

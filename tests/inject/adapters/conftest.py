@@ -23,7 +23,7 @@ def switched_on(monkeypatch):
     monkeypatch.delenv("CONTRAMEM_OFF", raising=False)
 
 
-OPEN_TASK = "Open a ticket for the complaint of the customer about the late delivery."
+OPEN_TASK = "Register the complaint of the customer about the late delivery."
 TICKET_SKILL = SkillCard(
     title="Look up the reason code before opening a ticket",
     applies_when="A complaint of a customer is to be registered as a ticket.",
