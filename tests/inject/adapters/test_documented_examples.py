@@ -36,8 +36,8 @@ def run(bank_path, tmp_path, monkeypatch):
 
 def test_every_example_is_tested_here():
     assert {heading: len(examples) for heading, examples in EXAMPLES.items() if examples} == {
-        "A loop of your own": 2,
-        "Write your own adapter": 1,
+        "Your own loop": 2,
+        "Your own adapter": 1,
         "PydanticAI": 1,
         "LangChain": 1,
         "LangGraph": 1,
@@ -49,18 +49,18 @@ def test_every_example_is_tested_here():
 
 def test_a_loop(run, task):
     replies = iter([[("delete_email", {"email_id": "m7"})], []])
-    first, made = run("A loop of your own")["solve"](task, lambda messages: next(replies))
+    first, made = run("Your own loop")["solve"](task, lambda messages: next(replies))
     assert first.startswith(NOTES)
     assert made == "deleted m7"
 
 
 def test_one_tool(run, capsys):
-    run("A loop of your own", 1)
+    run("Your own loop", 1)
     assert capsys.readouterr().out == "deleted m7\n"
 
 
 def test_an_adapter_of_one_s_own(run, task):
-    hooks = run("Write your own adapter")["MemoryHooks"]()
+    hooks = run("Your own adapter")["MemoryHooks"]()
     tools = {"delete_email": "Delete one email.", "send_email": "Send one."}
     assert hooks.on_start(task, tools).startswith(NOTES)
     call = "send_email", {"recipients": ["x"]}
