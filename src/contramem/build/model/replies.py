@@ -161,17 +161,21 @@ def _dispensable() -> frozenset[str]:
 DISPENSABLE = _dispensable()
 
 
+_SAID_ELSEWHERE = frozenset({"title", "description", "default", "minLength", "maxLength"})
+
+
 @cache
 def _schema_text(kind: type[BaseModel]) -> str:
     return json.dumps(_bare(kind.model_json_schema()))
 
 
 def _bare(schema: Any) -> Any:
-    """Without titles and descriptions: the prompt says what the fields mean. More is asked for than a reply must have:
-    where a server enforces the schema, small models leave out what they may."""
+    """Without titles and descriptions, because the prompt says what the fields mean, and without lengths, which it says
+    too and every reply is checked for. More is asked for than a reply must have: where a server enforces the schema,
+    small models leave out what they may."""
     if isinstance(schema, dict):
         named = "properties" in schema and schema.get("type") == "object"
-        kept = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
+        kept = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
         if "[^" in str(kept.get("pattern", "")):
             del kept["pattern"]  # in a server's grammar it takes the closing quote, and all that follows, for the value
         bare = {key: _bare(value) for key, value in kept.items() if key != "properties"}
