@@ -74,7 +74,7 @@ def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(chromium: Any
     visitor = Visitor(chromium, live.url)
     page = visitor.go("/")
     page.screenshot(path=PICTURES / "serve-home.png")
-    page.get_by_role("link", name="desk_printer").first.click()
+    page.locator("td.key a", has_text="printer").first.click()
     page.locator("a.cell.diverges").first.click()
     page.wait_for_selector("#event h3")
     page.screenshot(path=PICTURES / "serve-task.png")
@@ -90,6 +90,7 @@ def test_a_newcomer_finds_where_runs_diverge_and_why_a_card_exists(chromium: Any
         "compare?base=scripted-careful&memory=scripted-hasty",
     ):
         visitor.go(f"/default/{path}")
+    visitor.go("/default/map").screenshot(path=PICTURES / "serve-map.png")
     assert visitor.trouble == []
 
 
@@ -130,7 +131,38 @@ def test_nothing_is_wider_than_a_phone(chromium: Any, live: LiveServer) -> None:
     for path in ("", "tasks", "cards", "ledger", "review", "map"):
         page = visitor.go(f"/default/{path}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+    visitor.go("/default/tasks").locator("td.key a").first.click()
+    page.locator("a.cell.diverges").first.click()  # not hidden below the names of the rows
+    page.wait_for_selector("#event h3")
     assert visitor.trouble == []
+
+
+def test_a_task_is_looked_at_with_the_keyboard_alone(chromium: Any, live: LiveServer) -> None:
+    visitor = Visitor(chromium, live.url)
+    page = visitor.go("/default/tasks")
+    for key in ("j", "j", "k", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_selector("a.cell")
+    page.locator("a.cell").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#event h3")
+    chosen = page.locator("a.cell.chosen").get_attribute("data-cell")
+    assert page.evaluate("location.hash") == f"#{chosen}"
+    page.reload()
+    page.wait_for_selector("#event h3")  # the address is of the cell
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    assert visitor.trouble == []
+
+
+def test_a_decision_is_undone_where_it_was_made(chromium: Any, live: LiveServer, bank: Path) -> None:
+    page = Visitor(chromium, live.url).go("/default/review?id=function::TicketAPI.close_ticket")
+    page.keyboard.press("r")
+    page.wait_for_selector(".note")
+    page.keyboard.press("u")
+    page.wait_for_selector(".note:has-text('undoes')")
+    with open_store(bank) as store:
+        assert store.bank().entries["function::TicketAPI.close_ticket"].status == "active"
 
 
 def test_text_from_traces_and_cards_stays_text_on_every_page(chromium: Any, bank: Path, tmp_path: Path) -> None:

@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from msgspec import structs
 from starlette.testclient import TestClient
+from tests.server.conftest import RUNS
 
 from contramem.bank.bank import BankEntry, Change
 from contramem.bank.card import Skill, SkillCard
 from contramem.bank.ledger import Attribution, Decision
 from contramem.bank.store import open_store
-from contramem.server.app import PAGES
+from contramem.server.app import PAGES, Server, make_app
+from contramem.server.bank_map import draw_cards
+from contramem.server.explorer import TaskExport
+from contramem.server.export import _as_csv
+from contramem.server.options import ProjectOptions, ServerOptions
+from contramem.traces.read import read_traces
+from contramem.traces.write import write_traces
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"
 PLAIN = [page.path.replace("{project}", "default") for page in PAGES if page.method == "GET"]
@@ -78,3 +87,45 @@ def test_search_finds_cards_tasks_functions_and_decisions(client: TestClient) ->
 def test_comparing_two_sources_names_the_harmed_tasks_with_a_link(client: TestClient) -> None:
     page = client.get("/default/compare?base=scripted-careful&memory=scripted-hasty")
     assert "tasks harmed" in page.text and links(page.text, "/task?")
+
+
+def test_lists_are_filtered_by_facet_ordered_and_taken_away_as_files(client: TestClient) -> None:
+    page = client.get("/default/cards?kind=skill&order=title").text
+    assert "Show all" not in page and "function</span>" not in page
+    rows = client.get("/default/cards?kind=skill&order=title&format=json").json()
+    assert rows and {row["kind"] for row in rows} == {"skill"}
+    assert [row["title"].lower() for row in rows] == sorted(row["title"].lower() for row in rows)
+    lines = client.get("/default/tasks?outcome=diverges&format=csv").text.splitlines()
+    assert lines[0] == "task,ability,runs,passed,failed"
+    assert all(int(line.split(",")[-1]) and int(line.split(",")[-2]) for line in lines[1:])
+
+
+def test_a_cell_of_a_file_is_never_a_formula() -> None:
+    assert _as_csv([TaskExport("=cmd()", "a", 1, 1, 0)]).splitlines()[1] == "'=cmd(),a,1,1,0"
+
+
+def test_the_map_connects_cards_with_the_functions_they_name(client: TestClient, bank: Path) -> None:
+    with open_store(bank) as store:
+        skills = list(store.bank().skills)
+        picture = draw_cards(store.bank(), skills)
+    assert {node.name: len(node.lines) for node in picture.left} == {
+        card.card_id: len({*card.functions_used}) for card in skills
+    }
+    assert sum(len(node.lines) for node in picture.left) == sum(len(node.lines) for node in picture.right)
+    page = client.get("/default/map", params={"ability": skills[0].ability}).text
+    assert all(f"id={quote(card.card_id, safe='')}" in page for card in skills if card.ability == skills[0].ability)
+
+
+def test_two_files_of_runs_can_be_compared(bank: Path, tmp_path: Path) -> None:
+    runs = list(read_traces([RUNS]))
+    paths = tmp_path / "without.jsonl", tmp_path / "with.jsonl"
+    for path, source in zip(paths, ("scripted-hasty", "scripted-careful"), strict=True):
+        chosen = [structs.replace(run, source="agent") for run in runs if run.source == source]
+        write_traces(chosen, path)
+    server = Server(ServerOptions({"default": ProjectOptions(str(bank), paths)}))
+    server.open()
+    server.projects["default"].index_runs()
+    with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
+        page = client.get("/default/compare", params={"base": f"runs:{paths[0]}", "memory": f"runs:{paths[1]}"}).text
+    server.close()
+    assert "tasks gained" in page and "task?key=" in page

@@ -7,11 +7,18 @@ import logging
 import signal
 import sys
 from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
 
 import click
 
-from contramem.errors import UsageError
+from contramem.errors import ContramemError, UsageError
 
+if TYPE_CHECKING:
+    from contramem.server.project import Project
+
+WAIT_FOR_RUNS_S = 3.0
+"""How long the server waits for recorded runs before it answers without those that are still being read."""
 SCOPES = ("read", "guide", "record", "review", "admin")
 
 
@@ -76,7 +83,6 @@ def serve(
 def _run(options: object) -> None:
     import uvicorn
 
-    from contramem.cli.output import progress
     from contramem.server.app import Server, make_app
     from contramem.server.options import ServerOptions
 
@@ -86,12 +92,10 @@ def _run(options: object) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server.open()
     try:
-        with progress() as tell:
-            for name, project in server.projects.items():
-                count = project.index_runs(lambda done: tell("indexing runs", done, done))
-                bank = project.snapshot.bank
-                cards = f"{len(bank.functions)} Function Cards, {len(bank.skills)} Skill Cards"
-                click.echo(f"{name}: {cards}, {count:,} recorded runs", err=True)
+        indexing = [Thread(target=_index_runs, args=(project,), daemon=True) for project in server.projects.values()]
+        for thread in indexing:
+            thread.start()
+            thread.join(WAIT_FOR_RUNS_S)
         address = f"[{options.host}]" if ":" in options.host else options.host
         click.echo(f"Open http://{address}:{options.port}/ in a browser; Ctrl-C stops the server.", err=True)
         uvicorn.run(
@@ -100,6 +104,22 @@ def _run(options: object) -> None:
         )  # fmt: skip
     finally:
         server.close()
+
+
+def _index_runs(project: Project) -> None:
+    """Recorded runs become browsable while the server answers already. What can't be read is said, not fatal."""
+    from contramem.server.run_index import Stopped
+
+    try:
+        count = project.index_runs()
+    except Stopped:
+        return
+    except ContramemError as error:
+        click.echo(f"contramem: {error}", err=True)
+        count = project.runs.count
+    bank = project.snapshot.bank
+    cards = f"{len(bank.functions)} Function Cards, {len(bank.skills)} Skill Cards"
+    click.echo(f"{project.name}: {cards}, {count:,} recorded runs", err=True)
 
 
 def _project(text: str) -> tuple[str, str]:

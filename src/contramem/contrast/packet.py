@@ -175,7 +175,7 @@ def contrast(pool: Pool, vocabulary: Vocabulary | None = None) -> Iterator[Packe
 
 def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
     """The packet of one task. Passing runs come first, then failing, then those nobody knows about."""
-    ordered = sorted(runs, key=lambda run: ({True: 0, False: 1, None: 2}[run.outcome.passed], run.source, run.run))
+    ordered = _passing_first(runs)
     placeholders = Placeholders(ordered, vocabulary)
     lettered = dict(zip(letters(), ordered, strict=False))
     clocked = has_clock(ordered)
@@ -195,6 +195,16 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         recorded=lettered,
         conventions=_conventions(ordered, vocabulary),
     )
+
+
+def mask_task(runs: list[Trajectory], vocabulary: Vocabulary) -> str:
+    """The text of a task with placeholders instead of values, without all else that a packet holds."""
+    ordered = _passing_first(runs)
+    return _redact_text(ordered[0].task, Placeholders(ordered, vocabulary))
+
+
+def _passing_first(runs: list[Trajectory]) -> list[Trajectory]:
+    return sorted(runs, key=lambda run: ({True: 0, False: 1, None: 2}[run.outcome.passed], run.source, run.run))
 
 
 def letters() -> Iterator[str]:

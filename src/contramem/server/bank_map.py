@@ -1,67 +1,124 @@
-"""The bank as a map: abilities and apps with the cards between them, and one ability's cards with their functions."""
+"""The bank as a map: abilities and the apps they are about, then one ability's cards and the functions they name."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from starlette.responses import Response
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard
-from contramem.server.pages import Visit
+from contramem.server.pages import Paging, Visit
 
-MAX_CARDS, MAX_APPS = 40, 24
-LINE_HEIGHT, LEFT, RIGHT, WIDTH = 26, 420, 560, 980
+MAX_ABILITIES, MAX_APPS, MAX_CARDS = 24, 24, 30
+ROW, TOP = 26, 22
 
 
 class Node(NamedTuple):
-    """A name in the picture."""
+    """A name in a picture, with the lines that end at it."""
 
-    card_id: str
+    name: str
     text: str
     y: int
+    cards: int
+    """Cards that it stands for, or that name it."""
+    lines: tuple[Line, ...]
+    mark: str = ""
+    """A card's grade."""
+
+
+class Line(NamedTuple):
+    """A connection, from a height at the left to a height at the right."""
+
+    start: int
+    end: int
+    width: float
 
 
 class Picture(NamedTuple):
-    """Skill Cards at the left, the functions that they name at the right, and the lines between them."""
+    """Names at the left and at the right, and what connects them. Whatever is pointed at shows its own lines."""
 
-    skills: tuple[Node, ...]
-    functions: tuple[Node, ...]
-    lines: tuple[tuple[int, int], ...]
+    left: tuple[Node, ...]
+    right: tuple[Node, ...]
     height: int
-    hidden: int
 
 
 def bank_map(visit: Visit) -> Response:
-    bank, ability = visit.project.current().bank, visit.query("ability")
+    bank, offset = visit.project.current().bank, visit.number("from")
     abilities = Counter(card.ability for card in bank.skills)
-    apps = Counter(card.app for card in bank.functions).most_common(MAX_APPS)
-    crossings = Counter((card.ability, app) for card in bank.skills for app in card.apps)
-    chosen = ability if ability in abilities else next(iter(abilities), "")
+    chosen = visit.query("ability")
+    chosen = chosen if chosen in abilities else next((name for name, _ in abilities.most_common(1)), "")
+    cards = list(bank.skills_of(chosen))
     return visit.page(
-        "map.html", abilities=abilities.most_common(60), apps=apps, crossings=crossings, chosen=chosen,
-        picture=draw(bank, list(bank.skills_of(chosen))), left=LEFT, right=RIGHT, width=WIDTH,
+        "map.html", abilities=abilities.most_common(200), chosen=chosen, overview=draw_abilities(bank, abilities),
+        picture=draw_cards(bank, cards[offset : offset + MAX_CARDS]), paging=Paging(offset, MAX_CARDS, len(cards)),
     )  # fmt: skip
 
 
-def draw(bank: Bank, cards: list[SkillCard]) -> Picture:
-    shown = cards[:MAX_CARDS]
-    named = Counter(function for card in shown for function in card.functions_used).most_common(MAX_CARDS)
-    skills = tuple(Node(card.card_id, _cut(card.title), 20 + row * LINE_HEIGHT) for row, card in enumerate(shown))
-    functions = tuple(
-        Node(f"function::{name}", _cut(name), 20 + row * LINE_HEIGHT) for row, (name, _) in enumerate(named)
-    )
-    heights = {node.card_id: node.y for node in functions}
-    lines = tuple(
-        (node.y, heights[f"function::{function}"])
-        for node, card in zip(skills, shown, strict=True)
-        for function in card.functions_used
-        if f"function::{function}" in heights
-    )
-    height = 30 + LINE_HEIGHT * max(len(skills), len(functions), 1)
-    return Picture(skills, functions, lines, height, len(cards) - len(shown))
+def draw_abilities(bank: Bank, abilities: Counter[str]) -> Picture | None:
+    """Abilities and apps; None where there is one of each, which needs no picture."""
+    crossings = Counter((card.ability, app) for card in bank.skills for app in card.apps)
+    apps: Counter[str] = Counter()
+    for (_, app), count in crossings.items():
+        apps[app] += count
+    left = [name for name, _ in abilities.most_common(MAX_ABILITIES)]
+    right = _near_their_lines([name for name, _ in apps.most_common(MAX_APPS)], left, crossings)
+    return draw(left, right, crossings, abilities, apps) if len(left) > 1 or len(right) > 1 else None
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= 58 else f"{text[:57]}…"
+def draw_cards(bank: Bank, cards: Sequence[SkillCard]) -> Picture:
+    """Skill Cards and the functions they name."""
+    lines = Counter((card.card_id, name) for card in cards for name in card.functions_used)
+    counts = Counter(name for _, name in lines)
+    left = [card.card_id for card in cards]
+    right = _near_their_lines(list(counts), left, lines)
+    titles = {card.card_id: card.title for card in cards}
+    grades = {card_id: bank.entries[card_id].support.grade or "" for card_id in left}
+    return draw(left, right, lines, Counter(), counts, titles, grades)
+
+
+def _near_their_lines(names: Iterable[str], left: Sequence[str], lines: Mapping[tuple[str, str], int]) -> list[str]:
+    """Each name as near as can be to what it is connected with, so that few lines cross."""
+    places = {name: place for place, name in enumerate(left)}
+    ends: dict[str, list[int]] = {}
+    for start, end in lines:
+        if start in places:
+            ends.setdefault(end, []).append(places[start])
+    return sorted(names, key=lambda name: (sum(ends.get(name, [0])) / len(ends.get(name, [0])), name))
+
+
+def draw(
+    left: Sequence[str],
+    right: Sequence[str],
+    lines: Mapping[tuple[str, str], int],
+    left_counts: Mapping[str, int],
+    right_counts: Mapping[str, int],
+    titles: Mapping[str, str] | None = None,
+    marks: Mapping[str, str] | None = None,
+) -> Picture:
+    rows = max(len(left), len(right), 1)
+    heights = {"left": _heights(left, rows), "right": _heights(right, rows)}
+    most = max(lines.values(), default=1)
+    drawn = {
+        (start, end): Line(heights["left"][start], heights["right"][end], 1 + 7 * count / most if most > 1 else 1.4)
+        for (start, end), count in lines.items()
+        if start in heights["left"] and end in heights["right"]
+    }
+
+    def node(name: str, side: str, count: int) -> Node:
+        own = tuple(line for pair, line in drawn.items() if pair[0 if side == "left" else 1] == name)
+        return Node(name, (titles or {}).get(name, name), heights[side][name], count, own, (marks or {}).get(name, ""))
+
+    return Picture(
+        tuple(node(name, "left", left_counts[name]) for name in left),
+        tuple(node(name, "right", right_counts[name]) for name in right),
+        TOP + ROW * rows,
+    )
+
+
+def _heights(names: Sequence[str], rows: int) -> dict[str, int]:
+    """The shorter side is spread over the height of the longer one."""
+    step = ROW * rows / max(len(names), 1)
+    return {name: round(TOP + step * (number + 0.5) - ROW / 2) for number, name in enumerate(names)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -13,11 +14,15 @@ from contramem.errors import ContramemError
 from contramem.evaluate.compare import Comparison, compare
 from contramem.inject.injections import Injections, read_log, summarize
 from contramem.inject.log import Line
+from contramem.server.card_pages import card_row
 from contramem.server.pages import Visit
+from contramem.server.run_index import GroupKind, RunIndex, TaskQuery
 from contramem.traces.task_key import TaskKey
 
 LISTED = 100
 SEED = 0
+COLLECTION = "runs:"
+"""What an address says before the name of a file or folder of runs; without it, the name is a source's."""
 
 
 class ShownIn(NamedTuple):
@@ -38,9 +43,8 @@ def injections(visit: Visit) -> Response:
     lines, summary = _read(path, stamp.st_mtime_ns, stamp.st_size)
     bank, card_id = visit.project.current().bank, visit.query("card")
     titles = {
-        use.card_id: getattr(bank.entries[use.card_id].card, "title", use.card_id)
-        for use in summary.cards if use.card_id in bank.entries
-    }  # fmt: skip
+        use.card_id: card_row(bank.entries[use.card_id]).title for use in summary.cards if use.card_id in bank.entries
+    }
     runs = _find_shown(lines, card_id) if card_id else []
     return visit.page("injections.html", summary=summary, path=path, card_id=card_id, runs=runs, titles=titles)
 
@@ -58,31 +62,60 @@ def _find_shown(lines: tuple[Line, ...], card_id: str) -> list[ShownIn]:
     return [ShownIn(run, line.task, line.time[:19], ended.get(run)) for run, line in list(shown.items())[-LISTED:]]
 
 
+class Side(NamedTuple):
+    """One side of a comparison: the runs of a source, or of what one `--runs` named."""
+
+    kind: GroupKind
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> Side:
+        is_collection = text.startswith(COLLECTION)
+        return cls("collection" if is_collection else "source", text.removeprefix(COLLECTION))
+
+
+class ComparedTask(NamedTuple):
+    """A task whose outcome differs between the sides."""
+
+    name: str
+    key: str
+    """Empty when it can't be opened here."""
+    base: tuple[int, int]
+    """Runs that passed, and runs whose outcome is known."""
+    memory: tuple[int, int]
+
+
 def comparison(visit: Visit) -> Response:
-    """Two sources at the same tasks, with what one of them lost first."""
+    """The same tasks run both ways, with those that got worse first."""
     index = visit.project.runs
     base, memory = visit.query("base"), visit.query("memory")
     result: Comparison | None = None
-    problem = ""
+    problem, changed = "", {}
     if base and memory:
+        sides = Side.parse(base), Side.parse(memory)
         try:
-            sides = index.of_source(base), index.of_source(memory)
-            result = compare(*sides, rng=Random(SEED), drop_unpaired=True)
+            result = compare(*(index.of_group(*side) for side in sides), rng=Random(SEED), drop_unpaired=True)
+            changed = {"Harmed": _find_tasks(index, result.harmed_tasks, *sides),
+                       "Gained": _find_tasks(index, result.gained_tasks, *sides)}  # fmt: skip
         except ContramemError as error:
             problem = str(error)
+    collections = [row for row in index.collections() if row.name]
     return visit.page(
-        "compare.html", sources=index.sources(), base=base, memory=memory, result=result, problem=problem,
-        keys=_task_keys(visit, result) if result else {},
+        "compare.html", sources=index.sources(), collections=collections if len(collections) > 1 else [], base=base,
+        memory=memory, result=result, problem=problem, changed=changed, prefix=COLLECTION,
     )  # fmt: skip
 
 
-def _task_keys(visit: Visit, result: Comparison) -> dict[str, str]:
-    """The key of each task that a comparison names: it names them as short as can be."""
-    names = {*result.harmed_tasks, *result.gained_tasks}
-    keys = {}
-    for name in names:
-        rows = visit.project.runs.tasks(name, limit=20)
-        match = [row.task for row in rows if TaskKey.parse(row.task).is_named(name)]
-        if match:
-            keys[name] = match[0]
-    return keys
+def _find_tasks(index: RunIndex, names: Iterable[str], base: Side, memory: Side) -> list[ComparedTask]:
+    found = []
+    for name in list(names)[:LISTED]:
+        key = _find_key(index, name)
+        rates = [index.rates([key], side.kind).get((key, side.name), (0, 0)) for side in (base, memory)]
+        found.append(ComparedTask(name, key, *rates))
+    return found
+
+
+def _find_key(index: RunIndex, name: str) -> str:
+    """The key of a task that a comparison names: it names them as short as can be."""
+    keys = [row.task for row in index.tasks(TaskQuery(name), limit=20)]
+    return next((key for key in keys if TaskKey.parse(key).is_named(name)), "")

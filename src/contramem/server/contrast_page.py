@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from starlette.responses import Response
@@ -71,7 +71,7 @@ def task(visit: Visit) -> Response:
         signals=packet.signals[:MAX_SIGNALS],
         hidden_signals=max(0, len(packet.signals) - MAX_SIGNALS),
         runs={run.letter: packet.provenance[run.letter] for run in packet.runs},
-        cards=_cards_taught(visit, packet),
+        cards=find_cards_taught(visit, packet),
     )
 
 
@@ -156,10 +156,9 @@ def _pretty(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str) if value not in ({}, None) else ""
 
 
-def _cards_taught(visit: Visit, packet: Packet) -> list[tuple[str, str]]:
-    """The cards that this task is evidence for."""
+def find_cards_taught(visit: Visit, packet: Packet) -> list[tuple[str, str]]:
+    """The cards that this task is evidence for: id and title."""
     keys = {packet.task_key, packet.task_id, *packet.identity}
     bank = visit.project.current().bank
-    return [(card.card_id, card.title) for card in bank.skills if keys & {*bank.entries[card.card_id].support.tasks}][
-        :20
-    ]
+    taught = (card for card in bank.skills if not keys.isdisjoint(bank.entries[card.card_id].support.tasks))
+    return [(card.card_id, card.title) for card in islice(taught, 20)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -16,6 +17,21 @@ from contramem.bank.fields import SKILL_FIELDS
 from contramem.bank.render import visible
 from contramem.server.project import Project
 from contramem.server.tokens import Token
+
+_CODE_OR_PLACEHOLDER = re.compile(r"`([^`\n]{1,200})`|&lt;([A-Z][A-Z_]*?)(?:_(\d+))?&gt;")
+
+
+def mark_up(value: object) -> Markup:
+    """A text of ours with `code` as code and <PLACEHOLDERS> told apart from words."""
+    return Markup(_CODE_OR_PLACEHOLDER.sub(_mark, str(escape(visible(str(value))))))
+
+
+def _mark(match: re.Match[str]) -> str:
+    code, name, number = match.groups()
+    if code is not None:
+        return f"<code>{code}</code>"
+    label = name.lower().replace("_", " ") + (f" {number}" if number else "")
+    return f'<span class="mask" title="a value that is not shown">{label}</span>'
 
 
 def _make_visible(value: object) -> object:
@@ -27,6 +43,7 @@ _JINJA = Environment(
     loader=PackageLoader("contramem.server"), undefined=StrictUndefined, autoescape=True, trim_blocks=True,
     lstrip_blocks=True, finalize=_make_visible,
 )  # fmt: skip
+_JINJA.filters["marked"] = mark_up
 _JINJA.globals["skill_fields"] = SKILL_FIELDS
 
 
@@ -61,6 +78,10 @@ class Visit:
             form_token=self.form_token, **values,
         )  # fmt: skip
         return HTMLResponse(text, status)
+
+
+def missing(visit: Visit, what: str) -> HTMLResponse:
+    return visit.page("missing.html", 404, what=what)
 
 
 def render_alone(template: str, **values: Any) -> str:

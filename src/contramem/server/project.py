@@ -62,6 +62,8 @@ class Project:
         self.runs = RunIndex(Path(self._scratch.name) / "runs.db")
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
         self._past_memory = lru_cache(MAX_PAST_BANKS)(lambda decision: self._make_memory(self.store.bank_at(decision)))
+        self.is_indexing = bool(options.runs)
+        """Are recorded runs still being taken in?"""
         self._looked = monotonic()
         self.snapshot = self._read()
         self._memory = (self.snapshot.decision, self._make_memory(self.snapshot.bank))
@@ -72,9 +74,15 @@ class Project:
         return self._file is not None
 
     def index_runs(self, on_progress: Callable[[int], object] = lambda done: None) -> int:
-        if not self.options.runs:
-            return 0
-        return self.runs.add(read_traces(self.options.runs), on_progress)
+        """Make the recorded runs browsable. Pages can be looked at meanwhile."""
+        try:
+            for path in self.options.runs:
+                self.runs.add(read_traces([path]), on_progress, collection=str(path))
+            if self.options.runs:
+                self.runs.vocabulary()  # what the first page with masked values would wait for
+        finally:
+            self.is_indexing = False
+        return self.runs.count
 
     def current(self) -> Snapshot:
         """The bank as it is now, other processes' decisions included."""

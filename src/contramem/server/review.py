@@ -18,8 +18,10 @@ from contramem.bank.card import Card, FunctionCard, SkillDelta
 from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.errors import ContramemError
-from contramem.server.explorer import card_row, count_unreviewed, decision_row, find_related_cards, guard_rows, missing
-from contramem.server.pages import Visit
+from contramem.server.card_pages import card_row, find_related_cards, guard_rows
+from contramem.server.explorer import count_unreviewed
+from contramem.server.ledger_page import decision_row
+from contramem.server.pages import Visit, missing
 from contramem.validate.by_hand import doubts
 
 VERDICTS: dict[str, acts.Verdict] = {"accept": "ACCEPT", "mute": "MUTE", "pin": "PIN", "reject": "REJECT"}
@@ -54,8 +56,9 @@ def _form(visit: Visit, card_id: str, *, note: str = "", problem: str = "", draf
         entry=entry, card=entry.card, row=card_row(entry), is_skill=not isinstance(entry.card, FunctionCard),
         guards=guard_rows(entry), seen=digest_of(entry), left=count_unreviewed(bank), note=note, problem=problem,
         text=draft or editable_text(entry.card), editing=bool(draft), following=following,
-        related=find_related_cards(bank, entry), history=[decision_row(item, entry.card.card_id)
-        for item in reversed(history)][:8], similar=_similar(bank, entry),
+        decided=visit.number("decided") if note else 0, related=find_related_cards(bank, entry),
+        history=[decision_row(item, entry.card.card_id) for item in reversed(history)][:8],
+        similar=_similar(bank, entry),
     )  # fmt: skip
 
 
@@ -76,7 +79,7 @@ def decide(visit: Visit) -> Response:
     except ContramemError as error:
         return _form(visit, card_id, problem=f"Not saved: {error}", draft=form.get("text", ""), status=422)
     note = f"Decision {entry.number}: {answer} {card_id}.{_doubts(entry, visit.project.snapshot.bank)}"
-    return RedirectResponse(visit.url("review", note=note), 303)
+    return RedirectResponse(visit.url("review", note=note, decided=entry.number), 303)
 
 
 def undo(visit: Visit) -> Response:
@@ -93,7 +96,8 @@ def undo(visit: Visit) -> Response:
         note = f"Decision {entry.number} undoes decision {number}."
     except ContramemError as error:
         note = str(error)
-    return RedirectResponse(visit.url("ledger", note=note), 303)
+    back = "review" if visit.form.get("to") == "review" else "ledger"
+    return RedirectResponse(visit.url(back, note=note), 303)
 
 
 def reviewer(visit: Visit) -> str:
