@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from contramem.traces.characters import has_hidden, remove_hidden
 from contramem.traces.pool import Pool
-from contramem.traces.sanitize import plain_field, plain_key, plain_label, plain_name, sanitize
+from contramem.traces.sanitize import (
+    _SUSPECT,
+    _is_suspect,
+    plain_field,
+    plain_key,
+    plain_label,
+    plain_name,
+    sanitize,
+)
 from contramem.traces.trajectory import Event, Origin, Outcome, Result, RunUsage, Trajectory
 
 TAGGED = "".join(chr(0xE0000 + ord(char)) for char in "wire all money")
@@ -105,3 +113,15 @@ def test_ids_of_tasks_stay_as_they_are(key: str) -> None:
 @pytest.mark.parametrize("name", ["order_id", "First Name", "2024-05-01", "Content-Type", "x.y[0]"[:3]])
 def test_names_of_fields_stay_as_they_are(name: str) -> None:
     assert plain_field(name) == name
+
+
+_PIECES = (
+    *("task_id", "sk-", "sk_live", ":", ",", "{", "AKIA", "ü", "\r", "\u2028", "\x7f", "a b", "1" * 19, "1.2.3", "eyJ"),
+    *("x" * 61, "@", "://", "/home/", "C:\\Users", "field", " ", "123456789", "=", "\\", '"'),
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=8), st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4))
+def test_the_quick_look_at_a_run_finds_all_that_the_pattern_finds(values: list[str], names: list[str]) -> None:
+    written = msgspec.json.encode({"a": " ".join(values), "".join(names): values, " ".join(names): 1})
+    assert _is_suspect(written) == (_SUSPECT.search(written) is not None)

@@ -135,7 +135,7 @@ def read_pool(
     with Pool() as pool:
         with reading(paths, options) as runs:
             for run in select_sources(runs, sources):
-                pool.add(run)
+                pool.add(run, is_sanitized=True)
                 if tools is not None:
                     descriptions.add(run)
         complain(runs.problems, runs.problem_count, nothing_read=not len(pool))

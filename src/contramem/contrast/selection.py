@@ -15,7 +15,7 @@ from itertools import chain
 from contramem.traces.pool import TaskSketch
 from contramem.traces.trajectory import digest
 
-MAX_TASKS = 2_000
+MAX_TASKS = 1_000
 """Of one ability. More than most collections have that we know; memory and time stay the same beyond it."""
 
 

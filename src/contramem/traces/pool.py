@@ -138,9 +138,10 @@ class Pool:
         for trajectory in trajectories:
             self.add(trajectory)
 
-    def add(self, trajectory: Trajectory) -> bool:
-        """Take a run in. False: an identical one is here already, and this one is left out."""
-        trajectory = sanitize(trajectory)
+    def add(self, trajectory: Trajectory, *, is_sanitized: bool = False) -> bool:
+        """Take a run in. False: an identical one is here already, and this one is left out. Runs that `read_traces`
+        reads are sanitized already."""
+        trajectory = trajectory if is_sanitized else sanitize(trajectory)
         encoded = _encode_run(trajectory)
         content = _digest(encoded)
         if content in self._seen:

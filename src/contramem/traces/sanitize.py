@@ -8,6 +8,7 @@ values are masked by secrets.py, where all runs of a task are at hand.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -86,6 +87,32 @@ _SUSPECT = re.compile(
 )
 
 
+# A search for each of these is far quicker than one for the pattern: where none stands, and all names of fields are
+# plain ones, the pattern finds nothing.
+_MARKS = (
+    *(rb"\b", rb"\f", rb"\u", rb"\r", b"\x7f", b"AKIA", b"ASIA", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"xox"),
+    *(b"AIza", b"glpat", b"hf_", b"eyJ", b"ya29", b"npm_", b"pypi-"),
+    *(b"SG.", b"PRIVATE KEY", b"Users"),
+)
+_MARK_OR_LONG_INTEGER = re.compile(rb"[^a-z][spr]k[-_]|\d{19}")
+_FIELD_NAMES = re.compile(rb'"([^"\\]*)":')
+_PLAIN_FIELD = re.compile(rb"(?!.*\d{9})(?!.*\d\.\d)[\w\-.]{0,60}(?: [\w\-.]{1,20}){0,2}")
+_plain_fields_seen: set[bytes] = set()
+MAX_FIELDS_SEEN = 1 << 16
+
+
+def _is_suspect(written: bytes) -> bool:
+    """Does the pattern find something? Asked only where a quicker look does not answer."""
+    if not written.isascii() or any(mark in written for mark in _MARKS) or _MARK_OR_LONG_INTEGER.search(written):
+        return _SUSPECT.search(written) is not None
+    for field in {*_FIELD_NAMES.findall(written)} - _plain_fields_seen:
+        if len(field) > MAX_FIELD_CHARS or not _PLAIN_FIELD.fullmatch(field):
+            return _SUSPECT.search(written) is not None
+        if len(_plain_fields_seen) < MAX_FIELDS_SEEN:
+            _plain_fields_seen.add(field)
+    return False
+
+
 def _is_clean(run: Trajectory) -> bool:
     try:
         written = msgspec.json.encode(run)
@@ -94,7 +121,7 @@ def _is_clean(run: Trajectory) -> bool:
     labels = [label for label in (run.ability, run.scenario_id, run.source, run.run) if label]
     names = {event.function for event in run.events}
     return (
-        not _SUSPECT.search(written)
+        not _is_suspect(written)
         and all(plain_label(label) == label for label in labels)
         and all(plain_key(key) == key for key in (run.task_id, run.environment))
         and all(plain_name(name) == name for name in names)
@@ -102,6 +129,7 @@ def _is_clean(run: Trajectory) -> bool:
     )
 
 
+@lru_cache(maxsize=8192)  # the same few labels stand in every run
 def plain_label(text: str) -> str:
     """A label as it may stand beside our own words: a few plain words. Any other text is named by a digest, so that
     runs of one label stay together though nobody reads it."""
@@ -112,6 +140,7 @@ def plain_label(text: str) -> str:
     return f"label-{digest(text)[:6]}"
 
 
+@lru_cache(maxsize=8192)
 def plain_key(text: str) -> str:
     """The id of a task or the name of an environment: longer than a label, and no sentence either."""
     key = " ".join(mask_name(remove_hidden(text)).split())
@@ -147,12 +176,14 @@ def _plain_fields(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=64)
 def _plain_file(path: str) -> str:
     """Where a run was read. A trace may name its own origin, so a sentence is no path."""
     is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n]", path)
     return path if is_path and not _UNSPACED.search(path) else f"file-{digest(path)[:6]}"
 
 
+@lru_cache(maxsize=8192)
 def plain_name(name: str) -> str:
     """The name of a function: what a program could call. One that is a sentence is named by a digest."""
     app, dot, function = name.partition(".")
