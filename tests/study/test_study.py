@@ -18,8 +18,10 @@ from contramem.cli import cli
 from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import parse_guard
 from contramem.study.ask import TrialRequest, explain_kind, list_kinds, try_on
-from contramem.study.atoms import find_boundary, names_an_amount
+from contramem.study.atoms import collect_atoms, find_boundary, names_an_amount
+from contramem.study.masks import GuardMasks, RunMasks, mask_of
 from contramem.study.run_set import RunSet
+from contramem.study.sharpen import Conditions
 from contramem.study.tables import RunTables, open_tables
 from contramem.study.trial import try_guard
 
@@ -105,6 +107,25 @@ def test_explain_finds_the_rule_with_its_condition_among_the_first(office: RunSe
     texts = [str(guard) for found in report.explanation.differences[:3] for guard in (found.guard, *found.same)]
     assert any("Office.assign_owner" in text and "amount" in text for text in texts)
     assert report.explanation.unexplained <= 2
+
+
+def test_a_condition_that_few_tasks_speak_for_is_doubtful(office: RunSet) -> None:
+    """A word that one contradicting task of four lacks is found among ten slots by luck; an amount that divides sixteen
+    tasks without an exception is not."""
+    runs = office.select()
+    masks = RunMasks(runs, office)
+    notes = [place for place, run in enumerate(runs) if "note-" in run.task]
+    guard = GuardMasks.of_verdicts(
+        ["vacuous" if place not in notes else "holds" if "Office.assign_owner" in run.called else "broken"
+         for place, run in enumerate(runs)]
+    )  # fmt: skip
+    conditions = Conditions(masks, collect_atoms(runs))
+    (splits,) = conditions.sharpen([guard])
+    by_amount = next(split for split in splits if "amount > 500" in split.condition)
+    assert conditions.expect_by_luck(guard, by_amount) < 0.01
+    few = mask_of(place for place in notes if runs[place].task.endswith(("note-7", "note-8", "note-9")))
+    fewer = by_amount._replace(masks=guard.within(few & by_amount.masks.spoken), slots=10)
+    assert conditions.expect_by_luck(guard.within(few), fewer) > 1
 
 
 @pytest.mark.parametrize(

@@ -92,13 +92,17 @@ def show_explanation(reports: Sequence[ExplainReport], console: Console) -> None
             console.print(
                 Text(f"     {_line(difference.counts)}, {difference.tasks} tasks, {_rest(difference)}", "dim")
             )
+        for difference in found.overlapping:
+            console.print(Text(f"  also {difference.guard}"))
+            console.print(Text(f"     {_line(difference.counts)}; these failures are explained above", "dim"))
         if not found.differences:
             console.print("[dim]  nothing that holds up[/]")
 
 
 def _rest(difference: Difference) -> str:
     same = f"; {len(difference.same)} others fit the same runs" if difference.same else ""
-    return f"chance {difference.chance:.2g}, explains {difference.explains} failures{same}"
+    doubt = "; doubtful: other conditions fit as well by luck" if difference.is_doubtful else ""
+    return f"chance {difference.chance:.2g}, explains {difference.explains} failures{same}{doubt}"
 
 
 def _runs(number: int) -> str:

@@ -32,8 +32,13 @@ MAX_CONTRADICTING = 0.05
 """Of the passing runs that a guard without a condition speaks about."""
 MIN_ALIKE = 0.5
 """Of the failing runs that left a change out. The others may have given up, whatever the condition."""
+MAX_OVERLAPPING = 4
+MAX_CHANCE_OVERLAPPING = 0.05
 CONDITIONS_EACH = 3
 """Conditions of one candidate that compete."""
+MAX_BY_LUCK = 1.0
+"""Conditions, of those that there were to choose from, that would fit as well if they had nothing to do with it. Above,
+a difference is doubtful: it is told last, and is for somebody to judge who knows what the fields mean."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,13 @@ class Difference:
     """Other guards that exactly the same runs keep and break: these runs cannot tell them apart."""
     family: int = 1
     """Guards about the same function that could have been found instead, conditions included."""
+    by_luck: float = 0.0
+    """Of the conditions that could have been found instead, how many would fit as well by luck."""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Could its condition as well be luck?"""
+        return self.by_luck > MAX_BY_LUCK
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,9 @@ class Explanation:
     """What was found, and how much was tried."""
 
     differences: tuple[Difference, ...]
+    overlapping: tuple[Difference, ...]
+    """About other functions or arguments than these. The failures that they explain are explained already, which may be
+    because runs that break one rule break another as well."""
     tried: int
     runs: int
     failing: int
@@ -73,18 +88,29 @@ class _Contender:
     family: int
     clearness: int
     """How little its template says about why: 0 is best."""
+    by_luck: float = 0.0
 
 
 def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explanation:
     """The differences between the passing and the failing runs among `runs`, those that explain most first."""
     masks = RunMasks(runs, run_set)
     contenders, by_words, tried = _find_contenders(runs, masks)
-    chosen, explained = _choose(_group(contenders), masks, limit, 0)
-    # What the words of requests tell apart is left to them: data say more about why.
-    more, explained = _choose(_group(by_words), masks, limit - len(chosen), explained)
-    differences = tuple(_difference(group, masks, explains) for group, explains in (*chosen, *more))
+    everything = (*contenders, *by_words)
+    chosen: list[tuple[Sequence[_Contender], int]] = []
+    explained = 0
+    # What the words of requests tell apart is left to them: data say more about why. What is doubtful comes last.
+    for some in (
+        [each for each in contenders if each.by_luck <= MAX_BY_LUCK],
+        [each for each in by_words if each.by_luck <= MAX_BY_LUCK],
+        [each for each in everything if each.by_luck > MAX_BY_LUCK],
+    ):
+        more, explained = _choose(_group(some), masks, limit - len(chosen), explained)
+        chosen += more
+    differences = tuple(_difference(group, masks, explains) for group, explains in chosen)
     unexplained = (masks.failed & ~explained).bit_count()
-    return Explanation(differences, tried, len(runs), masks.failed.bit_count(), unexplained)
+    sure = [each for each in everything if each.by_luck <= MAX_BY_LUCK]
+    overlapping = tuple(_find_overlapping(_group(sure), masks, differences))
+    return Explanation(differences, overlapping, tried, len(runs), masks.failed.bit_count(), unexplained)
 
 
 def _group(contenders: Iterable[_Contender]) -> list[list[_Contender]]:
@@ -106,7 +132,7 @@ def _find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> tuple[list[_C
     for candidate in useful:
         if _is_presence(candidate) or _is_contradicted(candidate.masks, masks):
             loose.append(candidate)
-        elif not _is_presence(candidate) and (guard := candidate.parse()) is not None:
+        elif (guard := candidate.parse()) is not None and not _only_goes_on(guard, changing):
             family = families[_function_of(candidate)]
             contenders.append(_Contender(guard, candidate.masks, family, _clearness(guard, changing)))
     conditions = Conditions(masks, collect_atoms(runs))
@@ -130,6 +156,8 @@ def _sharpen(
         function = _function_of(candidate)
         if _is_presence(candidate):  # what a call gave back is no reason to make it
             splits = [split for split in splits if not split.condition.startswith(function)]
+        asked = _arguments_of(candidate)  # a condition on what the guard itself asks about only bends it
+        splits = [split for split in splits if not split.condition.startswith(asked)] if asked else splits
         if function in changing:
             # That a change goes with another is what rules of the same amounts or states have in common.
             splits = [split for split in splits if split.condition not in changing]
@@ -141,7 +169,8 @@ def _sharpen(
             plain = candidate.parse() if split.chance <= MAX_CHANCE else None
             if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
                 family = families[function] * (1 + split.tried)
-                yield _Contender(guard, split.masks, family, _clearness(guard, changing))
+                by_luck = conditions.expect_by_luck(candidate.masks, split)
+                yield _Contender(guard, split.masks, family, _clearness(guard, changing), by_luck)
 
 
 def _changing(runs: Sequence[StudyRun]) -> frozenset[str]:
@@ -151,6 +180,17 @@ def _changing(runs: Sequence[StudyRun]) -> frozenset[str]:
 def _is_presence(candidate: GuardCandidate) -> bool:
     """A call that is due in every run, or in none: no rule without saying when."""
     return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
+
+
+def _arguments_of(candidate: GuardCandidate) -> tuple[str, ...]:
+    """`App.function[argument `: how conditions on the arguments begin that a candidate asks about."""
+    guard = candidate.parse() if "[" in candidate.text else None
+    return tuple(f"{function}[{argument} " for function, argument in guard.arguments) if guard is not None else ()
+
+
+def _only_goes_on(guard: Guard, changing: Collection[str]) -> bool:
+    """After a mere look, something is done: that says no more than that the task is to be done."""
+    return guard.template == "response" and parse_pattern(guard.function).function not in changing
 
 
 def _function_of(candidate: GuardCandidate) -> str:
@@ -203,6 +243,28 @@ def _choose(
     return chosen, explained
 
 
+def _find_overlapping(
+    groups: Sequence[Sequence[_Contender]], masks: RunMasks, differences: Sequence[Difference]
+) -> Iterator[Difference]:
+    """The best contenders about something that no difference is about, one for each function and argument."""
+    told = {_subject(difference.guard) for difference in differences}
+    entries = sorted(entry for group in groups if (entry := _weigh(group, masks, 0)) is not None)
+    found = 0
+    for *_, group in entries:
+        subject = _subject(group[0].guard)
+        if found == MAX_OVERLAPPING or subject in told or masks.chance(group[0].masks) > MAX_CHANCE_OVERLAPPING:
+            continue
+        if _check(group, masks) is group:
+            told.add(subject)
+            found += 1
+            yield _difference(group, masks, 0)
+
+
+def _subject(guard: Guard) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What a guard asks for or forbids, and the arguments that it asks about."""
+    return guard.target, tuple(pair for pair in guard.arguments if pair[0] == guard.target)
+
+
 def _weigh(
     group: Sequence[_Contender], masks: RunMasks, explained: Mask
 ) -> tuple[float, int, tuple[int, int, int, str], Sequence[_Contender]] | None:
@@ -215,7 +277,8 @@ def _weigh(
     likely = masks.chance(left)
     if likely > MAX_CHANCE:
         return None
-    return likely * min(contender.family for contender in group), table.broke_passed, _simplicity(first), group
+    size = min(contender.family * max(1.0, contender.by_luck) for contender in group)
+    return likely * size, table.broke_passed, _simplicity(first), group
 
 
 def _check(group: Sequence[_Contender], masks: RunMasks) -> Sequence[_Contender]:
@@ -268,4 +331,5 @@ def _difference(group: Iterable[_Contender], masks: RunMasks, explains: int) -> 
         explains,
         tuple(contender.guard for contender in others),
         min(contender.family for contender in (first, *others)),
+        first.by_luck,
     )

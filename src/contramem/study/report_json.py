@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from contramem.study.ask import ExplainReport, TrialReport
+from contramem.study.explain import Difference
 from contramem.study.sharpen import Split
+
+_DOUBT = "about {:.0f} conditions of this sort would fit as well by luck: does this one make sense?"
 
 
 def trial_json(report: TrialReport) -> dict[str, Any]:
@@ -54,16 +57,20 @@ def explanation_json(report: ExplainReport) -> dict[str, Any]:
         "failing": explanation.failing,
         "unexplained": explanation.unexplained,
         "tried": explanation.tried,
-        "differences": [
-            {
-                "guard": str(difference.guard),
-                "sentence": difference.guard.sentence,
-                "counts": difference.counts._asdict(),
-                "tasks": difference.tasks,
-                "chance": difference.chance,
-                "explains": difference.explains,
-                "same": [str(guard) for guard in difference.same],
-            }
-            for difference in explanation.differences
-        ],
+        "differences": [_difference_json(difference) for difference in explanation.differences],
+        "overlapping": [_difference_json(difference) for difference in explanation.overlapping],
+    }
+
+
+def _difference_json(difference: Difference) -> dict[str, Any]:
+    doubt = {"doubtful": _DOUBT.format(difference.by_luck)} if difference.is_doubtful else {}
+    return {
+        "guard": str(difference.guard),
+        "sentence": difference.guard.sentence,
+        "counts": difference.counts._asdict(),
+        "tasks": difference.tasks,
+        "chance": difference.chance,
+        "explains": difference.explains,
+        **doubt,
+        "same": [str(guard) for guard in difference.same],
     }

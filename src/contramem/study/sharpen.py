@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ class Sharpened(NamedTuple):
     tried: int
     """Conditions that could have been chosen instead: slots times the choices in this one. The more, the less it
     means."""
+    slots: int
     alike: float
     """The share of the failing runs that made the changes which are right where the condition is not true. The others
     may have given up."""
@@ -105,8 +107,27 @@ class Conditions:
             if alike := self._share_alike(guard, atom.mask):
                 inside = guard.within(atom.mask)
                 tried = slots * atom.choices
-                sharpened.append(Sharpened(atom.text, inside, self._masks.chance(inside), tried, alike))
+                sharpened.append(Sharpened(atom.text, inside, self._masks.chance(inside), tried, slots, alike))
         return sorted(sharpened, key=lambda each: (each.chance * each.tried, len(each.condition), each.condition))
+
+    def expect_by_luck(self, guard: GuardMasks, sharpened: Sharpened) -> float:
+        """How many of the conditions that could have been chosen would leave the guard as few exceptions if they had
+        nothing to do with it: if each picked as many tasks blindly. Where few tasks contradict a guard, or few are left
+        of it, nearly any condition does.
+
+        A threshold has two sides, however many values it could lie between."""
+        broken_by_passing = guard.broken & self._masks.passed
+        inside = sharpened.masks.spoken
+        tasks = self._masks.count_tasks(guard.spoken)
+        chosen = self._masks.count_tasks(inside)
+        contradicting = self._masks.count_tasks(broken_by_passing)
+        left = self._masks.count_tasks(broken_by_passing & inside)
+        luck = sum(
+            comb(contradicting, kept) * comb(tasks - contradicting, chosen - kept)
+            for kept in range(min(left, chosen) + 1)
+        ) / comb(tasks, chosen)
+        is_threshold = " > " in sharpened.condition or " <= " in sharpened.condition
+        return luck * (2 * sharpened.slots if is_threshold else sharpened.tried)
 
     def _share_alike(self, guard: GuardMasks, atom: Mask) -> float:
         """The share of the failing runs that made, under the condition, the changes that passing runs make where it is
