@@ -1,5 +1,6 @@
 """What every test may use."""
 
+import fcntl
 import os
 import signal
 from pathlib import Path
@@ -27,6 +28,22 @@ if _are.is_dir():
 # Nor on a shell that starts it in the background: what such a shell starts ignores Ctrl-C, and so would our processes.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def shipped_bank(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The store of all shipped runs, built once for all workers. Not to be written to: copy it."""
+    from tests.shipped import RUNS, build
+
+    own = tmp_path_factory.getbasetemp()
+    folder = own if worker_id == "master" else own.parent
+    path = folder / "shipped.db"
+    with (folder / "shipped.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            build(folder / "building.db", RUNS)
+            (folder / "building.db").rename(path)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from contramem.traces.pool import Pool
 from contramem.validate.validator import Validator
 from tests.made_runs import call, run
 
-pytest.importorskip("ray", reason="the extra `ray` is not installed")
+if find_spec("ray") is None:  # found, not imported: that takes a second
+    pytest.skip("the extra `ray` is not installed", allow_module_level=True)
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 

@@ -20,12 +20,10 @@ from contramem.traces.trajectory import Trajectory
 TASKS = {run.task_key for run in shipped()}
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def built(shipped_bank: Path) -> Path:
     """The bank of all shipped runs. Not to be written to: `store` is."""
-    path = tmp_path_factory.mktemp("built") / "bank.db"
-    build(path, RUNS)
-    return path
+    return shipped_bank
 
 
 @pytest.fixture

@@ -7,24 +7,33 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.shipped import RUNS, bank, build, complaint, contramem, decisions, frozen, shipped, written
 
 from contramem.bank.ledger import fold
 from contramem.bank.store import open_store
+from contramem.traces.trajectory import Trajectory
 
 KEYS = {
     "packets", "contrastive", "left_out", "unchanged", "deltas", "decisions", "function_decisions", "refused",
     "functions", "skills",
 }  # fmt: skip
-TASKS = {run.task_key for run in shipped()}
+FEW = ("drive", "desk")
+TASKS = {run.task_key for run in shipped(*FEW)}
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bank of all shipped runs."""
-    path = tmp_path_factory.mktemp("whole") / "bank.db"
-    build(path, RUNS)
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs of two scenarios."""
+    return written(tmp_path_factory.mktemp("runs") / "runs.jsonl", shipped(*FEW))
+
+
+@pytest.fixture(scope="module")
+def whole(runs: Path) -> Path:
+    """The bank of these runs."""
+    path = runs.with_name("bank.db")
+    build(path, runs)
     return path
 
 
@@ -41,8 +50,8 @@ def test_tasks_beyond_the_limit_are_counted_and_left_out(tmp_path: Path, desk: P
     assert said["left_out"] == {ability: n - 1 for ability, n in Counter(tasks.values()).items() if n > 1}
 
 
-def test_the_summary_for_machines_counts_what_is_in_the_store(tmp_path: Path) -> None:
-    said = build(tmp_path / "bank.db", RUNS)
+def test_the_summary_for_machines_counts_what_is_in_the_store(runs: Path, tmp_path: Path) -> None:
+    said = build(tmp_path / "bank.db", runs)
     assert set(said) == KEYS
     assert said["packets"] == len(TASKS) > said["contrastive"] > 0
     held, made = bank(tmp_path / "bank.db"), decisions(tmp_path / "bank.db")
@@ -60,7 +69,19 @@ def test_the_summary_for_people_says_what_was_decided_and_what_to_do_next(desk: 
     assert "contramem bank freeze" in said
 
 
-def test_every_refusal_is_in_the_ledger_with_its_reason(whole: Path) -> None:
+def document_with_a_title(run: Trajectory) -> Trajectory:
+    """The same run, where the documentation of a tool quotes what one of the runs has written."""
+    quoted = "Opens a ticket such as Heating in room 4 is off."
+    tools = [
+        msgspec.structs.replace(tool, description=quoted) if tool.function.endswith(".create_ticket") else tool
+        for tool in run.tools
+    ]
+    return msgspec.structs.replace(run, tools=tuple(tools))
+
+
+def test_every_refusal_is_in_the_ledger_with_its_reason(tmp_path: Path) -> None:
+    whole = tmp_path / "bank.db"
+    build(whole, written(tmp_path / "runs.jsonl", [document_with_a_title(run) for run in shipped("desk")]))
     refused = [decision for decision in decisions(whole) if not decision.accepted]
     assert refused
     for decision in refused:
@@ -76,24 +97,24 @@ def test_the_bank_is_what_its_ledger_folds_to(whole: Path) -> None:
         assert fold(store.ledger()) == store.bank()
 
 
-def test_only_functions_and_only_skills_together_are_the_whole(whole: Path, tmp_path: Path) -> None:
-    build(tmp_path / "functions.db", RUNS, "--only", "functions")
-    build(tmp_path / "skills.db", RUNS, "--only", "skills")
+def test_only_functions_and_only_skills_together_are_the_whole(whole: Path, runs: Path, tmp_path: Path) -> None:
+    build(tmp_path / "functions.db", runs, "--only", "functions")
+    build(tmp_path / "skills.db", runs, "--only", "skills")
     functions, skills, both = bank(tmp_path / "functions.db"), bank(tmp_path / "skills.db"), bank(whole)
     assert (functions.functions, functions.skills) == (both.functions, ())
     assert skills.functions == ()
     assert {card.card_id for card in skills.skills} == {card.card_id for card in both.skills}
 
 
-def test_only_the_sources_that_are_named_teach(tmp_path: Path) -> None:
+def test_only_the_sources_that_are_named_teach(runs: Path, tmp_path: Path) -> None:
     named = ["scripted-careful", "scripted-hasty"]
-    said = build(tmp_path / "bank.db", RUNS, "--sources", " , ".join(named))
+    said = build(tmp_path / "bank.db", runs, "--sources", " , ".join(named))
     assert said["packets"] == len(TASKS)
     held = bank(tmp_path / "bank.db").entries.values()
     taught = {source for holding in held for source in holding.support.sources}
     assert taught
     assert taught <= set(named)
-    only = [run for run in shipped() if run.source in named]
+    only = [run for run in shipped(*FEW) if run.source in named]
     build(tmp_path / "same.db", written(tmp_path / "only.jsonl", only))
     assert frozen(tmp_path / "bank.db") == frozen(tmp_path / "same.db")
 
@@ -108,8 +129,8 @@ def test_a_source_that_no_run_has_is_named_with_those_that_exist(
     assert not (tmp_path / "bank.db").exists()
 
 
-def test_append_only_keeps_at_least_as_many_skills(whole: Path, tmp_path: Path) -> None:
-    said = build(tmp_path / "bank.db", RUNS, "--append-only")
+def test_append_only_keeps_at_least_as_many_skills(whole: Path, runs: Path, tmp_path: Path) -> None:
+    said = build(tmp_path / "bank.db", runs, "--append-only")
     assert set(said["decisions"]) == {"ADD"}
     assert len(bank(tmp_path / "bank.db").skills) == said["decisions"]["ADD"] >= len(bank(whole).skills)
 

@@ -29,14 +29,14 @@ from contramem.retrieve.hit import Query
 from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
 
-KNOWN, NEW = ("drive", "desk", "posts", "messages"), ("trip", "trade")
+KNOWN, NEW = ("drive", "desk"), ("trip", "trade")
 TARGET = "scripted-guesser"
 MemoryOf = Callable[[str], BuiltMemory]
 
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> ConditionInputs:
-    """The shipped runs of four scenarios."""
+    """The shipped runs of two scenarios."""
     return ConditionInputs(Reference(shipped(*KNOWN)), tmp_path_factory.mktemp("stores"), target=TARGET)
 
 

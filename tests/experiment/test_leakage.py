@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.shipped import RUNS, bank, build
+from tests.shipped import bank, shipped
 
 from contramem.bank.frozen import freeze, parse_frozen
 from contramem.errors import LeakageError
 from contramem.evaluate.split import SplitTask
 from contramem.experiment.leakage import leaks_from_bank, leaks_from_runs, refuse
-from contramem.traces.read import read_traces
 
 TAUGHT = SplitTask("bfcl/desk/t1#1", "bfcl/desk", "t1", "search", "desk", "Close the ticket of Ann")
 HELD = SplitTask("bfcl/trip/t2#2", "bfcl/trip", "t2", "search", "trip", "Book a flight")
@@ -45,10 +44,9 @@ def test_a_split_by_task_lets_a_scenario_be_on_both_sides():
     refuse(leaks_from_runs([replace(HELD, scenario="desk")], [TAUGHT], "task"))
 
 
-def test_a_bank_knows_the_tasks_that_taught_it(tmp_path):
-    build(tmp_path / "cards.db", RUNS)
-    frozen = parse_frozen(freeze(bank(tmp_path / "cards.db")), "bank.jsonl")
-    taught = next(run for run in read_traces([RUNS]) if run.task_id == "drive_lights_on")
+def test_a_bank_knows_the_tasks_that_taught_it(shipped_bank):
+    frozen = parse_frozen(freeze(bank(shipped_bank)), "bank.jsonl")
+    taught = next(run for run in shipped("drive") if run.task_id == "drive_lights_on")
     task = SplitTask("x/y", "x", "y", taught.ability or "", "new", taught.task)
     assert [leak.what for leak in leaks_from_bank([task], frozen, "scenario", "bank.jsonl")] == ["wording"]
     with pytest.raises(LeakageError, match=r"in bank\.jsonl"):

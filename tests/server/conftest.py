@@ -8,28 +8,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from contramem.bank.store import open_store
-from contramem.pipeline import learn
 from contramem.server.app import Server, make_app
 from contramem.server.options import ProjectOptions, ServerOptions
-from contramem.traces.read import read_traces
 
 RUNS = Path(__file__).parents[2] / "examples" / "runs"
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bank that is built once; each test works on a copy."""
-    path = tmp_path_factory.mktemp("bank") / "cards.db"
-    with open_store(path, create=True) as store:
-        learn(read_traces([RUNS]), store)
-    return path
-
-
 @pytest.fixture
-def bank(built: Path, tmp_path: Path) -> Path:
+def bank(shipped_bank: Path, tmp_path: Path) -> Path:
     copy = tmp_path / "cards.db"
-    copy.write_bytes(built.read_bytes())
+    copy.write_bytes(shipped_bank.read_bytes())
     return copy
 
 

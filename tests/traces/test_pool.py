@@ -83,18 +83,18 @@ def test_halves_of_characters_and_integers_beyond_all_bounds_do_not_stop_a_pool(
 
 def _many(count: int) -> Iterator[Trajectory]:
     for number in range(count):
-        yield run(task=str(number % 50), said=f"{number} " + "x" * 20_000)
+        yield run(task=str(number % 50), said=f"{number} " + "x" * 40_000)
 
 
 def test_memory_stays_bounded_when_the_runs_are_larger() -> None:
     peaks = []
-    for count in (200, 2000):  # 4 MB and 40 MB of runs
+    for count in (25, 100):  # 1 MB and 4 MB of runs
         tracemalloc.start()
-        with Pool(_many(count), in_memory_bytes=1 << 20) as pool:
+        with Pool(_many(count), in_memory_bytes=1 << 18) as pool:
             assert sum(len(found) for found in pool) == count
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < peaks[0] + 4_000_000
+    assert peaks[1] < peaks[0] + 500_000
 
 
 def test_the_origin_of_the_first_reading_is_kept() -> None:

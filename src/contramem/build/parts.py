@@ -29,6 +29,9 @@ from contramem.progress import Progress, no_progress, track
 from contramem.traces.trajectory import Tool
 from contramem.validate.validator import Validator
 
+MIN_TASKS_FOR_WORKERS = 40
+"""Fewer are decided on before other processes have started."""
+
 
 @dataclass(frozen=True)
 class BuildSettings:
@@ -66,7 +69,7 @@ def build_parts(
     on_progress: Progress = no_progress,
 ) -> BuildReport:
     """Function Cards first: Skill Cards may draw on them."""
-    if isinstance(packets, PacketFile) and engine.workers > 1:
+    if isinstance(packets, PacketFile) and engine.workers > 1 and len(packets) >= MIN_TASKS_FOR_WORKERS:
         return _SideBySide(packets, store, settings, engine, on_progress).build()
     return _build_here(packets, store, settings, on_progress)
 
