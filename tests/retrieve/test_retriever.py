@@ -6,9 +6,10 @@ from pytest import approx
 
 from contramem.bank.card import Skill, SkillCard
 from contramem.errors import UsageError
+from contramem.retrieve.call_lists import fitting_list
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import INDICATOR, PROFILES, SOFT, profile_named
-from contramem.retrieve.retriever import Retriever, fitting_list
+from contramem.retrieve.retriever import Retriever
 from contramem.retrieve.tokens import tokenize
 
 GAIA2, TIME, DEFAULT = PROFILES["gaia2"], PROFILES["time"], PROFILES["default"]
@@ -188,6 +189,19 @@ def test_a_list_with_a_call_that_the_agent_cannot_make_fits_no_task():
     task = tokenize("Post a message in the channel general")
     assert fitting_list(LISTS, task, {"Slack.get_channels", "Slack.send_channel_message"})
     assert not fitting_list(LISTS, task, {"Slack.send_channel_message"})
+
+
+def test_a_list_does_not_fit_if_the_task_asks_more_clearly_for_another_tool():
+    task = tokenize("Post a message in the channel of the support team")
+    tools = {"Slack.get_channels", "Slack.send_channel_message"}
+    assert fitting_list(LISTS, task, tools)
+    assert not fitting_list(LISTS, task, tools | {"Slack.post_support_channel_message"})
+
+
+def test_a_list_that_requests_unlike_the_task_taught_does_not_fit():
+    task = tokenize("Post a message in the channel general")
+    assert fitting_list(LISTS, task, None, ["message channel post random"])
+    assert not fitting_list(LISTS, task, None, ["sum yearly invoice customer message old address"])
 
 
 def test_an_unknown_profile_is_named():

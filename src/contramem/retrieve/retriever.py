@@ -18,10 +18,11 @@ from threading import Lock
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.support import CallLists
 from contramem.retrieve.apps import AppVocabulary
+from contramem.retrieve.call_lists import fitting_list
 from contramem.retrieve.card_index import CardIndex, Ranking
 from contramem.retrieve.families import acts_of, subjects_of
 from contramem.retrieve.hit import Hit, Query
-from contramem.retrieve.intent import asks_for, intents, serves
+from contramem.retrieve.intent import intents, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
 from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25
@@ -118,11 +119,15 @@ class Retriever:
         fitting = {
             number: calls
             for number, card_id in index.with_ids(allowed)
-            if (calls := fitting_list(self._call_lists.get(card_id, ()), ranking.words, tools))
+            if (calls := self._fitting_list(card_id, ranking.words, tools))
         }
         numbers = index.best(ranking, profile.skills, index.only(allowed, list(fitting)))
         hits = (index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
         return tuple(replace(hit, call_list=fitting[number]) for number, hit in zip(numbers, hits, strict=True))
+
+    def _fitting_list(self, card_id: str, words: Sequence[str], tools: Collection[str] | None) -> tuple[str, ...]:
+        lists, requests = self._call_lists.get(card_id, ()), self._requests.get(card_id, ())
+        return fitting_list(lists, words, tools, requests)
 
     def _of_scope(self, scope: str, index: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
@@ -189,18 +194,6 @@ class Retriever:
     def _vocabulary(self) -> AppVocabulary:
         named = {function for card in self._skills for function in card.functions_used}
         return AppVocabulary(sorted(named | {card.tool for card in self._functions}))
-
-
-def fitting_list(lists: CallLists, words: Sequence[str], tools: Collection[str] | None) -> tuple[str, ...]:
-    """The list whose last call is what the task asks for; empty when there is none, or several that fit as well. An
-    agent with these tools has to be able to make every call."""
-    scores = {
-        calls: score
-        for calls in lists
-        if (score := asks_for(calls[-1], words)) and (tools is None or set(calls) <= set(tools))
-    }
-    best = [calls for calls, score in scores.items() if score == max(scores.values())]
-    return best[0] if len(best) == 1 else ()
 
 
 def _invert(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
