@@ -72,6 +72,7 @@ class Retriever:
         self._taught = _invert(taught_by or {})
         self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
+        self._apps_by_label = _apps_by_label(self._skills, self._functions)
         self._indexes: dict[str, CardIndex] = {}
         self._lock = Lock()
 
@@ -167,8 +168,7 @@ class Retriever:
         told = self._vocabulary.apps_in(words)
         if not profile.apps_of_label:
             return told
-        labelled = {app for card in self._skills if label and card.ability.casefold() == label for app in card.apps}
-        labelled |= {card.app for card in self._functions if card.app.casefold() == label}
+        labelled = self._apps_by_label.get(label, frozenset())
         return frozenset(told & labelled or told | labelled)
 
     def _callable(self, tools: Collection[str]) -> Iterator[FunctionCard]:
@@ -194,6 +194,16 @@ class Retriever:
     def _vocabulary(self) -> AppVocabulary:
         named = {function for card in self._skills for function in card.functions_used}
         return AppVocabulary(sorted(named | {card.tool for card in self._functions}))
+
+
+def _apps_by_label(skills: Iterable[SkillCard], functions: Iterable[FunctionCard]) -> dict[str, frozenset[str]]:
+    """The apps that skills of each ability name; of a label that is the name of an app, that app."""
+    apps: dict[str, set[str]] = {}
+    for card in skills:
+        apps.setdefault(card.ability.casefold(), set()).update(card.apps)
+    for function in functions:
+        apps.setdefault(function.app.casefold(), set()).add(function.app)
+    return {label: frozenset(names) for label, names in apps.items()}
 
 
 def _invert(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
