@@ -158,3 +158,12 @@ def test_metrics_and_health(client: TestClient) -> None:
     assert 'contramem_requests_total{route="cards",method="GET",status="200"} 1' in text
     assert 'contramem_cards{project="default",kind="function"} 28' in text
     assert client.get("/health").json() == {"status": "ok"} and client.get("/ready").status_code == 200
+
+
+def test_a_finished_run_leaves_memory_and_can_still_be_asked_for(server: Server, client: TestClient) -> None:
+    runs = "/api/v1/default/runs"
+    started = client.post(runs, json={"task": "Close my printer ticket.", "run_id": "r"}).json()
+    client.post(f"{runs}/r/finish", json={"passed": None})
+    assert "r" not in server.projects["default"].live._runs
+    assert client.get(f"{runs}/r").json() == started
+    assert client.post(f"{runs}/r/finish", json={"passed": True}).status_code == 200

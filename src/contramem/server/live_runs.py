@@ -17,8 +17,8 @@ from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Event
 
 Step: TypeAlias = Literal["before_call", "before_final", "observe", "finish"]
-MAX_IN_MEMORY = 10_000
-"""Runs beyond this are dropped from memory, oldest first, and made again from the journal when they are asked for."""
+MAX_IN_MEMORY = 4_000
+"""Runs beyond this, and finished ones, are dropped from memory. The journal makes them again when asked for."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, decision INTEGER, request TEXT, finished INTEGER DEFAULT 0)
   WITHOUT ROWID;
@@ -64,6 +64,7 @@ class LiveRuns:
             self._journal.execute("INSERT INTO steps (run, step, body) VALUES (?,?,?)", (run_id, step, _encode(body)))
             if step == "finish":
                 self._journal.execute("UPDATE runs SET finished = 1 WHERE run = ?", (run_id,))
+                self._runs.pop(run_id, None)
 
     def counts(self) -> dict[str, int]:
         """Runs under way and finished."""
