@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import IO
 
 
+def make_private(path: Path) -> Path:
+    """Make an empty file that its owner alone may read, if there is none; the path itself."""
+    path.touch(mode=0o600)
+    return path
+
+
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A stream into a hidden file that takes the place of `path` at the end, and is removed when that fails.

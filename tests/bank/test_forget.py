@@ -9,8 +9,9 @@ import pytest
 from tests.made_runs import call, run
 
 from contramem.bank.acts import person
+from contramem.bank.calls import StoredExchange
 from contramem.bank.check import check_store
-from contramem.bank.forget import ForgetSelection, RebuiltBank, forget_runs, search_files
+from contramem.bank.forget import ForgetSelection, RebuiltBank, forget_calls, forget_runs, search_files
 from contramem.bank.store import Store, open_store
 from contramem.errors import UsageError
 from contramem.pipeline import learn
@@ -84,3 +85,13 @@ def test_forgetting_what_was_never_there_is_an_error(store: Store) -> None:
         forget_runs(store, ForgetSelection(source="nobody"), person("ann"))
     with pytest.raises(UsageError, match="say which runs"):
         ForgetSelection()
+
+
+def test_kept_prompts_and_replies_can_go_while_their_costs_stay(store: Store) -> None:
+    exchange = StoredExchange("d", "reflect", "t1", "m", "p", "the request", "the reply", "stop", 10, 5, 0.25)
+    with store.writing("test"):
+        store.keep(exchange)
+        assert forget_calls(store) == 1
+    (left,) = store.calls()
+    assert (left.request, left.reply, left.cost_usd) == (None, None, 0.25)
+    assert b"the reply" not in Path(store.where).read_bytes()

@@ -236,3 +236,15 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     command = f"{sys.executable} -m contramem contrast {EXAMPLES / 'runs'} --json | head -c 10"
     finished = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "Traceback" not in finished.stderr
+
+
+def test_what_is_lost_is_named_and_ends_with_exit_code_1_only_under_strict(tmp_path: Path) -> None:
+    whole = (EXAMPLES / "runs" / "bfcl.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "runs.jsonl").write_bytes(b"".join(whole[:3]) + whole[3][:200])
+    lenient = contramem("traces", tmp_path)
+    assert lenient.exit_code == 0 and "runs.jsonl" in lenient.stderr
+    with pytest.raises(ContramemError, match="1 problem in what was read, and --strict allows none"):
+        contramem("traces", tmp_path, "--strict")
+    with pytest.raises(ContramemError, match="--strict allows none"):
+        contramem("build", tmp_path, "--bank", tmp_path / "bank.db", "--strict")
+    assert not (tmp_path / "bank.db").exists()

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from contramem.errors import TraceError
 from contramem.traces import files
 from contramem.traces.files import TraceFile, decode, is_archive, number, unpack, zstd
+from contramem.traces.read import read_traces
 
 LINES = b'{"n": 1}\n\n{"n": 2}\n'
 PACK: dict[str, Callable[[bytes], bytes]] = {
@@ -320,14 +321,15 @@ def test_links_in_a_zip_are_refused(tmp_path: Path) -> None:
     ("limit", "value"), [("MAX_FILE_BYTES", 1000), ("MAX_ARCHIVE_BYTES", 1500), ("MAX_ARCHIVE_MEMBERS", 1)]
 )
 @pytest.mark.parametrize("pack", [tar_of, zip_of])
-def test_bombs_are_refused(
+def test_of_a_bomb_only_what_fits_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, pack: Callable[[dict[str, bytes]], bytes]
 ) -> None:
     size = 5000 if limit == "MAX_FILE_BYTES" else 900
     monkeypatch.setattr(files, limit, value)
     path = write(tmp_path / ("a.zip" if pack is zip_of else "a.tar"), pack({"a": b"0" * size, "b": b"0" * size}))
-    with pytest.raises(TraceError, match="more than is reasonable"):
-        names_in(path)
+    unpacked, refused = names_in(path)
+    assert len(unpacked) <= 1
+    assert "more than is reasonable" in refused[-1]
 
 
 @pytest.mark.parametrize("ending", [*(f".tar{ending}" for ending in PACK), ".zip"])
@@ -360,3 +362,26 @@ def test_a_member_that_cannot_be_written_is_named_and_the_others_are_read(tmp_pa
     with files.unpack(archive) as (root, refused):
         assert sorted(path.name for path in root.iterdir()) == ["a", "z.json"]
     assert len(refused) == 2 and all("cannot be written" in what for what in refused)
+
+
+def test_an_archive_that_unpacks_to_many_times_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "ALWAYS_UNPACKED_ARCHIVE_BYTES", 1000)
+    path = write(tmp_path / "a.zip", zip_of({"a": b"0" * 900, "bomb": b"0" * 10_000_000}))
+    assert names_in(path)[0] == ["a"]
+
+
+def test_archives_in_archives_end_somewhere(tmp_path: Path) -> None:
+    content = zip_of({"run.json": b"{}"})
+    for depth in range(5):
+        content = zip_of({f"{depth}.zip": content})
+    reading = read_traces([write(tmp_path / "a.zip", content)])
+    assert list(reading) == []
+    assert ["is an archive in 3 others" in problem.what for problem in reading.problems] == [True]
+
+
+def test_a_named_file_whose_lines_cannot_be_read_says_why(tmp_path: Path) -> None:
+    reading = read_traces([write(tmp_path / "a.jsonl", b'{"messages": ' + b'{"a":' * 5000)])
+    assert list(reading) == []
+    assert "holds no line that can be read" in reading.problems[0].what

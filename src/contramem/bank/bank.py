@@ -40,6 +40,10 @@ class BankEntry(Strict):
     def served(self) -> bool:
         return self.status in ("active", "pinned")
 
+    def has_quorum(self, least: int) -> bool:
+        """Do runs of at least so many sources show it? What a person has read and let stand needs none."""
+        return self.reviewed or self.status == "pinned" or len(self.support.sources) >= least
+
     def rewrite(
         self, text: SkillDelta | FunctionCard, support: CardSupport, rule: StoredRule | None = None
     ) -> BankEntry:
@@ -130,6 +134,10 @@ class Bank:
             return self
         good = GRADES[: GRADES.index(lowest) + 1]
         return Bank({name: entry for name, entry in self.entries.items() if entry.support.grade in (None, *good)})
+
+    def of_sources(self, least: int) -> Bank:
+        """The bank without cards that runs of fewer sources show."""
+        return Bank({name: entry for name, entry in self.entries.items() if entry.has_quorum(least)})
 
     def combine_support(self, card_ids: Iterable[str]) -> CardSupport:
         """What these cards rest on, taken together."""

@@ -127,6 +127,11 @@ def forget_runs(
     return Erasure(len(runs), tuple(sorted(cards)), len(decisions), calls, size, needles, left, rebuilt)
 
 
+def forget_calls(store: Store) -> int:
+    """Erase all kept prompts and replies of models, leaving what they cost. How many calls those were."""
+    return store.erase(lambda connection: int(connection.exec_driver_sql(_DROP_TEXTS).rowcount))
+
+
 def search_store(store: Store, needles: Iterable[str]) -> tuple[int, tuple[str, ...]]:
     """(bytes searched, places where one of `needles` stands). Of SQLite the file itself, free pages included."""
     wanted = sorted(needles)

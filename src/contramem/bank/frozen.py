@@ -57,6 +57,8 @@ class FrozenFunction(FunctionCard):
     kind: Literal["function"] = "function"
     request_words: Names = ()
     """Words of requests that were solved with the function: it is found by them too. No agent is shown them."""
+    single_source: bool = False
+    """Runs of one agent alone show what it says: agents are told so."""
 
 
 class FrozenSkill(SkillCard):
@@ -71,6 +73,8 @@ class FrozenSkill(SkillCard):
     """What passing runs called, for small models: one list for each write that it ends in."""
     scope: Scope | None = None
     grade: Grade | None = None
+    single_source: bool = False
+    """Runs of one agent alone show the rule: agents are told so."""
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
 
@@ -172,7 +176,7 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
     """A held card as a line keeps it: support only of the guards that the card still has."""
     fields = {name: getattr(entry.card, name) for name in type(entry.card).model_fields}
     if isinstance(entry.card, FunctionCard):
-        return FrozenFunction(**fields, request_words=entry.support.request_words)
+        return FrozenFunction(**fields, request_words=entry.support.request_words, single_source=_is_single(entry))
     support = entry.support
     guard_counts = {guard: counts for guard, counts in support.guard_counts.items() if guard in entry.card.guards}
     return FrozenSkill(
@@ -182,8 +186,14 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
         call_lists=support.call_lists,
         scope=support.scope,
         grade=support.grade,
+        single_source=_is_single(entry),
         support=guard_counts,
     )
+
+
+def _is_single(entry: BankEntry) -> bool:
+    """A person who has read the card vouches for it."""
+    return len(entry.support.sources) == 1 and not entry.reviewed
 
 
 def frozen_line(card: FrozenCard) -> bytes:
@@ -191,6 +201,8 @@ def frozen_line(card: FrozenCard) -> bytes:
     first = {"card_id": fields.pop("card_id"), "kind": fields.pop("kind")}
     if isinstance(card, FrozenFunction) and not card.request_words:
         del fields["request_words"]  # versions that do not know them can read the line
+    if not card.single_source:
+        del fields["single_source"]
     return msgspec.json.encode(first | fields) + b"\n"
 
 

@@ -13,9 +13,12 @@ from contramem.bank.bank import BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.difference import BankDifference, FieldDifference, field_differences
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
+from contramem.bank.provenance import trace_sentences
 from contramem.bank.render import card_panel, visible
 
 RUNS_SHOWN = 12
+SENTENCE_SHOWN = 60
+SOURCES_SHOWN = 3
 
 
 def card_story(entry: BankEntry, entries: Sequence[LedgerEntry]) -> RenderableType:
@@ -25,6 +28,7 @@ def card_story(entry: BankEntry, entries: Sequence[LedgerEntry]) -> RenderableTy
     if runs:
         parts += ["", _runs_table(runs)]
     if entries:
+        parts += ["", Text("Where each sentence comes from", style="bold"), _sentences_table(entry, entries)]
         parts += ["", Text("Decisions that shaped it", style="bold"), decisions_table(entries, entry.card.card_id)]
     return Group(*parts)
 
@@ -50,6 +54,17 @@ def _runs_table(runs: Sequence[RunRef]) -> Group:
         table.add_row(Text(visible(run.task)), Text(visible(run.source)), outcome, events, Text(visible(run.origin)))
     more = [Text(f"and {len(runs) - RUNS_SHOWN} more (--json lists all)")] if len(runs) > RUNS_SHOWN else []
     return Group(Text("Runs that taught it", style="bold"), table, *more)
+
+
+def _sentences_table(entry: BankEntry, entries: Sequence[LedgerEntry]) -> Table:
+    table = Table("sentence", "decision", "tasks", "sources", box=None, pad_edge=False, header_style="dim")
+    for sentence in trace_sentences(entry, entries):
+        shown = sentence.text if len(sentence.text) <= SENTENCE_SHOWN else f"{sentence.text[:SENTENCE_SHOWN]}…"
+        sources = ", ".join(sentence.sources) if len(sentence.sources) <= SOURCES_SHOWN else str(len(sentence.sources))
+        table.add_row(
+            Text(visible(shown)), str(sentence.decision or ""), str(len(sentence.tasks)), Text(visible(sources))
+        )
+    return table
 
 
 def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) -> Table:

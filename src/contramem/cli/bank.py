@@ -17,6 +17,7 @@ from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
 from contramem.bank.imported import find_base, import_edits
 from contramem.bank.ledger import Decision, LedgerEntry
 from contramem.bank.locate import kind_of, load_bank, store_only, without_password
+from contramem.bank.provenance import trace_sentences
 from contramem.bank.render import card_markdown, visible
 from contramem.bank.summary import BankSummary, summarize
 from contramem.bank.support import GRADES, Grade
@@ -89,7 +90,8 @@ def card(where: str, card_id: str, markdown: bool, as_json: bool) -> None:
     entries = _ledger(where, entry.card.card_id)
     if as_json:
         decisions = [story.entry_json(entry) for entry in entries]
-        _print({**entry.model_dump(mode="json"), "decisions": decisions})
+        sentences = [sentence._asdict() for sentence in trace_sentences(entry, entries)]
+        _print({**entry.model_dump(mode="json"), "sentences": sentences, "decisions": decisions})
     elif markdown:
         click.echo(card_markdown(entry.card), nl=False)
     else:
@@ -142,17 +144,23 @@ def diff(left: str, right: str, as_json: bool) -> None:
     metavar="ABILITY PROFILE",
     help="Another profile for the tasks of an ability, such as: time time. Repeatable.",
 )
+@click.option("--min-sources", type=click.IntRange(1), default=1, metavar="N",
+              help="Only cards that runs of at least N sources show, or that a person has reviewed.")  # fmt: skip
 @as_json
 def freeze(
     where: str,
     out: Path,
     profile: str,
     grade: Grade | None,
+    min_sources: int,
     ability_profiles: tuple[tuple[str, str], ...],
     as_json: bool,
 ) -> None:
     """Write the active cards to one file that agents load and pull requests can show."""
-    header = write_frozen(out, _load(store_only(where))[0].of_grade(grade), profile, dict(ability_profiles))
+    chosen = _load(store_only(where))[0].of_grade(grade)
+    if min_sources > 1:
+        chosen = chosen.of_sources(min_sources)
+    header = write_frozen(out, chosen, profile, dict(ability_profiles))
     skills = sum(header.skills.values())
     line = f"{out}: {header.functions} function cards and {skills} skill cards, sha256 {header.content_sha256[:12]}"
     _print({"out": str(out), **header.model_dump()} if as_json else line)

@@ -12,7 +12,7 @@ import click
 
 from contramem.bank import acts
 from contramem.bank.check import StoreCheck, check_store, repair_store
-from contramem.bank.forget import Erasure, ForgetSelection, RebuiltBank, forget_runs, search_files
+from contramem.bank.forget import Erasure, ForgetSelection, RebuiltBank, forget_calls, forget_runs, search_files
 from contramem.bank.locate import is_url, store_only
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
@@ -83,6 +83,7 @@ def _list(items: tuple[int, ...] | tuple[str, ...]) -> str:
 @click.option("--source", metavar="S", help="Forget the runs of this model or agent.")
 @click.option("--task", metavar="ID", help="Forget the runs of this task: its id or its key.")
 @click.option("--run", metavar="N", help="Forget this trial only.")
+@click.option("--calls", is_flag=True, help="Only erase all kept prompts and replies of models; their costs stay.")
 @click.option("--runs", "paths", multiple=True, metavar="PATH", type=click.Path(path_type=Path),
               help="Runs that the bank was built from: cards are built again from those that are left.")  # fmt: skip
 @click.option("--serve", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
@@ -98,6 +99,7 @@ def forget(
     source: str | None,
     task: str | None,
     run: str | None,
+    calls: bool,
     paths: tuple[Path, ...],
     serve: Path | None,
     searched: tuple[Path, ...],
@@ -114,6 +116,9 @@ def forget(
     """
     from contramem.bank.store import open_store
 
+    if calls:
+        _forget_calls(where, yes)
+        return
     selection = ForgetSelection(source, task, run)
     if not yes:
         click.confirm(f"Erase what these runs taught from {where}? This cannot be undone.", abort=True, err=True)
@@ -124,6 +129,18 @@ def forget(
     print_json(_erasure_json(erased)) if as_json else click.echo(_describe_erasure(erased, bool(paths)))
     if erased.left:
         raise SystemExit(1)
+
+
+def _forget_calls(where: str, yes: bool) -> None:
+    from contramem.bank.store import open_store
+
+    if not yes:
+        click.confirm(
+            f"Erase all kept prompts and replies from {where}? A resumed build pays again.", abort=True, err=True
+        )
+    with open_store(store_only(where)) as store, store.writing("bank forget"):
+        erased = forget_calls(store)
+    click.echo(f"The prompts and replies of {erased} calls are gone; their costs are kept.")
 
 
 def _rebuild(selection: ForgetSelection, paths: tuple[Path, ...], options: ReadOptions) -> RebuiltBank:

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
+from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.bank.support import GRADES, Grade
 from contramem.build.agent.rounds import AgentPlan
@@ -62,6 +63,13 @@ from contramem.validate.validator import Validator
     help="The lowest grade at which a rule is kept: enforced (a tool refuses otherwise), proven (more than chance "
     "explains) or observed (nothing speaks against it).",
 )
+@click.option(
+    "--min-sources",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="Serve only cards that runs of at least N sources show; others are kept muted until they do.",
+)
 @click.option("--no-reassess", is_flag=True, help="Keep cards as curation left them, without a check on all runs.")
 @click.option("--append-only", is_flag=True, help="Add every delta as its own card, with no curation (a baseline).")
 @click.option(
@@ -94,6 +102,7 @@ def build(
     rollouts: int | None,
     append_only: bool,
     grade: Grade,
+    min_sources: int,
     no_reassess: bool,
     deltas_from: str | None,
     author: str | None,
@@ -107,7 +116,7 @@ def build(
 
     Without --model this needs no key and no network.
     """
-    choice = Choice(sources, only, rollouts, append_only, not no_reassess, max_tasks)
+    choice = Choice(sources, only, rollouts, append_only, not no_reassess, max_tasks, min_sources)
     _check(choice, where, deltas_from)
     if author == "agent":
         if append_only or deltas_from is not None or only == "functions":
@@ -137,6 +146,7 @@ class Choice(NamedTuple):
     append_only: bool
     reassesses: bool
     max_tasks: int = MAX_TASKS
+    min_sources: int = 1
 
 
 def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
@@ -207,7 +217,7 @@ def _build_by_rules(
                 on_progress=runs.tell,
                 engine=runs.engine,
             )
-            bank = store.bank()
+            bank = hold_to_quorum(store, choice.min_sources)
     if as_json:
         print_json(_as_json(report, bank, runs.selection))
     else:
@@ -235,7 +245,7 @@ def _build_by_model(
             return
         with open_store(where, create=True) as store:
             account = build_model.run(plan, store, model, by_model, checks)
-            bank = store.bank()
+            bank = hold_to_quorum(store, choice.min_sources)
     _show_built(account, bank, runs.selection, where, by_model, as_json)
 
 
@@ -293,7 +303,7 @@ def _build_by_agent(
                     functions = rules.functions
                 account = build_agent.run(plan, store, model, by_model)
                 account.build.report.functions.update(functions)
-                bank = store.bank()
+                bank = hold_to_quorum(store, choice.min_sources)
     _show_built(account, bank, selection, where, by_model, as_json)
 
 

@@ -22,6 +22,7 @@ from contramem.errors import UsageError
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
 from contramem.traces.task_key import TaskKey
+from contramem.whole_file import make_private
 
 
 @click.command()
@@ -71,7 +72,9 @@ def _console(html: Path | None) -> Iterator[Console]:
     yield console
     page = console.export_html(inline_styles=True)
     try:
-        html.write_text(page.replace("<head>", "<head><title>contramem contrast</title>", 1), encoding="utf-8")
+        make_private(html).write_text(
+            page.replace("<head>", "<head><title>contramem contrast</title>", 1), encoding="utf-8"
+        )
     except OSError as error:
         raise UsageError(f"{html}: cannot be written ({error.strerror}).") from None
     click.echo(f"{html} is written.")

@@ -52,7 +52,7 @@ def foresight(
 def _pool(paths: tuple[Path, ...], options: ReadOptions) -> Pool:
     with reading(paths, options) as runs:
         pool = Pool(runs)
-    complain(runs.problems, runs.problem_count)
+    complain(runs.problems, runs.problem_count, strict=options.strict)
     if not len(pool):
         raise nothing_read_error(runs.problems, runs.ignored)
     return pool

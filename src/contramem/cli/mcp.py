@@ -12,9 +12,12 @@ from contramem.errors import UsageError
 @click.option("--profile", metavar="P", help="Retrieval profile; by default the one stored in the bank.")
 @click.option("--log", metavar="FILE", help="Append what is shown to this inject log.")
 @click.option("--record", metavar="FILE", help="Record runs in this file, as traces that `contramem build` reads.")
+@click.option("--redact", is_flag=True, help="With --record: write no values of tasks, arguments and results.")
 @click.option("--author", "runs", metavar="RUNS", help="Serve the instruments of an author over RUNS instead.")
 @click.option("--by", default="agent", show_default=True, metavar="NAME", help="With --author: who proposes.")
-def mcp(bank: str, profile: str | None, log: str | None, record: str | None, runs: str | None, by: str) -> None:
+def mcp(
+    bank: str, profile: str | None, log: str | None, record: str | None, redact: bool, runs: str | None, by: str
+) -> None:
     """Serve BANK to an MCP client over standard input and output: guidance for a task, cards of functions.
 
     With --author, serve the instruments to learn from RUNS and to propose cards to BANK, which has to be a store.
@@ -28,6 +31,8 @@ def mcp(bank: str, profile: str | None, log: str | None, record: str | None, run
     except ImportError as error:
         raise UsageError("the MCP server needs the mcp package: pip install 'contramem[mcp]'.") from error
     from contramem.inject.loaded_bank import bank_at
+    from contramem.inject.recording import RunRecording
     from contramem.inject.run import Memory
 
-    return server(Memory(bank_at(bank), log=log, record=record), profile).run()
+    recording = RunRecording(record, redact=redact) if record else None
+    return server(Memory(bank_at(bank), log=log, record=recording), profile).run()

@@ -78,7 +78,7 @@ def monitor(
     wanted = RunFilter(task, source, run, failed)
     with reading(paths, options) as runs:
         read = [(run, wanted.takes(run)) for run in runs]
-    complain(runs.problems, runs.problem_count)
+    complain(runs.problems, runs.problem_count, strict=options.strict)
     if not read:
         raise nothing_read_error(runs.problems, runs.ignored)
     chosen = [run for run, is_wanted in read if is_wanted]

@@ -46,6 +46,7 @@ _OPTIONS = (
         metavar="FILE",
         help="TOML file: which functions read, which write.",
     ),
+    click.option("--strict", is_flag=True, help="End with exit code 1 if a file or a run cannot be read."),
 )
 
 
@@ -73,6 +74,7 @@ def how_to_read(command: Command) -> Command:
         app: str | None,
         ability: str | None,
         effects: Path | None,
+        strict: bool,
         **rest: Any,
     ) -> Any:
         options = ReadOptions(
@@ -82,6 +84,7 @@ def how_to_read(command: Command) -> Command:
             app=app,
             ability=ability,
             effects=read_effects(effects) if effects else {},
+            strict=strict,
         )
         return command(options=options, **rest)
 
@@ -138,7 +141,7 @@ def read_pool(
                 pool.add(run, is_sanitized=True)
                 if tools is not None:
                     descriptions.add(run)
-        complain(runs.problems, runs.problem_count, nothing_read=not len(pool))
+        complain(runs.problems, runs.problem_count, nothing_read=not len(pool), strict=options.strict)
         if tools is not None:
             tools.update(descriptions.by_function())
             report_disputed(descriptions.disputed())
@@ -162,15 +165,23 @@ def select_sources(runs: TraceReading, sources: str | None, option: str = "--sou
         raise UsageError(f"{option}: there are no runs by {named}. The sources here are {names}.")
 
 
-def complain(problems: list[Problem], count: int, *, nothing_read: bool = False) -> None:
+def complain(problems: list[Problem], count: int, *, nothing_read: bool = False, strict: bool = False) -> None:
     """Say on stderr what could not be read; the first ones in full. A lone problem that left nothing to work on is said
-    once, in the line that the command ends with."""
+    once, in the line that the command ends with. With `strict`, a problem ends the command."""
     if nothing_read and count == 1:
         return
     for problem in problems[:SHOWN_PROBLEMS]:
         click.secho(str(problem), err=True, fg="yellow")
     if count > SHOWN_PROBLEMS:
         click.secho(f"... and {count - SHOWN_PROBLEMS} more; --json lists them.", err=True, fg="yellow")
+    if strict:
+        refuse_problems(count)
+
+
+def refuse_problems(count: int) -> None:
+    """End the command if something could not be read."""
+    if count:
+        raise UsageError(f"{plural(count, 'problem')} in what was read, and --strict allows none.")
 
 
 def report_disputed(functions: tuple[str, ...]) -> None:

@@ -22,6 +22,7 @@ from contramem.cli.reading import (
     plural,
     reading,
     reading_options,
+    refuse_problems,
 )
 from contramem.errors import UsageError
 from contramem.traces.discover import discover_sessions
@@ -57,6 +58,8 @@ def traces(paths: tuple[Path, ...], options: ReadOptions, discover: bool, rule: 
         raise nothing_read_error(summary.problems, summary.ignored)
     if not as_json:
         _show(summary)
+    if options.strict:
+        refuse_problems(summary.problem_count)
 
 
 def _discover(as_json: bool) -> None:
@@ -171,5 +174,5 @@ def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:
 
     with reading(paths, options) as runs:
         write_traces(counting(runs), out)
-    complain(runs.problems, runs.problem_count)
+    complain(runs.problems, runs.problem_count, strict=options.strict)
     click.echo(f"{plural(written, 'run')} written to {out}.")

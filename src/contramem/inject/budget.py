@@ -62,9 +62,13 @@ def text_of(card: Card) -> CardText:
 
 def _write(card: Card) -> str:
     if isinstance(card, FunctionCard):
-        return render("inject/prompts/function_card.jinja", card=in_lines(card.model_dump())).text
+        return render(
+            "inject/prompts/function_card.jinja", card=in_lines({"single_source": False} | card.model_dump())
+        ).text
     shown = [(field, field.texts(card)) for field in SKILL_FIELDS if field.guidance]
     fields = [(field.guidance, _join(field, texts)) for field, texts in shown if texts]
+    if getattr(card, "single_source", False):
+        fields.append(("Seen", "in runs of one agent only"))
     return render("inject/prompts/skill_card.jinja", title=in_lines(card.title), fields=fields).text
 
 

@@ -43,13 +43,15 @@ class RunRecording:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """`source` names the agent in the traces. With `redact`, no value of a task, an argument or a result is
-        written: each becomes a mark that is the same for equal values of one run and tells nothing else."""
+        written: each becomes a mark that is the same for equal values of one run and, made with a key that is kept
+        nowhere, tells nothing else. Requests are named by a digest, so that runs of one task stay together."""
         if not source:
             raise UsageError("source names the agent that is recorded; it cannot be empty.")
         self.path, self.source, self.redact = Path(path), source, redact
         self._max_bytes, self._clock = max_bytes, clock
         self._lock = Lock()
         self._failing = False
+        self._key = os.urandom(32)
 
     def start(
         self, run_id: str, task: str, *, task_id: str | None, ability: str | None, bank: str, guided: bool
@@ -68,7 +70,7 @@ class RunRecording:
         fields = msgspec.to_builtins(event)
         fields.pop("position", None)
         if self.redact:
-            fields = _redact_event(fields, run_id)
+            fields = _redact_event(fields, run_id, self._key)
         self._append(run_id, "event", {"event": fields})
 
     def finish(self, run_id: str, outcome: Outcome) -> None:
@@ -121,8 +123,8 @@ def _cut(value: Any, limit: int) -> Any:
     return value
 
 
-def _redact_event(fields: dict[str, Any], run_id: str) -> dict[str, Any]:
-    key = hashlib.sha256(b"contramem\0" + run_id.encode("utf-8", "surrogatepass")).digest()
+def _redact_event(fields: dict[str, Any], run_id: str, secret: bytes) -> dict[str, Any]:
+    key = hashlib.sha256(secret + run_id.encode("utf-8", "surrogatepass")).digest()
     hidden = {name: _redact(fields[name], key) for name in ("text", "arguments") if fields.get(name)}
     result = fields.get("result")
     if isinstance(result, dict):

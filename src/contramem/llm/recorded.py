@@ -9,6 +9,7 @@ from threading import Lock
 
 from contramem.errors import ModelError, UsageError
 from contramem.llm.request import Model, ModelReply, Request
+from contramem.whole_file import make_private
 
 FORMAT = "contramem-exchanges"
 VERSION = 1
@@ -30,7 +31,7 @@ class RecordedModel:
         elif live is not None:
             self.name = live.name
             header = {"format": FORMAT, "version": VERSION, "model": live.name}
-            path.write_text(json.dumps(header) + "\n", encoding="utf-8")
+            make_private(path).write_text(json.dumps(header) + "\n", encoding="utf-8")
         else:
             raise UsageError(f"{path}: there are no recorded exchanges here.")
         if live is not None and live.name != self.name:

@@ -15,6 +15,7 @@ import msgspec
 from contramem.errors import UsageError
 from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Event
+from contramem.whole_file import make_private
 
 Step: TypeAlias = Literal["before_call", "before_final", "observe", "finish"]
 MAX_IN_MEMORY = 4_000
@@ -35,7 +36,7 @@ class LiveRuns:
         self._memory_at = memory_at
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._lock = Lock()
-        self._journal = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._journal = sqlite3.connect(make_private(path), check_same_thread=False, isolation_level=None)
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):  # a killed process loses nothing
             self._journal.execute(f"PRAGMA {pragma}")
         self._journal.executescript(_SCHEMA)

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
+from contramem.whole_file import make_private
+
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _log = logging.getLogger("contramem.server")
 
@@ -65,7 +67,7 @@ def audit(path: Path | None, who: str, project: str, what: str, decision: int) -
     if path is None:
         return
     line = {"time": _now(), "by": who, "project": project, "what": what, "decision": decision}
-    with path.open("a", encoding="utf-8") as file:
+    with make_private(path).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 

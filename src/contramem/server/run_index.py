@@ -21,6 +21,7 @@ from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import content_digest
 from contramem.traces.secrets import mask_secrets
 from contramem.traces.trajectory import Trajectory
+from contramem.whole_file import make_private
 
 VOCABULARY_TASKS = 500
 """Tasks that closed vocabularies are learned from. More would only make the first page slower."""
@@ -138,7 +139,7 @@ class RunIndex:
     """Runs by task. Threads may share it."""
 
     def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._connection = sqlite3.connect(make_private(path), check_same_thread=False, isolation_level=None)
         for pragma in ("journal_mode=WAL", "synchronous=OFF", "cache_size=-8000"):  # it can always be made again
             self._connection.execute(f"PRAGMA {pragma}")
         self._connection.executescript(_SCHEMA)

@@ -95,7 +95,7 @@ class TrialLog:
             at=at,
         )
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(handle, msgspec.json.encode(entry) + b"\n")
         finally:

@@ -41,7 +41,11 @@ MAX_RATIO = 200
 ALWAYS_UNPACKED_BYTES = 64 << 20
 _BLOCK = 1 << 20
 MAX_ARCHIVE_BYTES = 64 << 30
+ALWAYS_UNPACKED_ARCHIVE_BYTES = 512 << 20
+"""What an archive may unpack to whatever its size; beyond it `MAX_RATIO` holds. Archives of runs reach 50."""
 MAX_ARCHIVE_MEMBERS = 1_000_000
+MAX_ARCHIVE_DEPTH = 3
+"""Archives in archives: a zip can hold itself."""
 
 _decode = msgspec.json.Decoder().decode
 
@@ -288,7 +292,7 @@ def unpack(path: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def _unpack_tar(path: Path, root: Path) -> Iterator[str]:
-    budget = _Budget()
+    budget = _Budget(path)
     with _open_tar(path) as archive:
         for member in archive:
             if member.isdir():
@@ -297,8 +301,10 @@ def _unpack_tar(path: Path, root: Path) -> Iterator[str]:
                 yield f"{member.name!r} is a link or device, and was left out"
             elif (target := _inside(root, member.name)) is None:
                 yield f"{member.name!r} points outside the archive, and was left out"
+            elif not budget.spend(member.size):
+                yield budget.refuse(member.name)
+                return
             else:
-                budget.spend(member.size)
                 stream = archive.extractfile(member)
                 assert stream is not None, "extractfile gives a stream for every regular file"
                 if why := _try_to_write(target, stream, member.size):
@@ -321,7 +327,7 @@ def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
 
 
 def _unpack_zip(path: Path, root: Path) -> Iterator[str]:
-    budget = _Budget()
+    budget = _Budget(path)
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             if info.is_dir():
@@ -332,7 +338,9 @@ def _unpack_zip(path: Path, root: Path) -> Iterator[str]:
             if (target := _inside(root, info.filename)) is None:
                 yield f"{info.filename!r} points outside the archive, and was left out"
                 continue
-            budget.spend(info.file_size)
+            if not budget.spend(info.file_size):
+                yield budget.refuse(info.filename)
+                return
             try:
                 with archive.open(info) as stream:
                     why = _try_to_write(target, stream, info.file_size)
@@ -344,15 +352,23 @@ def _unpack_zip(path: Path, root: Path) -> Iterator[str]:
 
 
 class _Budget:
-    def __init__(self) -> None:
-        self.bytes = MAX_ARCHIVE_BYTES
-        self.members = MAX_ARCHIVE_MEMBERS
+    """How much an archive may still unpack to."""
 
-    def spend(self, size: int) -> None:
-        self.bytes -= size
-        self.members -= 1
-        if size > MAX_FILE_BYTES or self.bytes < 0 or self.members < 0:
-            raise TraceError("unpacks to more than is reasonable for traces", "Unpack it yourself and pass the folder.")
+    def __init__(self, path: Path) -> None:
+        by_ratio = max(ALWAYS_UNPACKED_ARCHIVE_BYTES, MAX_RATIO * path.stat().st_size)
+        self._limit = self._bytes = min(MAX_ARCHIVE_BYTES, by_ratio)
+        self._members = MAX_ARCHIVE_MEMBERS
+
+    def spend(self, size: int) -> bool:
+        """Is there room for a member of this size?"""
+        self._bytes -= size
+        self._members -= 1
+        return size <= MAX_FILE_BYTES and self._bytes >= 0 and self._members >= 0
+
+    def refuse(self, name: str) -> str:
+        """A word about the first member that there is no room for."""
+        most = f"{self._limit >> 20:,} MiB and {MAX_ARCHIVE_MEMBERS:,} files"
+        return f"unpacks to more than is reasonable for its size ({most}); {name!r} and what follows was left out"
 
 
 def _inside(root: Path, name: str) -> Path | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from contramem.errors import TraceError, UsageError, nearest
-from contramem.traces.files import TraceFile, is_archive, unpack
+from contramem.traces.files import MAX_ARCHIVE_DEPTH, TraceFile, is_archive, unpack
 from contramem.traces.locations import apply_locations
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
@@ -114,10 +114,10 @@ class TraceReading:
                 self._report(Problem(here, f"cannot be listed ({error.strerror})", "Is it readable by you?"))
         return sorted(files)
 
-    def _file_or_archive(self, path: Path, file: TraceFile, named: bool) -> Iterator[Trajectory]:
+    def _file_or_archive(self, path: Path, file: TraceFile, named: bool, depth: int = 0) -> Iterator[Trajectory]:
         try:
             if is_archive(path):
-                yield from self._in_archive(path)
+                yield from self._in_archive(path, file.origin, depth + 1)
             else:
                 yield from self._in_file(file, named)
         except TraceError as error:
@@ -126,22 +126,24 @@ class TraceReading:
             self._done += 1
             self._on_file(self._done, self._files)
 
-    def _in_archive(self, path: Path) -> Iterator[Trajectory]:
+    def _in_archive(self, path: Path, name: str, depth: int) -> Iterator[Trajectory]:
+        if depth > MAX_ARCHIVE_DEPTH:
+            raise TraceError(f"is an archive in {MAX_ARCHIVE_DEPTH} others", "Unpack it yourself and pass the folder.")
         with unpack(path) as (root, refused):
             for what in refused:
-                self._report(Problem(str(path), what))
+                self._report(Problem(name, what))
             members = self._files_in(root)
             self._files += len(members)
             for member in map(Path, members):
-                origin = f"{path}!{member.relative_to(root).as_posix()}"
-                yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False)
+                origin = f"{name}!{member.relative_to(root).as_posix()}"
+                yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False, depth=depth)
 
     def _in_file(self, file: TraceFile, named: bool) -> Iterator[Trajectory]:
         reader = self._reader(file)
         if reader is None:
+            if problem := _describe_damage(file):
+                raise problem
             if not named:
-                if problem := _describe_damage(file):
-                    raise problem
                 self.ignored += 1
                 if len(self.ignored_files) < KEPT_PROBLEMS:
                     self.ignored_files.append(file.origin)

@@ -51,6 +51,8 @@ class ReadOptions:
     effects: Mapping[str, Effect] = field(default_factory=dict)
     rule: str | None = None
     """How sessions without a verdict are judged (session_rules.py)."""
+    strict: bool = False
+    """Is it an error when a file or a run cannot be read? Commands that read look at it."""
     _namings: dict[Any, Naming] = field(default_factory=dict, repr=False, compare=False)
 
     @property

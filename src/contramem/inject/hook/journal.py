@@ -7,6 +7,7 @@ So each of them first catches up on what the others were told, answers, and adds
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -95,7 +96,7 @@ def _shorten(event: HookEvent) -> dict[str, Any]:
 @contextmanager
 def _open_locked(path: Path) -> Iterator[IO[bytes]]:
     """The file, while no other process has it; after `LOCK_S` in any case: a process that hangs must not stop all."""
-    with path.open("a+b") as file:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "a+b") as file:
         until = monotonic() + LOCK_S
         while not _lock(file) and monotonic() < until:
             sleep(0.01)
