@@ -137,11 +137,11 @@ class Sightings:
             if key is not None and is_plain(str(value)):
                 self._plain.add(key)
             return
-        if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
-            return  # plain words in a result tell on nobody, and are too common in prose to replace
-        if kind in _MAY_BE_PLAIN and is_plain(str(value)):
+        if key is not None and kind in _MAY_BE_PLAIN and is_plain(str(value)):
             self._plain.add(key)
             return
+        if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
+            return  # plain words in a result tell on nobody, and are too common in prose to replace
         if role:
             self._fields.add(key)
         self._note(key, kind, str(value))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import msgspec
 
+from contramem.build.model.choices import compare_choices, compare_numbers
 from contramem.contrast.clock import durations_in
 from contramem.contrast.conventions import SharedValue
-from contramem.contrast.packet import Packet, PacketRun
+from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.quotation import quote_words
 
 MAX_TEXTS = 2
@@ -20,6 +21,9 @@ def remarks(packet: Packet) -> Iterator[str]:
     """Every line that the packet deserves."""
     yield from compare_forms(packet)
     yield from compare_texts(packet)
+    yield from compare_counts(packet)
+    yield from compare_choices(packet)
+    yield from compare_numbers(packet)
     yield from find_same_calls(packet)
     yield from (convention_text(convention) for convention in packet.conventions)
     yield from name_durations(packet)
@@ -32,7 +36,15 @@ def passes_without_a_write(packet: Packet) -> set[str]:
 
 
 def _writes(run: PacketRun) -> bool:
-    return any(step.effect == "write" and not step.error and not step.speaks for step in run.actions)
+    return any(map(_changes, run.actions))
+
+
+def _changes(step: Step) -> bool:
+    return step.effect == "write" and not step.error and not step.speaks
+
+
+def _may_change(step: Step) -> bool:
+    return _changes(step) or (step.effect == "unknown" and bool(step.function) and not step.error and not step.speaks)
 
 
 def compare_forms(packet: Packet) -> Iterator[str]:
@@ -46,6 +58,16 @@ def compare_forms(packet: Packet) -> Iterator[str]:
         if passing and failing and not passing.keys() & failing.keys() and "" not in (*passing, *failing):
             right, wrong = " or ".join(passing), " or ".join(failing)
             yield f"form of {function}.{name}: {right} in passing runs, {wrong} in failing ones"
+
+
+def compare_counts(packet: Packet) -> Iterator[str]:
+    """Writes that failing runs make more often than any passing run does, where all passing runs make as many."""
+    counts = {run.letter: Counter(step.function for step in run.actions if _may_change(step)) for run in packet.runs}
+    for function in sorted({function for counted in counts.values() for function in counted}):
+        often = {counts[run.letter][function] for run in packet.passing}
+        more = [run.letter for run in packet.failing if often and counts[run.letter][function] > max(often)]
+        if len(often) == 1 and min(often) and more:
+            yield f"times: {function} {min(often)} in every passing run, more in {' '.join(more)}"
 
 
 def find_same_calls(packet: Packet) -> Iterator[str]:

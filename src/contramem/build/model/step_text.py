@@ -13,16 +13,18 @@ from contramem.contrast.quotation import quote_if_long, quote_words
 
 MAX_CONTENT_CHARS = 400
 """Of the contents of one result."""
+MAX_SAID_CHARS = 500
+"""Of what an agent says in one message."""
 PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
 
 
 def call_text(step: Step, *, origins: bool = True) -> str:
     """What the agent did, in one line, with where each value had been seen before."""
     if not step.function:
-        return f"{step.label}: {quote_words(step.text)}"
+        return f"{step.label}: {quote_words(shorten(step.text, MAX_SAID_CHARS))}"
     if step.speaks:
         said = f"{step.label} by {step.function}" if step.label != step.function else step.function
-        return f"{said}: {quote_words(step.text)}"
+        return f"{said}: {quote_words(shorten(step.text, MAX_SAID_CHARS))}"
     given = ", ".join(
         f"{name}={_value(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
     )
@@ -46,6 +48,12 @@ def difference_text(step: Step, other: Step) -> str:
 
 
 def _value(value: object) -> str:
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(part, str) and PLACEHOLDER.fullmatch(part) for part in value)
+    ):
+        return f"[{' '.join(value)}]"  # nothing that quotes and commas would keep apart
     return quote_if_long(value if isinstance(value, str) else msgspec.json.encode(value).decode())
 
 
