@@ -66,8 +66,23 @@ def test_what_an_agent_did_wrong_is_told_as_an_answer(tmp_path: Path) -> None:
         ("propose_card", {"title": "Only a title"}),
     )
     assert all(answer.startswith("Not done: ") for answer in answers[:3])
-    assert "It has no guard" in answers[3]
+    assert "neither a guard nor a check" in answers[3]
     assert "Field required" in answers[4]
+
+
+def test_an_agent_sees_runs_side_by_side_and_the_values_behind_a_guard(tmp_path: Path) -> None:
+    runs, differences, refused = _ask(
+        tmp_path,
+        ("show_runs", {"task": "note-8"}),
+        ("explain_runs", {"function": "Office.create_note", "everything": True}),
+        ("try_guard", {"guard": NOTE_RULE, "confirm": True, "everything": True}),
+    )
+    assert "## 2 passed, 0 failed (careful, eager)" in runs
+    assert "- Office.assign_owner(note=N-8, owner=finance-lead)" in runs
+    assert "## 0 passed, 1 failed (hasty)" in runs
+    values = json.loads(differences)["differences"][0]["values"]["Office.create_note[amount]"]
+    assert values["passed"] == "80; 90; 120; 260; 300; 410; 450; 480; 520; 590; 610; 640; 700; 880; 950; 1200"
+    assert refused.startswith("Not done: what was tried on all tasks cannot be confirmed")
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,47 @@ def test_a_card_that_the_runs_bear_out_is_added_with_author_reason_and_trials(de
     assert held.support.guard_counts[NOTE_RULE].contradicted == 0
 
 
+_QUERY = "SELECT run_id, bool_or(function = 'Office.assign_owner') AS keeps FROM calls GROUP BY run_id"
+
+
+def test_a_rule_that_no_guard_states_is_checked_by_a_query(desk: Desk) -> None:
+    large = "WHERE run_id IN (SELECT run_id FROM arguments WHERE argument = 'amount' AND number > 500)"
+    check = _QUERY.replace("GROUP BY", f"{large} GROUP BY")
+    card = {name: value for name, value in CARD.items() if name != "guards"} | {"check": check}
+    assert "accepted" in desk.propose(card).output
+    with open_store(desk.store) as store:
+        (held,), (entry,) = store.bank().entries.values(), store.ledger()
+    assert held.support.grade == "observed"
+    assert "check: SELECT run_id" in entry.decision.reason
+    assert {run.passed for run in entry.decision.runs} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("check", "complaint"),
+    [
+        (_QUERY, "passing runs break it"),
+        ("SELECT run_id FROM runs", "has to select run_id and keeps"),
+        ("SELECT run_id, true AS keeps FROM calls", "group by run_id"),
+        ("SELECT run_id, 'yes' AS keeps FROM runs", "has to be true or false"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "the database can only be read"),
+    ],
+)
+def test_a_query_that_bears_nothing_out_is_refused(desk: Desk, check: str, complaint: str) -> None:
+    assert complaint in desk.propose({**CARD, "guards": [], "check": check}).output
+
+
+def test_a_card_that_nothing_can_check_goes_in_without_a_grade(desk: Desk) -> None:
+    kind = "create_note-credit-invoice"
+    result = desk.propose({**CARD, "guards": [], "kinds": [kind]})
+    assert "accepted" in result.output, result.output
+    with open_store(desk.store) as store:
+        (held,), (entry,) = store.bank().entries.values(), store.ledger()
+    assert held.support.grade is None
+    assert "nobody has counted this" in entry.decision.reason
+    assert len(held.support.request_words) == 16
+    assert "there is no kind of task 'nonsense'" in desk.propose({**CARD, "guards": [], "kinds": ["nonsense"]}).output
+
+
 def test_the_file_may_be_yaml(desk: Desk) -> None:
     file = desk.folder / "cards.yaml"
     file.write_text(f"- title: Large notes\n  when: A large note.\n  rule: Assign it.\n  guards:\n    - {NOTE_RULE}\n")
@@ -73,7 +114,7 @@ def test_the_file_may_be_yaml(desk: Desk) -> None:
         ({"guards": ["existence(Office.asign_owner)"]}, "Perhaps Office.assign_owner"),
         ({"guards": ["response(Office.create_note, Office.assign_owner)"]}, "It would hold as: response"),
         ({"guards": ["existence(Office.create_note) when Office.create_note"]}, "no failing run breaks it"),
-        ({"guards": []}, "It has no guard"),
+        ({"guards": []}, "neither a guard nor a check"),
         ({"rule": "Assign invoice INV-9008 to the finance lead."}, "core_rule holds 'INV-9008'"),
         ({"rule": "Write to ada@example.org before you assign."}, "core_rule holds an e-mail address"),
         ({"rule": "Ask Marta Quill before you assign."}, "core_rule holds 'Marta Quill'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from contramem.cli.review import by_option
 from contramem.cli.study_runs import study_runs
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG
-from contramem.study.proposal import read_proposals
+from contramem.study.proposal import Proposal, read_proposals
 from contramem.study.propose import Proposer, Reply, propose
 from contramem.study.trial_log import TrialLog
 from contramem.traces.reader import ReadOptions
@@ -49,8 +50,12 @@ def propose_command(
     the bank. Duplicates, wider and narrower cards are edited after confirmation. Every decision is in the ledger.
     """
     proposals = read_proposals(file)
-    with study_runs(paths, options) as study, open_store(where, create=True) as store:
-        author = Proposer(name, study.run_set, TrialLog(Path(log), study.run_set.digest))
+    is_asked = any(isinstance(proposal, Proposal) and proposal.check for proposal in proposals)
+    with ExitStack() as stack:
+        study = stack.enter_context(study_runs(paths, options))
+        tables = stack.enter_context(study.tables()) if is_asked else None
+        store = stack.enter_context(open_store(where, create=True))
+        author = Proposer(name, study.run_set, TrialLog(Path(log), study.run_set.digest), tables)
         replies = propose(proposals, store, author, lambda question: yes or _ask(question))
     if as_json:
         print_json([vars(reply) for reply in replies])

@@ -1,4 +1,4 @@
-"""`contramem query`, `kinds`, `try` and `explain`: look at all runs, and test what you suppose."""
+"""`contramem query`, `kinds`, `runs`, `try` and `explain`: look at all runs, and test what you suppose."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from contramem.cli.study_view import show_answer, show_explanation, show_kinds, 
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.report_json import explanation_json, trial_json
+from contramem.study.side_by_side import lay_side_by_side
 from contramem.traces.reader import ReadOptions
 
 _RUNS = click.argument("path", metavar="RUNS", type=click.Path(path_type=Path))
@@ -70,6 +71,22 @@ def kinds(path: Path, options: ReadOptions, no_cache: bool, as_json: bool) -> No
         print_json([row._asdict() for row in rows])
     else:
         show_kinds(rows, Console())
+
+
+@click.command()
+@_RUNS
+@how_to_read
+@no_cache_option
+@click.option("--task", default="", metavar="T", help="Runs of this task.")
+@click.option("--kind", default="", metavar="K", help="Runs of some tasks of this kind that passed and failed.")
+@click.option("--all", "on_all", is_flag=True, help="Of a kind, also tasks of the half that is kept back.")
+def runs(path: Path, options: ReadOptions, no_cache: bool, task: str, kind: str, on_all: bool) -> None:
+    """Show what the runs of a task did, call by call, with arguments and results as recorded.
+
+    Passing and failing runs stand side by side, runs that did the same together.
+    """
+    with study_runs((path,), options, no_cache) as study:
+        click.echo(lay_side_by_side(study.run_set, task=task, kind=kind, on_all=on_all))
 
 
 @click.command(name="try")

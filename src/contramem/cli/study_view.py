@@ -13,6 +13,7 @@ from contramem.chance import OutcomeTable
 from contramem.study.ask import ExplainReport, KindReport, TrialReport
 from contramem.study.explain import Difference
 from contramem.study.tables import QueryAnswer
+from contramem.study.values_seen import SeenValues
 
 SHOWN_RUNS = 5
 SHOWN_TASKS = 40
@@ -62,6 +63,7 @@ def show_trial(report: TrialReport, console: Console) -> None:
             console.print(Text(f"{title}: {run.name}", "dim"))
         if len(runs) > SHOWN_RUNS:
             console.print(f"[dim]... and {len(runs) - SHOWN_RUNS} more; --json lists them.[/]")
+    _show_values(report.values, console)
     if report.splits:
         console.print("A condition would sharpen it:")
         for split in report.splits:
@@ -92,11 +94,19 @@ def show_explanation(reports: Sequence[ExplainReport], console: Console) -> None
             console.print(
                 Text(f"     {_line(difference.counts)}, {difference.tasks} tasks, {_rest(difference)}", "dim")
             )
+            _show_values(report.values.get(difference.guard, {}), console)
         for difference in found.overlapping:
             console.print(Text(f"  also {difference.guard}"))
             console.print(Text(f"     {_line(difference.counts)}; these failures are explained above", "dim"))
         if not found.differences:
             console.print("[dim]  nothing that holds up[/]")
+
+
+def _show_values(values: SeenValues, console: Console) -> None:
+    for place, sides in values.items():
+        for side, seen in sides.items():
+            line = Text(f"     {place} in runs that {side}: {seen}", "dim")
+            console.print(line, overflow="ellipsis", no_wrap=True)
 
 
 def _rest(difference: Difference) -> str:

@@ -9,9 +9,11 @@ trial_log.py    how many things were tried and confirmed, so that `proven` means
 atoms.py        facts of a run that a condition can ask for; sharpen.py: the condition that makes a guard true
 candidates.py   the guards that a kind of task gives reason to try; relations.py: what is true of one argument
 explain.py      those that hold up, ranked; masks.py: sets of runs as bits, so that all of them can be counted
+side_by_side.py what the runs of a task did, call by call; values_seen.py: the values behind a guard
 task_words.py   words of requests that tell when a function is needed
 tables.py       the runs as tables for SQL
 proposal.py     a card as somebody writes it; proposal_checks.py and neighbours.py: what is held against it
+sql_check.py    a rule that no guard can state, checked by a query
 propose.py      what becomes of each proposal, in the ledger; proposal_support.py: what it rests on
 ask.py          the questions that commands and MCP tools ask
 report_json.py  reports as plain values

@@ -15,6 +15,7 @@ from contramem.study.run_set import RunSet
 from contramem.study.sharpen import Split, find_splits
 from contramem.study.trial import Trial, replay_guard, try_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
+from contramem.study.values_seen import SeenValues, list_values
 from contramem.traces.pool import Pool
 
 DEFAULT_LOG = ".contramem/trials.jsonl"
@@ -79,6 +80,8 @@ class TrialReport:
     looks: int
     """Of them, those held against the tasks that are kept back."""
     on_all: bool
+    values: SeenValues
+    """What runs had where the guard looks."""
 
     @property
     def grade(self) -> str:
@@ -116,6 +119,8 @@ def read_guard(text: str, run_set: RunSet) -> Guard:
 
 def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     """Try a guard on the open half of the tasks, or on all, and on request hold it against the half kept back."""
+    if request.confirm and request.on_all:
+        raise UsageError("what was tried on all tasks cannot be confirmed: no task is left for it. Choose one of them.")
     guard = read_guard(request.guard, run_set)
     tasks = set(run_set.kind(request.kind).tasks) if request.kind else None
     wanted = None if tasks is None else tasks.__contains__
@@ -129,7 +134,8 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
         kept_back = run_set.select(half="kept back", wanted=wanted)
         confirmation = log.confirm(try_guard(guard, kept_back, run_set), request.by, request.at)
     splits = find_splits(guard, runs, verdicts, run_set) if trial.contradicting else []
-    return TrialReport(trial, tuple(splits[:SHOWN_SPLITS]), confirmation, *log.count(), request.on_all)
+    values = list_values(guard, runs)
+    return TrialReport(trial, tuple(splits[:SHOWN_SPLITS]), confirmation, *log.count(), request.on_all, values)
 
 
 class ExplainReport(NamedTuple):
@@ -138,6 +144,8 @@ class ExplainReport(NamedTuple):
     name: str
     tasks: int
     explanation: Explanation
+    values: dict[Guard, SeenValues]
+    """What runs had where the guards of the explanation look."""
 
 
 def explain_kind(
@@ -149,7 +157,9 @@ def explain_kind(
     reports = []
     for name, tasks in _selections(run_set, kind, function):
         runs = run_set.select(half=None if on_all else "open", wanted=set(tasks).__contains__)
-        reports.append(ExplainReport(name, len({run.task for run in runs}), explain(runs, run_set, limit)))
+        found = explain(runs, run_set, limit)
+        values = {each.guard: list_values(each.guard, runs) for each in (*found.differences, *found.overlapping)}
+        reports.append(ExplainReport(name, len({run.task for run in runs}), found, values))
     return reports
 
 

@@ -19,6 +19,7 @@ from contramem.study.proposal import Proposal, parse_proposal
 from contramem.study.propose import Reply
 from contramem.study.report_json import explanation_json, trial_json
 from contramem.study.run_set import RunSet
+from contramem.study.side_by_side import lay_side_by_side
 from contramem.study.tables import SCHEMA, RunTables
 
 MAX_ROWS = 200
@@ -26,6 +27,7 @@ MAX_ROWS = 200
 MAX_LISTED = 8
 """Runs, tasks or kinds of one list; the rest is counted."""
 MAX_ANSWER_CHARS = 24_000
+MAX_EXAMPLE_CHARS = 240
 TABLES = "; ".join(f"{table}({', '.join(columns)})" for table, columns in SCHEMA.items())
 
 
@@ -56,21 +58,34 @@ class Instruments:
         return tuple(getattr(self, tool.__name__) for tool in INSTRUMENTS)
 
     def show_kinds(self) -> str:
-        """The kinds of tasks in the runs, with pass rates by source. Start here. Tasks of a kind: the table `kinds`."""
+        """The kinds of tasks in the runs, largest first, with pass rates. Start here. Tasks of a kind, and how many of
+        them are open: the table `kinds`."""
         return _answer(lambda: [_kind_json(report) for report in list_kinds(self.run_set)])
+
+    def show_runs(
+        self,
+        task: Annotated[str, Field(description="key or id of a task")] = "",
+        kind: Annotated[str, Field(description="instead: some tasks of this kind with passing and failing runs")] = "",
+        everything: Annotated[bool, Field(description="of a kind, also tasks that are kept back")] = False,
+    ) -> str:
+        """What the runs of a task did, call by call, with arguments and results: passing and failing side by side, runs
+        that did the same together. Read some of these before you suppose anything."""
+        return _answer(lambda: lay_side_by_side(self.run_set, task=task, kind=kind, on_all=everything))
 
     def explain_runs(
         self,
         kind: Annotated[str, Field(description="name of a kind; empty for all kinds")] = "",
         function: Annotated[str, Field(description="instead of a kind: all tasks in which some run calls it")] = "",
         limit: Annotated[int, Field(description="differences per kind")] = 8,
+        everything: Annotated[bool, Field(description="on all tasks, for what few tasks show")] = False,
     ) -> str:
         """What separates passing from failing runs of a kind of task, or of all tasks that use a function: ranked, each
-        as a guard to try. Counted on the open half of the tasks."""
+        as a guard to try, with the values that runs gave there. Counted on the open half of the tasks."""
+        chosen = {"kind": kind or None, "function": function or None}
         return _answer(
             lambda: [
                 explanation_json(report)
-                for report in explain_kind(self.run_set, kind=kind or None, function=function or None, limit=limit)
+                for report in explain_kind(self.run_set, **chosen, limit=limit, on_all=everything)
             ]
         )
 
@@ -84,12 +99,13 @@ class Instruments:
         guard: Annotated[str, Field(description="such as response(App.a, App.b) when App.a[amount > 500]")],
         kind: Annotated[str, Field(description="only tasks of this kind; empty for all")] = "",
         confirm: Annotated[bool, Field(description="hold it against the tasks kept back as well")] = False,
+        everything: Annotated[bool, Field(description="count on all tasks; nothing can be confirmed then")] = False,
     ) -> str:
         """Test a guard on the open half of the tasks: who kept and broke it, by outcome, and which condition would
         sharpen it. With confirm, hold it against the half kept back, once: each such look makes the next proof
         harder."""
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        request = TrialRequest(guard, kind or None, confirm, log=self.log, by=self.name, at=at)
+        request = TrialRequest(guard, kind or None, confirm, everything, log=self.log, by=self.name, at=at)
         return _answer(lambda: _trial_text(try_on(self.run_set, request)))
 
     def show_cards(self) -> str:
@@ -101,7 +117,9 @@ class Instruments:
         title: Annotated[str, Field(description="short and imperative")],
         when: Annotated[str, Field(description="the situation in which it applies")],
         rule: Annotated[str, Field(description="what to do there, with the values that are conventions of the house")],
-        guards: Annotated[list[str], Field(description="the rule as guards that were tried; at least one")],
+        guards: Annotated[list[str], Field(description="the rule as guards that were tried")] = [],  # noqa: B006
+        check: Annotated[str, Field(description="where no guard can say it: SQL that selects run_id and keeps")] = "",
+        kinds: Annotated[list[str], Field(description="without guard and check: kinds of tasks it is for")] = [],  # noqa: B006
         reason: Annotated[str, Field(description="what in the runs speaks for it, in counts")] = "",
         solves: Annotated[str, Field(description="what goes wrong without it")] = "",
         completion: Annotated[list[str], Field(description="what must hold at the end; default: the guards")] = [],  # noqa: B006
@@ -115,7 +133,8 @@ class Instruments:
         """Propose one card. It is checked on all runs and set beside the cards of the bank. Refusals give reasons to
         act on; an edit of a card that is there waits until it is proposed again with carry_out_edits."""
         card = {
-            "title": title, "when": when, "rule": rule, "guards": guards, "reason": reason, "solves": solves,
+            "title": title, "when": when, "rule": rule, "guards": guards, "check": check, "kinds": kinds,
+            "reason": reason, "solves": solves,
             "completion": completion, "recovery": recovery, "functions": functions, "tags": tags,
             "ability": ability or None, "replaces": replaces,
         }  # fmt: skip
@@ -124,6 +143,7 @@ class Instruments:
 
 INSTRUMENTS: tuple[Callable[..., str], ...] = (
     Instruments.show_kinds,
+    Instruments.show_runs,
     Instruments.explain_runs,
     Instruments.query_runs,
     Instruments.try_guard,
@@ -143,16 +163,23 @@ def read_instructions() -> str:
 
 
 def _kind_json(report: KindReport) -> dict[str, Any]:
-    rates = {source: f"{passed} of {runs} passed" for source, (passed, runs) in report.by_source.items()}
     return {
         "kind": report.kind,
         "tasks": len(report.tasks),
-        "runs": report.runs,
-        "passed": report.passed,
-        "by_source": rates,
+        "passed": f"{report.passed} of {report.runs}",
+        "by_source": _rates(report),
         "functions": report.functions,
-        "example": report.example[:400],
+        "example": report.example[:MAX_EXAMPLE_CHARS],
     }
+
+
+def _rates(report: KindReport) -> str:
+    """How often each source passed; of many the best and the worst."""
+    ranked = sorted(report.by_source.items(), key=lambda rated: (-rated[1][0] / rated[1][1], rated[0]))
+    if len(ranked) > MAX_LISTED:
+        ranked = [*ranked[:2], *ranked[-2:]]
+    more = f", and {len(report.by_source) - len(ranked)} sources between" if len(ranked) < len(report.by_source) else ""
+    return ", ".join(f"{source} {passed} of {runs}" for source, (passed, runs) in ranked) + more
 
 
 def _table_text(tables: RunTables, sql: str) -> str:

@@ -71,7 +71,7 @@ def author_server(open_instruments: OpenInstruments) -> MCPServer:
 
 def open_instruments(run_set: RunSet, tables: RunTables, store: str, name: str, log: Path) -> Instruments:
     """The instruments over some runs and a store."""
-    desk = StoreDesk(store, Proposer(name, run_set, TrialLog(log, run_set.digest)))
+    desk = StoreDesk(store, Proposer(name, run_set, TrialLog(log, run_set.digest), tables))
     return Instruments(run_set, tables, desk, name, log)
 
 

@@ -30,6 +30,11 @@ class Proposal(Strict):
     rule: Annotated[Line, Field(validation_alias=AliasChoices("rule", "core_rule"))]
     """What to do there."""
     guards: tuple[str, ...] = ()
+    """The rule, or what of it can be said so, as guards."""
+    check: str = ""
+    """Where no guard can say it: a query that gives for each run whether it keeps to the rule (sql_check.py)."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of tasks that it is for, where neither a guard nor a check tells: the words of their requests find it."""
     solves: str = ""
     """What goes wrong without it."""
     completion: tuple[Line, ...] = ()

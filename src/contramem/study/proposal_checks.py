@@ -123,17 +123,23 @@ def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
     runs = run_set.evidence
     verdicts = replay_guard(guard, runs)
     trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
-    counts = trial.counts
-    if trial.judgement == "never tried":
-        return trial, f"{guard}: no run does what it speaks about, so nothing bears it out."
     if trial.judgement == "contradicted":
         splits = find_splits(guard, runs, verdicts, run_set)[:1]
         hint = f" It would hold as: {splits[0].guard}" if splits else " Give it a condition, or leave it out."
-        passing = counts.kept_passed + counts.broke_passed
-        return trial, f"{guard}: {counts.broke_passed} of {passing} passing runs break it.{hint}"
+        return trial, f"{find_objection(trial)}{hint}"
+    return trial, find_objection(trial)
+
+
+def find_objection(trial: Trial) -> str:
+    """What speaks against a rule that was tried on all runs; empty: the runs bear it out."""
+    counts, rule = trial.counts, trial.guard
+    if trial.judgement == "never tried":
+        return f"{rule}: no run does what it speaks about, so nothing bears it out."
+    if trial.judgement == "contradicted":
+        return f"{rule}: {counts.broke_passed} of {counts.passed} passing runs break it."
     if not counts.broke_failed:
-        return trial, f"{guard}: no failing run breaks it, so it tells nothing about failing."
+        return f"{rule}: no failing run breaks it, so it tells nothing about failing."
     kept, broke = counts.kept_passed + counts.kept_failed, counts.broke_passed + counts.broke_failed
     if counts.kept_passed * broke <= counts.broke_passed * kept:
-        return trial, f"{guard}: runs that keep it pass no more often than runs that break it."
-    return trial, ""
+        return f"{rule}: runs that keep it pass no more often than runs that break it."
+    return ""

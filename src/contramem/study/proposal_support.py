@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from contramem.bank.ledger import RunRef
 from contramem.bank.support import CardSupport, Grade, GuardSupport
+from contramem.monitor.guard import Guard
 from contramem.retrieve.requests import request_words
 from contramem.study.ask import is_observed
 from contramem.study.kinds import strip_values
@@ -18,8 +19,8 @@ MAX_RUNS_CITED = 12
 MAX_VALUE_CHARS = 60
 
 
-def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog) -> CardSupport:
-    """The evidence of a card whose guards were tried on all runs."""
+def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog, kinds: Sequence[str] = ()) -> CardSupport:
+    """The evidence of a card whose guards were tried on all runs; `kinds` of tasks tell only what requests it fits."""
     runs = _telling_runs(trials)
     first_by_task = {run.task: run for run in reversed(runs)}
     tasks = {task: run.trajectory.task_identity for task, run in sorted(first_by_task.items())}
@@ -28,13 +29,15 @@ def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog) -> C
             held=trial.counts.kept_passed, broken=trial.counts.broke_failed, contradicted=trial.counts.broke_passed
         )
         for trial in trials
+        if isinstance(trial.guard, Guard)
     }
+    meant = [task for kind in kinds for task in run_set.kind(kind).tasks if task not in tasks]
     return CardSupport(
         tasks=tuple(tasks),
         sources=tuple({run.source for run in runs}),
         contradicted_by=tuple({run.task for trial in trials for run in trial.contradicting}),
         taught_by=tuple(digest for identity in tasks.values() for digest in identity),
-        request_words=tuple(_words_of(run_set.by_task[task]) for task in tasks),
+        request_words=tuple(_words_of(run_set.by_task[task]) for task in (*tasks, *meant)),
         grade=_grade(trials, log),
         guard_counts=guard_counts,
     )
@@ -54,9 +57,10 @@ def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
     )
 
 
-def find_ability(trials: Sequence[Trial], run_set: RunSet) -> str:
-    """The ability of most runs that tell; without any, of most runs."""
-    runs = _telling_runs(trials) or run_set.runs
+def find_ability(trials: Sequence[Trial], run_set: RunSet, kinds: Sequence[str] = ()) -> str:
+    """The ability of most runs that tell; without any, of those of the kinds; without these, of most runs."""
+    meant = [run for kind in kinds for task in run_set.kind(kind).tasks for run in run_set.by_task[task]]
+    runs = _telling_runs(trials) or meant or run_set.runs
     return Counter(run.ability or "general" for run in runs).most_common(1)[0][0]
 
 
@@ -65,9 +69,12 @@ def _telling_runs(trials: Sequence[Trial]) -> list[StudyRun]:
 
 
 def _grade(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
-    """`proven` if each guard was confirmed on tasks kept back; `observed` if nothing speaks against them."""
+    """`proven` if each guard was confirmed on tasks kept back; `observed` if nothing speaks against them. A card
+    that nobody could check has no grade."""
+    if not trials:
+        return None
     decided = [log.confirmation(str(trial.guard)) for trial in trials]
-    if decided and all(confirmation is not None and confirmation.is_proven for confirmation in decided):
+    if all(confirmation is not None and confirmation.is_proven for confirmation in decided):
         return "proven"
     return "observed" if all(is_observed(trial) for trial in trials) else None
 

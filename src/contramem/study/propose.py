@@ -14,11 +14,15 @@ from contramem.bank.store import Store
 from contramem.errors import PatchError, UsageError
 from contramem.study.neighbours import find_neighbours
 from contramem.study.proposal import Proposal
-from contramem.study.proposal_checks import check_card, check_guard
+from contramem.study.proposal_checks import check_card, check_guard, find_objection
 from contramem.study.proposal_support import add_support, cite_runs, find_ability, gather_support
 from contramem.study.run_set import RunSet
+from contramem.study.sql_check import SqlCheck, try_check
+from contramem.study.tables import RunTables
 from contramem.study.trial import Trial
 from contramem.study.trial_log import TrialLog
+
+MAX_REASON_CHARS = 600
 
 Fate: TypeAlias = Literal["accepted", "refused", "waiting"]
 
@@ -44,6 +48,8 @@ class Proposer:
     name: str
     run_set: RunSet
     log: TrialLog
+    tables: RunTables | None = None
+    """The runs in SQL, for cards that are checked by a query."""
     kind: Literal["person", "model"] = "person"
     version: str = ""
     """Of a model: the digest of its prompt."""
@@ -72,8 +78,11 @@ def decide_proposal(
     if isinstance(proposal, UsageError):
         return Reply("", "refused", None, (str(proposal),))
     bank, delta = store.bank(), proposal.as_delta()
-    trials, reasons = _check(proposal, delta, bank, author)
-    ability = proposal.ability or find_ability(trials, author.run_set)
+    try:
+        trials, reasons = _check(proposal, delta, bank, author)
+        ability = proposal.ability or find_ability(trials, author.run_set, proposal.kinds)
+    except UsageError as error:
+        return Reply(proposal.title, "refused", None, (str(error),))
     if reasons:
         return _refuse(proposal, delta, ability, reasons, store, author)
     try:
@@ -82,22 +91,35 @@ def decide_proposal(
         return _refuse(proposal, delta, ability, (str(error),), store, author)
     if question and not confirm(question):
         return Reply(proposal.title, "waiting", patch.operation, (question,), patch.target_card_ids)
-    return _carry_out(patch, delta, ability, trials, store, author)
+    return _carry_out(patch, proposal, ability, trials, store, author)
 
 
 def _check(proposal: Proposal, delta: SkillDelta, bank: Bank, author: Proposer) -> tuple[list[Trial], tuple[str, ...]]:
     functions = frozenset(card.tool for card in bank.functions)
     reasons = list(check_card(delta, author.run_set, functions))
     trials = []
-    if not proposal.guards:
-        reasons.append("It has no guard, so nothing of it can be checked. State one with `contramem try`.")
     for text in proposal.guards:
         trial, complaint = check_guard(text, author.run_set)
         if complaint:
             reasons.append(complaint)
         elif trial is not None:
             trials.append(trial)
+    if proposal.check:
+        trials.append(_try_check(proposal.check, author))
+        reasons += filter(None, [find_objection(trials[-1])])
+    if not proposal.guards and not proposal.check and not (proposal.reason and proposal.kinds):
+        reasons.append(
+            "It has neither a guard nor a check. State the rule as a guard, or give under `check` a query that selects "
+            "run_id and keeps; where neither can be done, give a reason and the kinds of tasks that it is for: it then "
+            "goes in without a grade."
+        )
     return trials, tuple(reasons)
+
+
+def _try_check(sql: str, author: Proposer) -> Trial:
+    if author.tables is None:
+        raise UsageError("`check` needs the runs as tables: pip install 'contramem[author]'.")
+    return try_check(SqlCheck(sql), author.run_set, author.tables)
 
 
 def _choose_patch(
@@ -105,7 +127,7 @@ def _choose_patch(
 ) -> tuple[Patch, str]:
     """The smallest edit, and what to ask before it is carried out. No question: it changes no card that is there."""
     reason = proposal.reason or f"proposed by {author.name}"
-    reason = f"{reason} {_describe_trials(delta, author.log)}".strip()[:600]
+    reason = f"{reason[:MAX_REASON_CHARS]} {_describe_trials(proposal, delta, author.log)}".strip()
     edit: dict[str, Any] = {"delta_index": 0, "reason": reason, "new_or_updated_card": delta}
     if proposal.replaces:
         targets = tuple(bank.find(card_id).card.card_id for card_id in proposal.replaces)
@@ -142,8 +164,12 @@ def _replacement(ids: tuple[str, ...], edit: dict[str, Any]) -> Patch:
     return Merge(target_card_ids=ids, retained_card_id=ids[0], **edit)
 
 
-def _describe_trials(delta: SkillDelta, log: TrialLog) -> str:
+def _describe_trials(proposal: Proposal, delta: SkillDelta, log: TrialLog) -> str:
     """What was tried before: for the ledger."""
+    if proposal.check:
+        return f"[{SqlCheck(proposal.check)}]"
+    if not delta.guards:
+        return "[neither a guard nor a check: nobody has counted this]"
     tried, looks = log.count()
     proven = [guard for guard in delta.guards if (confirmation := log.confirmation(guard)) and confirmation.is_proven]
     if not tried:
@@ -153,9 +179,10 @@ def _describe_trials(delta: SkillDelta, log: TrialLog) -> str:
 
 
 def _carry_out(
-    patch: Patch, delta: SkillDelta, ability: str, trials: Sequence[Trial], store: Store, author: Proposer
+    patch: Patch, proposal: Proposal, ability: str, trials: Sequence[Trial], store: Store, author: Proposer
 ) -> Reply:
-    bank, support = store.bank(), gather_support(trials, author.run_set, author.log)
+    delta, bank = proposal.as_delta(), store.bank()
+    support = gather_support(trials, author.run_set, author.log, proposal.kinds)
     try:
         changes = bank.plan(patch, ability, add_support(bank.combine_support(patch.target_card_ids), support))
     except PatchError as error:
@@ -174,7 +201,8 @@ def _carry_out(
         usage=author.usage,
     )
     (entry,) = store.record(decision, charged=author.charged)
-    return Reply(delta.title, "accepted", patch.operation, (patch.reason,), decision.card_ids, entry.number)
+    said = (patch.reason, f"Graded {support.grade}." if support.grade else "It has no grade: nothing proves it.")
+    return Reply(delta.title, "accepted", patch.operation, said, decision.card_ids, entry.number)
 
 
 def _refuse(

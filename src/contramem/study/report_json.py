@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from contramem.monitor.guard import Guard
 from contramem.study.ask import ExplainReport, TrialReport
 from contramem.study.explain import Difference
 from contramem.study.sharpen import Split
+from contramem.study.values_seen import SeenValues
 
 _DOUBT = "about {:.0f} conditions of this sort would fit as well by luck: does this one make sense?"
 
@@ -21,20 +24,21 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
         "counts": trial.counts._asdict(),
         "vacuous": trial.vacuous,
         "tasks": trial.tasks,
-        "chance": trial.chance,
+        "chance": _round(trial.chance),
         "by_kind": {kind: counts._asdict() for kind, counts in trial.by_kind.items()},
         "by_source": {source: counts._asdict() for source, counts in trial.by_source.items()},
         "contradicting": [run.name for run in trial.contradicting],
         "kept_in_vain": [run.name for run in trial.kept_in_vain],
+        "values": report.values,
         "splits": [_split_json(split) for split in report.splits],
         "confirmation": None
         if confirmation is None
         else {
             "proven": confirmation.is_proven,
             "counts": confirmation.entry.counts._asdict(),
-            "chance": confirmation.entry.chance,
+            "chance": _round(confirmation.entry.chance),
             "judgement": confirmation.entry.judgement,
-            "allowed": confirmation.level,
+            "allowed": _round(confirmation.level),
             "look": confirmation.looks,
             "repeated": confirmation.is_repeated,
         },
@@ -45,7 +49,7 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
 
 def _split_json(split: Split) -> dict[str, Any]:
     inside, outside = split.inside._asdict(), split.outside._asdict()
-    return {"guard": str(split.guard), "inside": inside, "outside": outside, "chance": split.chance}
+    return {"guard": str(split.guard), "inside": inside, "outside": outside, "chance": _round(split.chance)}
 
 
 def explanation_json(report: ExplainReport) -> dict[str, Any]:
@@ -57,20 +61,25 @@ def explanation_json(report: ExplainReport) -> dict[str, Any]:
         "failing": explanation.failing,
         "unexplained": explanation.unexplained,
         "tried": explanation.tried,
-        "differences": [_difference_json(difference) for difference in explanation.differences],
-        "overlapping": [_difference_json(difference) for difference in explanation.overlapping],
+        "differences": [_difference_json(each, report.values) for each in explanation.differences],
+        "overlapping": [_difference_json(each, report.values) for each in explanation.overlapping],
     }
 
 
-def _difference_json(difference: Difference) -> dict[str, Any]:
+def _difference_json(difference: Difference, values: Mapping[Guard, SeenValues]) -> dict[str, Any]:
     doubt = {"doubtful": _DOUBT.format(difference.by_luck)} if difference.is_doubtful else {}
     return {
         "guard": str(difference.guard),
         "sentence": difference.guard.sentence,
         "counts": difference.counts._asdict(),
         "tasks": difference.tasks,
-        "chance": difference.chance,
+        "chance": _round(difference.chance),
         "explains": difference.explains,
         **doubt,
+        "values": values.get(difference.guard, {}),
         "same": [str(guard) for guard in difference.same],
     }
+
+
+def _round(chance: float) -> float:
+    return float(f"{chance:.2g}")

@@ -6,8 +6,9 @@ The tables are described by SCHEMA, which is also what `contramem query --schema
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any, NamedTuple
@@ -17,9 +18,10 @@ import msgspec
 from contramem.contrast.form import is_field
 from contramem.errors import UsageError
 from contramem.monitor.comparison import read_number
-from contramem.monitor.results import decode_result, walk
+from contramem.monitor.results import decode_result
 from contramem.progress import Progress, no_progress
 from contramem.study.run_set import RunSet, StudyRun
+from contramem.study.side_by_side import write_call
 from contramem.traces.trajectory import Event
 
 SCHEMA: dict[str, dict[str, str]] = {
@@ -30,7 +32,7 @@ SCHEMA: dict[str, dict[str, str]] = {
     },
     "calls": {
         "run_id": "BIGINT", "position": "BIGINT", "function": "VARCHAR", "effect": "VARCHAR", "worked": "BOOLEAN",
-        "error": "VARCHAR", "result": "VARCHAR", "time": "DOUBLE",
+        "error": "VARCHAR", "call": "VARCHAR", "result": "VARCHAR", "time": "DOUBLE",
     },
     "arguments": {
         "run_id": "BIGINT", "position": "BIGINT", "function": "VARCHAR", "argument": "VARCHAR", "value": "VARCHAR",
@@ -38,7 +40,7 @@ SCHEMA: dict[str, dict[str, str]] = {
     },
     "fields": {
         "run_id": "BIGINT", "position": "BIGINT", "function": "VARCHAR", "field": "VARCHAR", "path": "VARCHAR",
-        "value": "VARCHAR", "number": "DOUBLE",
+        "item": "VARCHAR", "value": "VARCHAR", "number": "DOUBLE",
     },
     "messages": {
         "run_id": "BIGINT", "position": "BIGINT", "actor": "VARCHAR", "kind": "VARCHAR", "text": "VARCHAR",
@@ -50,7 +52,7 @@ SCHEMA: dict[str, dict[str, str]] = {
     "kinds": {"task": "VARCHAR", "kind": "VARCHAR", "half": "VARCHAR", "request": "VARCHAR"},
 }  # fmt: skip
 """Table, column and type. `run_id` joins them; `kinds` joins `runs` by `task`."""
-TABLES = "tables.duckdb"
+TABLES = "tables-2.duckdb"
 MAX_FIELDS = 500
 """Of one result."""
 MAX_ROWS = 10_000
@@ -58,6 +60,9 @@ MAX_ROWS = 10_000
 MAX_SECONDS = 120
 MAX_MEMORY = "4GB"
 """Of one query."""
+FILLING_BYTES = 256 << 20
+"""Of memory while the tables are filled; what does not fit is put beside them until they are there."""
+MIN_LINE_BYTES = 1 << 20
 
 
 class QueryAnswer(NamedTuple):
@@ -140,21 +145,26 @@ def open_tables(
 
 
 def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> None:
+    """Write the rows as lines of JSON, and let DuckDB read these, in bounded memory."""
     import duckdb
 
     with ExitStack() as stack:
         files = {name: stack.enter_context((folder / f"{name}.jsonl").open("wb")) for name in SCHEMA}
+        longest = _write_kinds(run_set, files["kinds"])
         for number, run in enumerate(run_set.runs, 1):
             for table, row in _rows(number, run):
-                files[table].write(msgspec.json.encode(row) + b"\n")
+                longest = max(longest, files[table].write(msgspec.json.encode(row) + b"\n"))
             on_progress("tables", number, len(run_set.runs))
-        _write_kinds(run_set, files["kinds"])
-    connection = duckdb.connect(str(path))
+    # DuckDB keeps several lines of the largest size that it is told of.
+    largest = max(MIN_LINE_BYTES, longest + 1)
+    memory = max(FILLING_BYTES, 16 * largest)
+    bounds: dict[str, Any] = {"memory_limit": f"{memory}B", "threads": 1, "preserve_insertion_order": "false"}
+    connection = duckdb.connect(str(path), config=bounds | {"temp_directory": str(folder / "spilled")})
     try:
         for name, columns in SCHEMA.items():
             types = ", ".join(f"{column}: '{kind}'" for column, kind in columns.items())
             source = str(folder / f"{name}.jsonl").replace("'", "''")
-            size = "maximum_object_size=268435456"
+            size = f"maximum_object_size={largest}"
             read = f"read_json('{source}', format='newline_delimited', columns={{{types}}}, {size})"
             connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {read}")
             (folder / f"{name}.jsonl").unlink()
@@ -162,12 +172,15 @@ def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> N
         connection.close()
 
 
-def _write_kinds(run_set: RunSet, file: IO[bytes]) -> None:
+def _write_kinds(run_set: RunSet, file: IO[bytes]) -> int:
+    """Returns the bytes of the longest row."""
+    longest = 0
     texts = {profile.task: profile.text for profile in run_set.profiles}
     for kind in run_set.kinds:
         for task in kind.tasks:
             row = {"task": task, "kind": kind.name, "half": run_set.halves[task], "request": texts[task]}
-            file.write(msgspec.json.encode(row) + b"\n")
+            longest = max(longest, file.write(msgspec.json.encode(row) + b"\n"))
+    return longest
 
 
 def _rows(number: int, run: StudyRun) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -198,20 +211,30 @@ def _event_rows(number: int, event: Event) -> Iterator[tuple[str, dict[str, Any]
     yield "calls", {
         **place, "function": event.function, "effect": event.effect, "time": event.time,
         "worked": result is None or result.error is None, "error": result.error if result else None,
-        "result": _text(result.content) if result else None,
+        "call": write_call(event), "result": _text(result.content) if result else None,
     }  # fmt: skip
     for name, value in event.arguments.items():
         row = {"function": event.function, "argument": name, "value": _text(value), "number": _number(value)}
         yield "arguments", {**place, **row}
     if result is not None and result.error is None:
-        for path, value in _first_fields(decode_result(result.content)):
-            row = {"function": event.function, "field": path[-1], "path": ".".join(path), "value": _text(value)}
-            yield "fields", {**place, **row, "number": _number(value)}
+        for path, item, value in islice(_walk_items(decode_result(result.content)), MAX_FIELDS):
+            row = {"function": event.function, "field": path[-1], "path": ".".join(path), "item": item}
+            yield "fields", {**place, **row, "value": _text(value), "number": _number(value)}
 
 
-def _first_fields(result: Any) -> Iterable[tuple[tuple[str, ...], Any]]:
-    fields = ((path, value) for path, value in walk(result) if path and is_field(path[-1]))
-    return (field for field, _ in zip(fields, range(MAX_FIELDS), strict=False))
+def _walk_items(
+    node: Any, path: tuple[str, ...] = (), item: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], str, Any]]:
+    """Each named scalar of a result with its path, and the item of a list that it belongs to: `2`, in lists of lists
+    `2.0`. Fields of one item are fields of one record."""
+    if isinstance(node, dict):
+        for name, child in node.items():
+            yield from _walk_items(child, (*path, str(name)), item)
+    elif isinstance(node, (list, tuple, set)):
+        for number, child in enumerate(node):
+            yield from _walk_items(child, path, (*item, number))
+    elif node is not None and path and is_field(path[-1]):
+        yield path, ".".join(map(str, item)), node
 
 
 def _text(value: Any) -> str | None:

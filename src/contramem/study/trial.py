@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from contramem.chance import OutcomeTable, chance
 from contramem.monitor.automaton import automaton
@@ -13,6 +13,9 @@ from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.task_facts import asks_for_facts
 from contramem.study.recorded_actions import heard_functions, replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
+
+if TYPE_CHECKING:
+    from contramem.study.sql_check import SqlCheck
 
 Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
 
@@ -23,9 +26,9 @@ LIKELY_CHANCE = 0.05
 
 @dataclass(frozen=True)
 class Trial:
-    """A guard and what some runs did with it."""
+    """A guard, or a query in place of one, and what some runs did with it."""
 
-    guard: Guard
+    guard: Guard | SqlCheck
     counts: OutcomeTable
     """Over all runs that the guard speaks about."""
     vacuous: int
@@ -85,8 +88,8 @@ def _replay_by_task(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
     return [next(verdicts) if run.task in shown else "vacuous" for run in runs]
 
 
-def weigh(guard: Guard, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:
-    """The trial of a guard whose verdicts are there already."""
+def weigh(guard: Guard | SqlCheck, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:
+    """The trial of a guard or query whose verdicts are there already."""
     strata = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
     by_kind = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
     by_source = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])

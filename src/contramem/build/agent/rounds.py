@@ -86,11 +86,10 @@ class AgentRounds:
     def _begin(self, topic: Topic, store: Store) -> AuthorConversation:
         prompt = render(_TEMPLATE, instructions=read_instructions(), tables=TABLES, turns=MAX_TURNS, topic=topic.text)
         run_set, log = self._plan.run_set, self._plan.log
-        proposer = Proposer(
-            self._choice.name, run_set, TrialLog(log, run_set.digest), kind="model", version=prompt.digest
-        )
+        trials, tables = TrialLog(log, run_set.digest), self._plan.tables
+        proposer = Proposer(self._choice.name, run_set, trials, tables, kind="model", version=prompt.digest)
         desk = BuildDesk(store, proposer, self._replies)
-        tools = Instruments(run_set, self._plan.tables, desk, self._choice.name, log).tools
+        tools = Instruments(run_set, tables, desk, self._choice.name, log).tools
         opening = Request(
             model=self._choice.name,
             settings=self._choice.settings,

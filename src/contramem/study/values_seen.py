@@ -1,0 +1,69 @@
+"""Values seen: what runs gave where a guard asks for an argument, and what stood in the fields of its conditions.
+
+A guard says that a value is written `9-A`; which letters there are, only the values tell. A threshold lies between two
+values that were seen; how far these are apart tells how sure it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+from contramem.monitor.comparison import read_number, write_number
+from contramem.monitor.guard import Guard
+from contramem.monitor.results import field_values
+from contramem.monitor.scope import FieldReturned
+from contramem.study.run_set import StudyRun
+
+MAX_VALUES = 8
+MAX_CHARS = 80
+MAX_RUNS = 400
+"""Runs that are looked at."""
+
+SeenValues: TypeAlias = dict[str, dict[str, str]]
+"""For each argument or field, what passing and failing runs had there."""
+
+
+def list_values(guard: Guard, runs: Sequence[StudyRun]) -> SeenValues:
+    """The values behind a guard. Runs that call none of its functions are not even loaded."""
+    arguments = dict.fromkeys(guard.arguments)
+    fields = [(part.function, part.field) for part in guard.conditions if isinstance(part, FieldReturned)]
+    wanted = {function for function, _ in (*arguments, *fields)}
+    seen = defaultdict[str, dict[str, Counter[str]]](lambda: {"passed": Counter(), "failed": Counter()})
+    for run in islice((run for run in runs if not wanted.isdisjoint(run.called)), MAX_RUNS):
+        side = "passed" if run.passed else "failed"
+        for call in run.recorded.calls:
+            for function, argument in arguments:
+                if call.function == function and argument in call.arguments:
+                    seen[f"{function}[{argument}]"][side][_short(call.arguments[argument])] += 1
+            for function, field in fields:
+                if call.function == function and call.worked:
+                    values = {_short(value) for value in field_values(call.result(), field)}
+                    seen[f"{function}.{field}"][side].update(values)
+    return {place: {side: _write(counts) for side, counts in sides.items()} for place, sides in seen.items()}
+
+
+def _short(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}..."
+
+
+def _write(counts: Counter[str]) -> str:
+    """Numbers in their order, so that a gap shows; anything else by how often it occurred."""
+    numbers = [number for value in counts if (number := read_number(value)) is not None]
+    if counts and len(numbers) == len(counts):
+        return _list(f"{write_number(number)}" for number in _spread(sorted(set(numbers))))
+    common = counts.most_common(MAX_VALUES)
+    more = f" and {len(counts) - MAX_VALUES} others" if len(counts) > MAX_VALUES else ""
+    return _list(f"{value} ({count})" for value, count in common) + more
+
+
+def _list(values: Iterable[str]) -> str:
+    return "; ".join(values) or "none"
+
+
+def _spread(numbers: Sequence[float]) -> Sequence[float]:
+    step = max(1, -(-len(numbers) // (3 * MAX_VALUES)))
+    return numbers[::step]
