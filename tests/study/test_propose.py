@@ -97,7 +97,7 @@ def test_a_card_that_nothing_can_check_goes_in_without_a_grade(desk: Desk) -> No
         (held,), (entry,) = store.bank().entries.values(), store.ledger()
     assert held.support.grade is None
     assert "nobody has counted this" in entry.decision.reason
-    assert len(held.support.request_words) == 16
+    assert held.support.request_words
     assert "there is no kind of task 'nonsense'" in desk.propose({**CARD, "guards": [], "kinds": ["nonsense"]}).output
 
 
