@@ -11,7 +11,7 @@ from contramem.build.agent.rounds import AgentPlan, AgentRounds
 from contramem.build.author import Author, Only
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.rounds import Answer, BuildPlan, Rounds
-from contramem.build.parts import BuildSettings, build_parts
+from contramem.build.parts import BuildSettings, abilities_of, build_parts
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
@@ -62,8 +62,14 @@ def build_bank(
     cards stay as curation left them.
     """
     settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {})
-    with store.writing("build"):
+    with store.writing("build", _only_ability(packets, only)):
         return build_parts(packets, store, settings, engine, on_progress)
+
+
+def _only_ability(packets: Sequence[Packet], only: Only | None) -> str | None:
+    """The one ability whose cards a build can change. None: it can change others."""
+    abilities = abilities_of(packets) if only == "skills" else ()
+    return abilities[0] if len(abilities) == 1 else None
 
 
 @dataclass(frozen=True)

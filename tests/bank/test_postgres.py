@@ -12,6 +12,8 @@ from small_build import build
 
 from contramem.bank.bank import Bank
 from contramem.bank.calls import StoredExchange
+from contramem.bank.check import check_store
+from contramem.bank.copy_store import copy_store
 from contramem.bank.frozen import freeze
 from contramem.bank.ledger import fold
 from contramem.bank.store import Store, open_store
@@ -144,3 +146,32 @@ def test_calls_of_a_model_are_kept_found_and_charged(store):
     assert [(call.digest, call.cost_usd, call.charged) for call in store.calls()] == [
         ("d1", 0.25, True), ("d2", None, False), ("d2", None, False),
     ]  # fmt: skip
+
+
+def test_writers_of_different_abilities_share_the_store(url, store):
+    first, second = decide(Bank(), add(), ability="search"), decide(Bank(), add(), ability="time")
+    with store.writing("build", "search"), open_store(url) as other, other.writing("build", "time"):
+        store.record(first)
+        other.record(second)
+        store.record(refuse(Bank()))
+        with open_store(url) as third, pytest.raises(StoreError, match="in use by"):
+            third.writing("build", "time").__enter__()
+        with open_store(url) as third, pytest.raises(StoreError, match="in use by"):
+            third.writing("bank review").__enter__()
+    assert [entry.number for entry in store.ledger()] == [1, 2, 3]
+    assert len(store.bank().skills) == 2
+    with store.writing("bank review"), open_store(url) as other, pytest.raises(StoreError, match="in use by"):
+        other.writing("build", "search").__enter__()
+
+
+def test_a_store_copied_to_postgresql_and_back_is_the_same(url, tmp_path):
+    with open_store(tmp_path / "bank.db", create=True) as sqlite, sqlite.writing("build"):
+        build(sqlite, 20)
+    for source, target in ((tmp_path / "bank.db", url), (url, tmp_path / "back.db")):
+        with open_store(source) as old, open_store(target, create=True) as new:
+            copy_store(old, new)
+    assert check_store(tmp_path / "back.db").is_whole
+    with open_store(tmp_path / "bank.db") as sqlite, open_store(tmp_path / "back.db") as back:
+        assert back.ledger() == sqlite.ledger()
+        assert back.bank() == sqlite.bank()
+        assert back.progress() == sqlite.progress()

@@ -75,25 +75,53 @@ def _log(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
+_STORE_LOCK = "746173, hashtext(current_schema())"
+_ABILITY_LOCK = "746174, hashtext(current_schema() || ' ' || :ability)"
+_TURN_LOCK = "746175, hashtext(current_schema())"
+
+
 @contextmanager
-def sole_writer(connection: Connection, where: str) -> Iterator[bool]:
+def sole_writer(connection: Connection, where: str, ability: str | None = None) -> Iterator[bool]:
     """Hold the one place for a writer, if it is free. It is given back when this process ends, however it ends.
 
-    On PostgreSQL the place belongs to `connection`: if that is lost, so is the right to write through it.
+    On PostgreSQL the place belongs to `connection`: if that is lost, so is the right to write through it; and writers
+    of different abilities share the store, each the only one of its ability.
     """
     if connection.dialect.name == "postgresql":
-        key = "746173, hashtext(current_schema())"
-        with connection.begin():
-            free = bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({key})").scalar())
-        try:
+        with _hold_locks(connection, ability) as free:
             yield free
-        finally:
-            if free and not connection.invalidated:
-                with connection.begin():
-                    connection.exec_driver_sql(f"SELECT pg_advisory_unlock({key})")
     else:
         with sole_holder(Path(f"{Path(where).absolute()}-lock")) as free:
             yield free
+
+
+@contextmanager
+def _hold_locks(connection: Connection, ability: str | None) -> Iterator[bool]:
+    """Advisory locks of the session: no row is locked and no transaction stays open while a writer thinks."""
+    kind = "" if ability is None else "_shared"
+    locks = [(kind, _STORE_LOCK)] + ([] if ability is None else [("", _ABILITY_LOCK)])
+    held: list[tuple[str, str]] = []
+    for kind, key in locks:
+        if _ask(connection, f"pg_try_advisory_lock{kind}({key})", ability):
+            held.append((kind, key))
+    try:
+        yield len(held) == len(locks)
+    finally:
+        if not connection.invalidated:
+            for kind, key in held:
+                _ask(connection, f"pg_advisory_unlock{kind}({key})", ability)
+
+
+def _ask(connection: Connection, function: str, ability: str | None) -> bool:
+    values = {} if ability is None or ":ability" not in function else {"ability": ability}
+    with connection.begin():
+        return bool(connection.execute(sql.text(f"SELECT {function}"), values).scalar())
+
+
+def take_turn(connection: Connection) -> None:
+    """Until the present transaction ends no other writer records: decisions have one order."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN_LOCK})")
 
 
 MAX_TRIES = 100

@@ -24,7 +24,7 @@ from contramem.bank.bank import Bank, BankEntry, Change
 from contramem.bank.calls import StoredExchange
 from contramem.bank.card import SkillCard
 from contramem.bank.chain import last_seal, seal
-from contramem.bank.database import connect, escape_like, explain_errors, sole_writer
+from contramem.bank.database import connect, escape_like, explain_errors, sole_writer, take_turn
 from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
 from contramem.errors import StoreError, UsageError
@@ -111,7 +111,7 @@ class Store:
 
     def bank(self) -> Bank:
         """The bank as it is now."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(_BANK).all()
             return Bank({card_id: BankEntry.model_validate_json(holding) for card_id, holding in rows})
 
@@ -137,7 +137,7 @@ class Store:
 
     def _entries(self, which: str, **values: object) -> tuple[LedgerEntry, ...]:
         """Decisions, in order, that a WHERE clause chooses."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(sql.text(_DECISIONS.format(which)), values).all()
             changed = defaultdict[int, list[Change]](list)
             for number, change in connection.execute(sql.text(_CHANGES.format(which)), values):
@@ -146,34 +146,35 @@ class Store:
 
     def progress(self) -> dict[str, str]:
         """What builds have recorded as done or begun: state by step."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return {row.step: row.state for row in connection.execute(_PROGRESS)}
 
     def last_decision(self) -> int:
         """The number of the last decision; 0 before the first."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return int(connection.scalar(_LAST) or 0)
 
     def call(self, digest: str) -> StoredExchange | None:
         """The kept reply to the request with this digest."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return calls.find(connection, digest)
 
     def calls(self) -> tuple[StoredExchange, ...]:
         """Every call of a model that was paid for."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return calls.every(connection)
 
     @contextmanager
-    def writing(self, purpose: str) -> Iterator[Self]:
+    def writing(self, purpose: str, ability: str | None = None) -> Iterator[Self]:
         """Be the only writer. A second one, in whatever process, gets a StoreError that names the first.
 
-        The place is free again when the process that holds it ends, also when it was killed.
+        The place is free again when the process that holds it ends, also when it was killed. In PostgreSQL a writer
+        that names the one ability whose cards it changes shares the store with writers of other abilities.
         """
         assert self._writer is None, "already writing"
         with explain_errors(self.where), self._engine.connect() as connection:
             writer = connection.execution_options(writes=True)
-            with sole_writer(writer, self.where) as free:
+            with sole_writer(writer, self.where, ability) as free:
                 if not free:
                     raise StoreError(
                         f"{without_password(self.where)} is in use by {self._holder()}. Wait for it to end."
@@ -201,6 +202,7 @@ class Store:
         """
         assert self._writer is not None, "record() belongs inside `with store.writing(...)`"
         with explain_errors(self.where), self._writer.begin():
+            take_turn(self._writer)
             entries = self._append_all(self._writer, decisions)
             for step, state in (progress or {}).items():
                 self._writer.execute(_PUT_PROGRESS, {"step": step, "state": state})
@@ -224,6 +226,12 @@ class Store:
                 self._run_alone("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased
 
+    def fill(self, fill: Callable[[Connection], dict[str, int]]) -> dict[str, int]:
+        """Let `fill` put rows into the tables in one transaction."""
+        assert self._writer is not None, "fill() belongs inside `with store.writing(...)`"
+        with explain_errors(self.where), self._writer.begin():
+            return fill(self._writer)
+
     def _run_alone(self, statement: str) -> None:
         """A statement that SQLite takes outside of transactions only."""
         assert self._writer is not None
@@ -233,7 +241,7 @@ class Store:
 
     def texts(self, columns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """(table, text) of every row, for a search."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             for table, text in columns.items():
                 for (value,) in connection.exec_driver_sql(f"SELECT {text} FROM {table}"):
                     yield table, str(value)
@@ -294,12 +302,13 @@ class Store:
         connection.execute(_PUT_CARD, card_row(change.after, written.after))
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that sees the store as it is now."""
         with explain_errors(self.where), self._engine.connect() as connection, connection.begin():
             yield connection
 
     def _prepare(self, create: bool) -> None:
-        with self._reading() as connection:
+        with self.reading() as connection:
             is_store = migrations.is_store(connection)
             if not is_store and (not create or (not is_url(self.where) and sql.inspect(connection).get_table_names())):
                 raise StoreError(f"{without_password(self.where)}: is a database, but no contramem store. {_MAKE_ONE}")
@@ -312,12 +321,13 @@ class Store:
     def _sign_in(self, writer: Connection, purpose: str) -> None:
         since = self._clock().astimezone(UTC).isoformat(timespec="seconds")
         with writer.begin():
+            take_turn(writer)
             writer.execute(_NO_HOLDER)
             row = {"purpose": purpose, "pid": os.getpid(), "host": socket.gethostname(), "since": since}
             writer.execute(_PUT_HOLDER, row)
 
     def _holder(self) -> str:
-        with self._reading() as connection:
+        with self.reading() as connection:
             holder = connection.execute(_HOLDER).first()
         if holder is None:
             return "another process"

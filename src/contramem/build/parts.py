@@ -61,6 +61,13 @@ class BuildSettings:
         )
 
 
+def abilities_of(packets: Sequence[Packet]) -> list[str]:
+    """Those that some packet is of, by name."""
+    if isinstance(packets, PacketFile):
+        return [group.ability for group in packets.by_ability()]
+    return sorted({packet.ability for packet in packets})
+
+
 def build_parts(
     packets: Sequence[Packet],
     store: Store,

@@ -23,7 +23,7 @@ from contramem.bank.summary import BankSummary, summarize
 from contramem.bank.support import GRADES, Grade
 from contramem.cli import Group
 from contramem.cli.bank_checks import preview, validate
-from contramem.cli.bank_files import check, forget
+from contramem.cli.bank_files import check, copy, forget
 from contramem.cli.export import export
 from contramem.cli.output import print_json
 from contramem.cli.propose import propose_command
@@ -252,6 +252,7 @@ def cost(where: str, call_id: str | None, as_json: bool) -> None:
 
 
 bank.add_command(check)
+bank.add_command(copy)
 bank.add_command(forget)
 bank.add_command(export)
 bank.add_command(rollback)

@@ -13,7 +13,7 @@ import click
 from contramem.bank import acts
 from contramem.bank.check import StoreCheck, check_store, repair_store
 from contramem.bank.forget import Erasure, ForgetSelection, RebuiltBank, forget_calls, forget_runs, search_files
-from contramem.bank.locate import is_url, store_only
+from contramem.bank.locate import is_url, store_only, without_password
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
 from contramem.cli.review import by_option
@@ -76,6 +76,27 @@ def _describe(where: str, found: StoreCheck) -> Iterator[str]:
 def _list(items: tuple[int, ...] | tuple[str, ...]) -> str:
     listed = ", ".join(map(str, items[:LISTED]))
     return f"{listed} and {len(items) - LISTED} more" if len(items) > LISTED else listed
+
+
+@click.command()
+@click.argument("source", metavar="STORE")
+@click.argument("target", metavar="NEW")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def copy(source: str, target: str, as_json: bool) -> None:
+    """Copy STORE to NEW, from SQLite to PostgreSQL or back: cards, ledger with its seals, progress, calls of models.
+
+    NEW is a path or a postgresql:// URL at which there is no store yet, or an empty one.
+    """
+    from contramem.bank.copy_store import copy_store
+    from contramem.bank.store import open_store
+
+    with open_store(store_only(source)) as old, open_store(target, create=True) as new:
+        rows = copy_store(old, new)
+    if as_json:
+        print_json({"rows": rows})
+    else:
+        decisions, cards = rows["contramem_decisions"], rows["contramem_cards"]
+        click.echo(f"{without_password(target)}: {decisions:,} decisions and {cards:,} cards.")
 
 
 @click.command()

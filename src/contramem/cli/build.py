@@ -200,7 +200,7 @@ def _build_by_rules(
     deltas_from: str | None,
     as_json: bool,
 ) -> None:
-    check_free(where)
+    check_free(where, options.ability if choice.only == "skills" else None)
     with _select_runs(paths, options, choice, engine_choice) as runs:
         writer = _author(runs.vocabulary, deltas_from, runs.packets)
         with open_store(where, create=True) as store:
@@ -318,10 +318,10 @@ def _show_foreseen(estimates: list[StageEstimate], by_model: ModelOptions, as_js
         build_cost.show_estimate(estimates, by_model.choice.name, by_model.batch)
 
 
-def check_free(where: str) -> None:
+def check_free(where: str, ability: str | None = None) -> None:
     """Say that somebody else is writing, or that there is no such folder, before hours are spent on reading."""
     if is_url(where) or Path(where).exists() or not Path(where).parent.is_dir():
-        with open_store(where, create=True) as store, store.writing("build"):
+        with open_store(where, create=True) as store, store.writing("build", ability):
             pass
 
 
