@@ -29,3 +29,13 @@ def test_documentation_is_quoted_and_a_tool_without_any_gives_nothing() -> None:
     assert "Delete an email." in tool_text(tool)
     assert "email_id" in tool_text(tool)
     assert tool_text(None) == ""
+
+
+def test_parameters_come_first_and_none_is_lost_to_a_long_description() -> None:
+    properties = {f"name_{number}": {"type": "string", "description": "A name. " * 300} for number in range(12)}
+    properties["board"] = {"enum": ["back", "front"], "type": "string"}
+    tool = Tool("Mail.move", "It moves a message. " * 900, {"properties": properties, "required": ["board"]})
+    text = tool_text(tool)
+    assert text.index("name_11 (string)") < text.index("It moves a message.")
+    assert "board (one of back, front, required)" in text
+    assert len(text) < 9_000

@@ -82,6 +82,6 @@ def test_the_hints_are_the_mined_guards_with_the_runs_that_show_them() -> None:
     for hint, found in zip(hints, mined, strict=True):
         runs = [" ".join(letters) for letters in (found.held, found.broken, found.contradicted)]
         assert hint == (
-            f"guard: {found.guard} (passing runs that keep it: {runs[0]}; failing runs that break it: {runs[1]}; "
-            f"passing runs that break it: {runs[2]})"
+            f"guard: {found.guard} (kept by passing {runs[0]}; broken by failing {runs[1]}; "
+            f"broken by passing {runs[2]})"
         )

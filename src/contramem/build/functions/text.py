@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,8 @@ from contramem.traces.trajectory import Tool
 FUNCTION_BUDGET_TOKENS = 2_500
 MAX_EXAMPLES, MIN_EXAMPLES = 12, 3
 MAX_VALUES = 6
-MAX_DOC_CHARS = 2_000
+MAX_DOC_CHARS, MIN_DESCRIPTION_CHARS = 6_000, 1_000
+"""Of the documentation of one function; of what it says it does, however many parameters it has."""
 
 
 def function_text(observations: Sequence[Observation], budget_tokens: int = FUNCTION_BUDGET_TOKENS) -> str:
@@ -33,13 +35,44 @@ def function_text(observations: Sequence[Observation], budget_tokens: int = FUNC
 
 
 def tool_text(tool: Tool | None) -> str:
-    """The function's documentation, as far as a manual could hold it. Empty: there is none."""
+    """The function's documentation, as far as a manual could hold it: its parameters, then what it does, whole where
+    that fits. Empty: there is none."""
     tool = clean_documentation(tool)
     if tool is None:
         return ""
-    described = quote_words(tool.description[:MAX_DOC_CHARS]) if tool.description else ""
-    parameters = msgspec.json.encode(tool.parameters, order="deterministic").decode() if tool.parameters else ""
-    return f"{described}\nparameters: {quote_words(parameters[:MAX_DOC_CHARS])}" if parameters else described
+    lines = [f"  {line}" for line in _parameters(tool.parameters)]
+    told = "\n".join(["parameters:", *lines]) if lines else ""
+    room = max(MAX_DOC_CHARS - len(told), MIN_DESCRIPTION_CHARS)
+    described = quote_words(tool.description[:room]) if tool.description else ""
+    return "\n".join(filter(None, (told, described)))
+
+
+def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each parameter; what is said of it is cut before another parameter is left out."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        if schema:
+            yield quote_words(msgspec.json.encode(schema, order="deterministic").decode()[:MAX_DOC_CHARS])
+        return
+    required = schema.get("required", ())
+    room = MAX_DOC_CHARS // max(len(properties), 1)
+    for name, part in properties.items():
+        kind = _schema_kind(part)
+        said = part.get("description", "") if isinstance(part, dict) else ""
+        described = f": {quote_words(said[:room])}" if said else ""
+        yield f"{name} ({kind}{', required' if name in required else ''}){described}"
+
+
+def _schema_kind(part: Any) -> str:
+    if not isinstance(part, dict):
+        return "any"
+    if part.get("enum"):
+        return f"one of {', '.join(map(str, part['enum']))}"
+    choices = part.get("anyOf") or part.get("oneOf")
+    if isinstance(choices, list):
+        return " or ".join(map(_schema_kind, choices))
+    of = f" of {_schema_kind(part['items'])}" if part.get("type") == "array" and "items" in part else ""
+    return f"{part.get('type', 'any')}{of}"
 
 
 def _lines(observations: Sequence[Observation], examples: int) -> Iterator[str]:

@@ -87,7 +87,7 @@ def _lines(packet: Packet, level: int) -> Iterator[str]:
         if run.feedback and run.feedback.lower() not in OUTCOMES:
             feedback[shortened(run.feedback)].append(run.letter)
     yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in feedback.items())
-    yield "steps (RUN#EVENT; what is marked `all` every run did alike):"
+    yield "steps (RUN#EVENT; `all`: every run alike):"
     passed = {run.letter: run.passed for run in runs}
     yield from _rows(align(reference_first(runs)), passed, ResultTexts(packet), Clock(runs), level)
     yield from remarks(packet)
@@ -256,7 +256,7 @@ _SHARPER = {"missing write": _OF_ONE_SIDE, "extra write": _OF_ONE_SIDE, "differi
 
 
 def _replay_in_words(replay: GuardReplay) -> str:
-    parts = [("passing runs that keep it", replay.held), ("failing runs that break it", replay.broken)]
+    parts = [("kept by passing", replay.held), ("broken by failing", replay.broken)]
     if replay.contradicted:
-        parts.append(("passing runs that break it", replay.contradicted))
-    return "; ".join(f"{who}: {' '.join(runs)}" for who, runs in parts)
+        parts.append(("broken by passing", replay.contradicted))
+    return "; ".join(f"{how} {' '.join(runs)}" for how, runs in parts)
