@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 from contramem.watch import WatchOptions, WatchRound, find_harmed_tasks, fingerprint, learn_once, watch
 
+ROOT = Path(__file__).parents[1]
 CARS = ("Start the engine of car {}.", "Warm up car {} for the trip.", "Get car {} ready to leave.", "Turn car {} on.")
 
 
@@ -103,6 +106,62 @@ def test_many_threads_record_whole_lines(tmp_path: Path, served: Path) -> None:
         list(threads.map(lambda number: drive(memory, number, True), range(40)))
     reading = read_traces([tmp_path / "r.jsonl"])
     assert len(list(reading)) == 40 and not reading.problems
+
+
+@pytest.mark.slow
+def test_many_processes_record_into_one_file_and_nothing_is_lost_or_mixed_up(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    workers = [start_process(RECORDER, str(served), str(runs), f"agent-{number}") for number in range(4)]
+    for worker in workers:
+        worker.communicate(timeout=120)
+    assert [worker.returncode for worker in workers] == [0] * 4
+    reading = read_traces([runs])
+    found = {(run.source, run.task_id): run for run in reading}
+    assert not reading.problems and len(found) == 4 * 25
+    for (source, task), run in found.items():
+        assert run.outcome.passed is True, (source, task)
+        assert [call.function for call in run.calls] == ["car.readState", "car.lockDoors", "car.startEngine"]
+        assert {call.arguments["car"] for call in run.calls} == {task.replace("car-", "c")}
+
+
+@pytest.mark.slow
+def test_an_agent_improves_while_the_watch_command_runs_beside_it(tmp_path: Path, served: Path) -> None:
+    runs, store = tmp_path / "runs.jsonl", tmp_path / "store.db"
+    living = Memory.load(served, record=RunRecording(runs, source="hasty"), reload=True)
+    record_first_day(served, runs)
+    assert not drive(living, 7, careful=False)
+    words = ["watch", str(runs), "--bank", str(store), "--serve", str(served), "--every", "0.2", "--settle", "0"]
+    watcher = start_process("-m", "contramem", *words, "--max-changes", "50", "--json")
+    try:
+        assert watcher.stdout is not None
+        served_now = next(line for line in watcher.stdout if json.loads(line)["served"])  # a round that was served
+        assert json.loads(served_now)["added"]
+        assert drive(living, 8, careful=False), "the memory was reloaded and tells to lock the doors"
+    finally:
+        watcher.terminate()
+        watcher.communicate(timeout=60)
+    back = CliRunner().invoke(cli, ["bank", "rollback", str(served)])
+    assert back.exit_code == 0, back.output
+    assert not drive(living, 9, careful=False), "the bank before knew nothing"
+
+
+RECORDER = """
+import sys
+from pathlib import Path
+from tests.test_watch import drive
+from contramem.inject.recording import RunRecording
+from contramem.inject.run import Memory
+bank, runs, source = sys.argv[1:]
+memory = Memory.load(Path(bank), record=RunRecording(Path(runs), source=source))
+for number in range(25):
+    drive(memory, number, careful=True)
+"""
+
+
+def start_process(*words: str) -> subprocess.Popen[str]:
+    """Python with these arguments; a program that is no option is run with `-c`."""
+    arguments = words if words[0].startswith("-") else ("-c", *words)
+    return subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
 def test_a_full_recording_and_a_huge_result_are_bounded(tmp_path: Path, served: Path) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.card import FunctionCard
+from contramem.bank.frozen import write_frozen
 from contramem.cli import cli
 
 BANK = Path(__file__).parents[1] / "retrieve" / "sample_cards.json"
@@ -44,3 +47,19 @@ def test_banks_without_markdown_are_refused(tmp_path: Path) -> None:
     runs = write_runs(tmp_path / "a.jsonl", [True])
     words = ["evaluate", "compare", str(runs), "--banks", "a", "b", "--with", str(runs)]
     assert CliRunner().invoke(cli, words).exit_code == 1
+
+
+def test_cards_that_differ_between_two_banks_are_named(tmp_path: Path) -> None:
+    runs = write_runs(tmp_path / "a.jsonl", [True])
+    cards = [FunctionCard.model_validate(card) for card in json.loads(BANK.read_text()) if "tool" in card][:3]
+    first, second, third = cards
+    changed = second.model_copy(update={"what_it_does": "Does something else."})
+    for name, kept in (("before.jsonl", [first, second]), ("after.jsonl", [changed, third])):
+        write_frozen(tmp_path / name, Bank({card.card_id: BankEntry(card=card) for card in kept}))
+    text = tmp_path / "pr.md"
+    banks = [str(tmp_path / "before.jsonl"), str(tmp_path / "after.jsonl")]
+    words = ["evaluate", "compare", str(runs), "--with", str(runs), "--markdown", str(text), "--banks", *banks]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, result.output
+    added, altered, retired = (part for part in text.read_text().split("**Cards ")[1:])
+    assert third.tool in added and second.tool in altered and first.tool in retired

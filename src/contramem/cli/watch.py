@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from contramem.cli.output import print_json
 from contramem.cli.reading import plural, reading_options
 from contramem.traces.reader import ReadOptions
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--keep", type=click.IntRange(min=1), default=10, show_default=True, help="Banks kept to go back to.")
 @click.option("--profile", default="default", show_default=True, help="Retrieval profile to store in the file.")
 @click.option("--once", is_flag=True, help="Learn from what is there now, and end.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each round.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each round.")
 def watch(
     paths: tuple[Path, ...], options: ReadOptions, where: str, serve: Path, every: float, settle: float,
     max_changes: int, keep: int, profile: str, once: bool, as_json: bool,
@@ -45,7 +46,7 @@ def watch(
 
     def tell(done: WatchRound) -> None:
         if as_json:
-            print_json({name: getattr(done, name) for name in done.__dataclass_fields__})
+            click.echo(json.dumps(asdict(done)))
         else:
             click.echo(_line(done, serve))
 

@@ -22,6 +22,7 @@ _OPENING = re.compile(
     r"[\s\[(*#❌✗✘⚠️!]{0,6}(?:<?(?:tool_)?error>?\b|exception\b|traceback \(most recent"
     r"|(?-i:(?:\w{1,40}\.){0,8}\w{0,40}(?:Error|Exception)\b(?:\(.{0,80}\))?):|(?-i:\w{1,40}\.(?:\w{1,40}\.)?errors\.\w{1,60}:)"
     r"|(?-i:\w{0,40}(?:Error|Exception)\()|execution failed\b|failed to\b|invalid \w+\b.{0,80}:|mcp error\b"
+    r"|an error occurred\b"
     r"|(?:http(?:/[\d.]+)?\s+|status(?: code)?:?\s+)?[45]\d\d (?:client|server) error\b|http(?:/[\d.]+)? ?[45]\d\d\b"
     r"|fatal: |panic: |permission denied\b|access denied\b|(?:\w{1,20}: ){0,3}.{0,60}: command not found"
     rf"|(?:{_WORDS})\s?[:：!])",

@@ -55,6 +55,19 @@ def test_a_sample_names_its_task_source_and_outcome_where_the_format_does(tmp_pa
     assert run.outcome.passed is JUDGED.get(name)
 
 
+def test_a_call_that_raised_in_smolagents_is_read_from_what_the_model_asked_for(tmp_path: Path) -> None:
+    """Version 1.26 lists no call of a step that failed, and gives the final answer as an observation only."""
+    task, failed, worked, last = SAMPLES["smolagents"][1]["steps"]
+    asked = {"role": "assistant", "tool_calls": failed["tool_calls"]}
+    failed = {**failed, "tool_calls": [], "model_output_message": asked}
+    run = read_only_run(write(tmp_path / "memory.json", [task, failed, worked, {**last, "action_output": None}]))
+    assert [(call.arguments, bool(call.result and call.result.error)) for call in run.calls][:2] == [
+        (FIRST, True),
+        (SECOND, False),
+    ]
+    assert run.events[-1].kind == "final" and run.events[-1].text == "Done."
+
+
 def test_an_old_swe_agent_file_reads_each_step_as_a_shell_command(tmp_path: Path) -> None:
     run = read_only_run(write(tmp_path / "t1.traj", OTHERS["swe-agent"][1]))
     assert [call.function for call in run.calls] == ["shell.send", "shell.send"]

@@ -74,7 +74,7 @@ def _trajectory(record: Any, origin: Origin, options: ReadOptions) -> Trajectory
 def _record_step(recorder: Recorder, step: Mapping[str, Any]) -> None:
     """A step's observations answer its last call; the error of a step is that of its last call, too."""
     recorder.message("agent", "" if step.get("code_action") else text_of(step.get("model_output")))
-    calls = step.get("tool_calls") or []
+    calls = step.get("tool_calls") or _failed_calls(step)
     for call in calls:
         record_call(recorder, call)
     error = step.get("error")
@@ -86,7 +86,15 @@ def _record_step(recorder: Recorder, step: Mapping[str, Any]) -> None:
     elif message:
         recorder.message("environment", message, kind="notification")
     if step.get("is_final_answer") or (calls and _name(calls[-1]) == "final_answer"):
-        recorder.message("agent", text_of(step.get("action_output")), kind="final")
+        answer = text_of(step.get("action_output")) or text_of(step.get("observations"))
+        recorder.message("agent", answer, kind="final")
+
+
+def _failed_calls(step: Mapping[str, Any]) -> list[Any]:
+    """The calls that the model asked for, of a step that failed: smolagents lists only calls that came back."""
+    asked = step.get("model_output_message")
+    calls = asked.get("tool_calls") if step.get("error") and isinstance(asked, dict) else None
+    return calls if isinstance(calls, list) else []
 
 
 def _name(call: Mapping[str, Any]) -> object:
