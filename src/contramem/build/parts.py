@@ -6,7 +6,7 @@ of what the store says about it, and recorded when it comes back: the same decis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from typing import NamedTuple
@@ -87,14 +87,12 @@ def build_parts(
 def _build_here(packets: Sequence[Packet], store: Store, settings: BuildSettings, on_progress: Progress) -> BuildReport:
     construction = settings.begin(store)
     if settings.only != "skills":
-        for functions, group in _function_groups(packets):
-            observed = by_function(group)
-            for function in track("function cards", functions or tuple(observed), on_progress):
-                construction.function(function, observed.get(function, ()), settings.tools.get(function), group)
+        for group in _function_groups(packets):
+            _build_functions(construction, group.functions, _load(packets, group), settings.tools, on_progress)
     if settings.only != "functions":
         tell = _AcrossParts(len(packets), on_progress)
         for group in _ability_groups(packets):
-            _learn_ability(construction, group, tell)
+            _learn_ability(construction, _load(packets, group), tell)
     return construction.report
 
 
@@ -110,21 +108,34 @@ class _AcrossParts:
             self._done += total
 
 
-def _function_groups(packets: Sequence[Packet]) -> Iterator[tuple[tuple[str, ...], Sequence[Packet]]]:
-    """Functions and the packets that they are called in. No functions: all that are called there."""
-    if not isinstance(packets, PacketFile):
-        yield (), packets
-        return
-    for group in packets.by_function():
-        yield group.functions, [packets[number] for number in group.numbers]
+def _load(packets: Sequence[Packet], group: PacketGroup) -> list[Packet]:
+    """Nobody but the caller keeps the list: the packets of one group go before those of the next come."""
+    return [packets[number] for number in group.numbers]
 
 
-def _ability_groups(packets: Sequence[Packet]) -> Iterator[list[Packet]]:
+def _function_groups(packets: Sequence[Packet]) -> list[PacketGroup]:
+    return packets.by_function() if isinstance(packets, PacketFile) else [PacketGroup(tuple(range(len(packets))))]
+
+
+def _ability_groups(packets: Sequence[Packet]) -> list[PacketGroup]:
     if isinstance(packets, PacketFile):
-        yield from ([packets[number] for number in group.numbers] for group in packets.by_ability())
-    else:
-        ordered = sorted(packets, key=lambda packet: (packet.ability, packet.task_key))
-        yield from (list(group) for _, group in groupby(ordered, lambda packet: packet.ability))
+        return packets.by_ability()
+    numbers = sorted(range(len(packets)), key=lambda number: (packets[number].ability, packets[number].task_key))
+    groups = groupby(numbers, lambda number: packets[number].ability)
+    return [PacketGroup(tuple(group), ability) for ability, group in groups]
+
+
+def _build_functions(
+    construction: BankBuild,
+    functions: Sequence[str],
+    packets: Sequence[Packet],
+    tools: Mapping[str, Tool],
+    on_progress: Progress = no_progress,
+) -> None:
+    """The cards of these functions; of all that are called, where none is named."""
+    observed = by_function(packets)
+    for function in track("function cards", functions or tuple(observed), on_progress):
+        construction.function(function, observed.get(function, ()), tools.get(function), packets)
 
 
 def _learn_ability(construction: BankBuild, packets: Sequence[Packet], on_progress: Progress = no_progress) -> None:
@@ -191,9 +202,7 @@ def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _Part
     construction = settings.begin(part.store, part.known_functions)
     packets = [decode_packet(encoded, vocabulary) for encoded in part.encoded]
     if part.functions:
-        observed = by_function(packets)
-        for function in part.functions:
-            construction.function(function, observed.get(function, ()), settings.tools.get(function), packets)
+        _build_functions(construction, part.functions, packets, settings.tools)
     else:
         _learn_ability(construction, packets)
     return _PartResult(part.store.steps, construction.report)

@@ -187,6 +187,8 @@ def _select_runs(
         selection = Selection(pool.sketches(), choice.max_tasks)
         vocabulary = learn_vocabulary(pool, engine, tell)
         with contrast_selected(pool, selection.keys, vocabulary, engine, tell) as packets:
+            for done in (pool, every):
+                done.close()  # what is left to do needs the packets only
             yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell)
 
 

@@ -203,8 +203,10 @@ class Pool:
         return (self.runs(key) for key in self.tasks())
 
     def close(self) -> None:
-        """Give the space back."""
+        """Give the space back, in memory too: of a million runs the index is the larger part."""
         self._spool.close()
+        self._entries.clear()
+        self._seen.clear()
 
     def __enter__(self) -> Pool:
         return self
