@@ -14,7 +14,7 @@ from pathlib import Path
 from contramem.bank.bank import Bank
 from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import freeze, load_frozen, parse_frozen
-from contramem.bank.kept_banks import serve_bank, taken_back
+from contramem.bank.kept_banks import read_taken_back, serve_bank
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
 from contramem.build.rules.author import RuleAuthor
@@ -127,7 +127,7 @@ def _serve(options: WatchOptions, bank: Bank, runs: int, harmed: list[str], refu
         refusals.append(f"{len(refused)} card(s) do not validate: {', '.join(refused[:5])}")
     if present is not None and added + changed + removed > options.max_changes:
         refusals.append(f"{added + changed + removed} cards would change at once, more than {options.max_changes}")
-    if fresh.header.content_sha256[:12] in taken_back(options.serve):
+    if fresh.header.content_sha256[:12] in read_taken_back(options.serve):
         refusals.append("this bank was served before and taken back")
     if not refusals:
         serve_bank(options.serve, content, options.keep)

@@ -126,4 +126,4 @@ def refuse(bank: Bank) -> Decision:
 def example_bank() -> Bank:
     """The two cards of the paper."""
     bank = Bank().apply(add(), "email", SUPPORT)
-    return bank.changed(bank.plan_function(DELETE_EMAIL, CardSupport()))
+    return bank.with_changes(bank.plan_function(DELETE_EMAIL, CardSupport()))

@@ -30,7 +30,7 @@ def build(store: Store, packets: int) -> None:
         for place in range(int(progress.get(step, "0")), DELTAS):
             decision = next_decision(bank, packet, place)
             store.record(decision, progress={step: str(place + 1)})
-            bank = bank.changed(decision.changes)
+            bank = bank.with_changes(decision.changes)
 
 
 def next_decision(bank: Bank, packet: int, place: int) -> Decision:

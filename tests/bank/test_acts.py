@@ -20,7 +20,7 @@ def ledger(*decisions: Decision) -> list[LedgerEntry]:
 def test_what_a_build_proposes_waits_for_review_until_somebody_accepts_it():
     bank = example_bank()
     for held in to_review(bank):
-        bank = bank.changed(judge(bank, held.card.card_id, "ACCEPT", ANNA).changes)
+        bank = bank.with_changes(judge(bank, held.card.card_id, "ACCEPT", ANNA).changes)
     assert to_review(bank) == ()
     after = bank.apply(amend(bank.skills[0].card_id, delta()), "email")
     assert [held.card.title for held in to_review(after)] == ["Log in again"], "new words are to be seen again"
@@ -30,7 +30,7 @@ def test_what_a_build_proposes_waits_for_review_until_somebody_accepts_it():
 def test_a_verdict_sets_the_status_and_keeps_the_text(verdict, status):
     bank = example_bank()
     decision = judge(bank, bank.skills[0].card_id, verdict, ANNA, "too vague")
-    after = bank.changed(decision.changes).find(bank.skills[0].card_id)
+    after = bank.with_changes(decision.changes).find(bank.skills[0].card_id)
     assert (after.status, after.card) == (status, bank.skills[0])
     assert (decision.operation, decision.reason, str(decision.by)) == (verdict, "too vague", "anna")
 
@@ -38,7 +38,7 @@ def test_a_verdict_sets_the_status_and_keeps_the_text(verdict, status):
 def test_an_edit_is_a_new_version_by_a_person():
     bank = example_bank()
     decision = edit(bank, bank.skills[0].card_id, delta("In my words"), ANNA)
-    after = bank.changed(decision.changes)
+    after = bank.with_changes(decision.changes)
     assert (after.skills[0].title, after.skills[0].version) == ("In my words", 2)
     assert after.find(after.skills[0].card_id).reviewed
 
@@ -51,7 +51,7 @@ def test_a_function_card_cannot_be_edited_into_another():
 
 def test_reverting_an_edit_brings_the_words_back_as_a_new_version():
     first = decide(Bank(), add())
-    bank = Bank().changed(first.changes)
+    bank = Bank().with_changes(first.changes)
     second = decide(bank, amend(bank.skills[0].card_id, delta()))
     entries = ledger(first, second)
     undone = revert(entries, fold(entries), 2, ANNA)
@@ -62,7 +62,7 @@ def test_reverting_an_edit_brings_the_words_back_as_a_new_version():
 
 def test_reverting_an_addition_retires_the_card_and_reverting_that_brings_it_back():
     first = decide(Bank(), add())
-    gone = revert(ledger(first), Bank().changed(first.changes), 1, ANNA)
+    gone = revert(ledger(first), Bank().with_changes(first.changes), 1, ANNA)
     entries = ledger(first, gone)
     assert fold(entries).skills == ()
     back = revert(entries, fold(entries), 2, ANNA)
@@ -71,7 +71,7 @@ def test_reverting_an_addition_retires_the_card_and_reverting_that_brings_it_bac
 
 def test_later_decisions_on_the_same_card_have_to_be_reverted_first():
     first = decide(Bank(), add())
-    bank = Bank().changed(first.changes)
+    bank = Bank().with_changes(first.changes)
     second = decide(bank, amend(bank.skills[0].card_id, delta()))
     entries = ledger(first, second)
     with pytest.raises(UsageError, match=r"changed again by decision 2\. Revert the later"):

@@ -86,7 +86,7 @@ def test_noop_changes_nothing():
             lambda bank, one: bank.plan(amend(DELETE_EMAIL.card_id, delta()), "email"), "no skill card", id="function"
         ),
         pytest.param(lambda bank, one: bank.plan(amend(one, delta()), "travel"), "a card of 'email'", id="ability"),
-        pytest.param(lambda bank, one: bank.changed([_stale(bank, one)]), "no longer what", id="stale"),
+        pytest.param(lambda bank, one: bank.with_changes([_stale(bank, one)]), "no longer what", id="stale"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, complaint):
@@ -109,7 +109,7 @@ def test_a_retired_card_takes_no_more_patches():
 
 def test_a_build_may_add_evidence_to_a_pinned_card_but_not_rewrite_or_retire_it():
     bank, one, other = two_cards()
-    bank = bank.changed(judge(bank, one, "PIN", person("anna")).changes)
+    bank = bank.with_changes(judge(bank, one, "PIN", person("anna")).changes)
     assert bank.apply(amend(one, delta("One rule")), "email", CardSupport(tasks=("z",))).find(one).support.tasks == (
         "z",
     )
@@ -125,14 +125,14 @@ def test_a_function_card_built_again_is_a_new_version_only_if_it_says_something_
     assert bank.plan_function(DELETE_EMAIL, CardSupport()) == ()
     (change,) = bank.plan_function(DELETE_EMAIL.model_copy(update={"returns": "Nothing."}), CardSupport())
     assert change.after.card.version == 2
-    after = bank.changed([change])
+    after = bank.with_changes([change])
     assert after.function("EmailClientV2.delete_email") == change.after.card
     assert after.function("EmailClientV2.nothing") is None
 
 
 def test_a_retired_function_card_is_not_built_again_unseen():
     bank = example_bank()
-    bank = bank.changed(bank.plan_retirement(DELETE_EMAIL.card_id))
+    bank = bank.with_changes(bank.plan_retirement(DELETE_EMAIL.card_id))
     assert bank.functions == ()
     with pytest.raises(PatchError, match="was retired"):
         bank.plan_function(DELETE_EMAIL, CardSupport())

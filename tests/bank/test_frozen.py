@@ -47,8 +47,8 @@ def test_what_only_retrieval_needs_is_beside_the_card():
 
 def test_only_cards_in_service_are_frozen():
     bank = example_bank()
-    bank = bank.changed(judge(bank, DELETE_EMAIL.card_id, "MUTE", person("anna")).changes)
-    bank = bank.changed(judge(bank, bank.skills[0].card_id, "PIN", person("anna")).changes)
+    bank = bank.with_changes(judge(bank, DELETE_EMAIL.card_id, "MUTE", person("anna")).changes)
+    bank = bank.with_changes(judge(bank, bank.skills[0].card_id, "PIN", person("anna")).changes)
     frozen = parse_frozen(freeze(bank), "bank")
     assert [card.kind for card in frozen.cards] == ["skill"]
 

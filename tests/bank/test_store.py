@@ -46,7 +46,7 @@ def test_a_recorded_decision_comes_back_whole(store):
     record(store, decision)
     (entry,) = store.ledger()
     assert (entry.number, entry.at, entry.decision) == (1, "2026-05-04T00:00:00+00:00", decision)
-    assert store.bank() == Bank().changed(decision.changes)
+    assert store.bank() == Bank().with_changes(decision.changes)
 
 
 def test_refusals_are_in_the_ledger_too(store):
@@ -108,7 +108,7 @@ def decisions(draw: st.DrawFn, store: Store) -> Decision:
     kind = draw(st.sampled_from(["patch", "function", "refuse"] + ["verdict", "revert"] * bool(bank.cards)))
     if kind == "patch":
         ability = draw(st.sampled_from(ABILITIES))
-        return decide(bank, draw(patches(bank.changed(()), ability)), ability, draw(SUPPORTS))
+        return decide(bank, draw(patches(bank.with_changes(()), ability)), ability, draw(SUPPORTS))
     if kind == "function":
         return build_function(bank) if bank.functions or not bank.entries else refuse(bank)
     if kind == "verdict":

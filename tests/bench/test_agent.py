@@ -13,7 +13,7 @@ from small_world import House
 from contramem.bench.agent import attempt, spellings
 from contramem.bench.controls import plan_memory, wrong_card_memory
 from contramem.bench.limits import Limits
-from contramem.bench.soundness import idle_tasks, replay_solution, unsolved_tasks
+from contramem.bench.soundness import find_unsolved_tasks, idle_tasks, replay_solution
 from contramem.bench.target import AgentReply, ChatMessage, ScriptedTarget, ToolCall, WindowFullError
 from contramem.cli import cli
 from contramem.errors import UsageError
@@ -333,5 +333,5 @@ class TestSoundness:
         assert list(idle_tasks(House())) == ["nothing"]
 
     def test_every_task_accepts_its_own_solution(self):
-        assert list(unsolved_tasks(House())) == []
+        assert list(find_unsolved_tasks(House())) == []
         assert replay_solution(House(), "twice").passed is True

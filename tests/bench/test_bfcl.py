@@ -16,7 +16,7 @@ import pytest
 from contramem.bench.bfcl import BfclEnvironment, BfclTask, check, render_call
 from contramem.bench.bfcl_tasks import CATEGORIES, official_environment
 from contramem.bench.environment import EnvironmentCall
-from contramem.bench.soundness import idle_tasks, unsolved_tasks
+from contramem.bench.soundness import find_unsolved_tasks, idle_tasks
 from contramem.errors import UsageError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -112,7 +112,7 @@ class TestRuns:
     def test_all_tasks_of_the_benchmark_accept_their_own_solution_and_not_doing_nothing(self, category):
         environment = official_environment(category)
         assert len(environment.tasks()) == (199 if category == "miss_func" else 200)
-        assert list(unsolved_tasks(environment)) == []
+        assert list(find_unsolved_tasks(environment)) == []
         assert list(idle_tasks(environment)) == []
 
     def test_a_function_that_arrives_later_cannot_be_called_before(self):

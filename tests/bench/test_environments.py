@@ -9,7 +9,7 @@ import pytest
 from contramem.bench.agent import attempt
 from contramem.bench.agentdojo import LEFT_OUT, SUITES, AgentDojoEnvironment
 from contramem.bench.environments import NAMES, open_environment
-from contramem.bench.soundness import idle_tasks, unsolved_tasks
+from contramem.bench.soundness import find_unsolved_tasks, idle_tasks
 from contramem.bench.target import ScriptedTarget, ToolCall
 from contramem.errors import UsageError
 from contramem.traces.read import read_traces
@@ -49,7 +49,7 @@ class TestAgentDojo:
     def test_every_task_accepts_its_own_solution_and_those_left_out_accept_doing_nothing(self, suite, tasks):
         everything = AgentDojoEnvironment(suite, everything=True)
         assert len(everything.tasks()) == tasks
-        assert list(unsolved_tasks(everything)) == []
+        assert list(find_unsolved_tasks(everything)) == []
         assert tuple(idle_tasks(everything)) == LEFT_OUT.get(suite, ())
         assert len(open_environment(f"agentdojo/{suite}").tasks()) == tasks - len(LEFT_OUT.get(suite, ()))
 

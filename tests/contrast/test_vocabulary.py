@@ -138,7 +138,7 @@ def refusals(role: str, error: str, tries: list[str], worked: str) -> list[list[
 def test_what_a_refusal_lists_is_the_vocabulary_even_of_words_that_nobody_tried() -> None:
     error = "Value to plot must be one of 'total_visits', 'direct', 'search engine'"
     vocabulary = Vocabulary(refusals("value_to_plot", error, ["visits", "hits"], "direct"))
-    assert vocabulary.permitted("Plot.create", "value_to_plot") == ("total_visits", "direct", "search engine")
+    assert vocabulary.read_permitted("Plot.create", "value_to_plot") == ("total_visits", "direct", "search engine")
     assert vocabulary.keeps("Plot.create", "value_to_plot", "search engine")
 
 
@@ -154,7 +154,7 @@ def test_what_a_refusal_lists_is_the_vocabulary_even_of_words_that_nobody_tried(
     ],
 )
 def test_a_list_that_may_be_somebodys_or_a_lie_is_no_vocabulary(role: str, error: str, tries: list[str]) -> None:
-    assert Vocabulary(refusals(role, error, tries, "bar")).permitted("Plot.create", role) == ()
+    assert Vocabulary(refusals(role, error, tries, "bar")).read_permitted("Plot.create", role) == ()
 
 
 def test_words_that_come_back_are_all_there_are_and_a_word_that_came_once_says_there_are_more() -> None:

@@ -145,9 +145,9 @@ class Bank:
 
     def apply(self, patch: Patch, ability: str, support: CardSupport | None = None) -> Bank:
         """The bank after `patch`. A patch that does not fit raises PatchError."""
-        return self.changed(self.plan(patch, ability, support))
+        return self.with_changes(self.plan(patch, ability, support))
 
-    def changed(self, changes: Iterable[Change]) -> Bank:
+    def with_changes(self, changes: Iterable[Change]) -> Bank:
         """The bank after `changes`, each of which has to start from the card as it is here."""
         holdings = dict(self.entries)
         for change in changes:

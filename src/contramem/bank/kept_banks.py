@@ -58,7 +58,7 @@ def roll_back(served: Path, to: int | None = None) -> KeptBank:
     content = chosen[0].path.read_bytes()
     load_frozen(chosen[0].path)  # a damaged one is never served
     with replacing(_folder(served) / "taken_back.json") as file:
-        file.write(json.dumps(sorted({*taken_back(served), present})).encode())
+        file.write(json.dumps(sorted({*read_taken_back(served), present})).encode())
     _replace(served, content)
     return chosen[0]
 
@@ -72,7 +72,7 @@ def forget_banks(served: Path, content: bytes) -> int:
     return len(kept)
 
 
-def taken_back(served: Path) -> frozenset[str]:
+def read_taken_back(served: Path) -> frozenset[str]:
     """The contents that somebody went back from."""
     try:
         return frozenset(json.loads((_folder(served) / "taken_back.json").read_text(encoding="utf-8")))

@@ -116,5 +116,5 @@ def fold(entries: Iterable[LedgerEntry], bank: Bank | None = None) -> Bank:
     """The bank that `entries`, in order, make of `bank`, or of an empty one."""
     bank = bank or Bank()
     for entry in entries:
-        bank = bank.changed(entry.decision.changes)
+        bank = bank.with_changes(entry.decision.changes)
     return bank

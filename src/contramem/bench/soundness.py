@@ -18,7 +18,7 @@ def idle_tasks(environment: Environment) -> Iterator[str]:
             yield task_id
 
 
-def unsolved_tasks(environment: Environment) -> Iterator[str]:
+def find_unsolved_tasks(environment: Environment) -> Iterator[str]:
     """Tasks whose own solution does not pass."""
     for task_id in environment.tasks():
         outcome = replay_solution(environment, task_id)

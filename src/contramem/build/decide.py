@@ -76,14 +76,14 @@ class BankBuild:
         self._functions.add(function)
         step = f"function {function}"
         state = f"{self._recorder.kept_by} {digest_of(observations)}"
-        if self._recorder.reached(step) == state:
+        if self._recorder.look_up(step) == state:
             self.report.unchanged += 1
             return
         try:
             card = self._author.build_function(function, observations, tool)
         except UnusableReply as unusable:
             refusal = Refusal(unusable.check, f"{function}: {unusable.reason}")
-            self._recorder.record(self._recorder.refused([refusal]), progress={step: state})
+            self._recorder.record(self._recorder.refuse([refusal]), progress={step: state})
             return
         decisions = [self._function_decision(card, observations, packets)] if card else []
         self._recorder.record(*decisions, progress={step: state})
@@ -94,20 +94,20 @@ class BankBuild:
         tasks = {observation.task_key for observation in observations}
         refusals = self._validator.card(card, observations, [packet for packet in packets if packet.task_key in tasks])
         if refusals:
-            return self._recorder.refused(refusals, card)
+            return self._recorder.refuse(refusals, card)
         entry = self.bank.entries.get(card.card_id)
         if entry is not None and not set(entry.support.tasks) <= tasks:
             reason = f"The card rests on {len(entry.support.tasks)} tasks, not all seen now."
-            return self._recorder.accepted("NOOP", card, reason)
+            return self._recorder.accept("NOOP", card, reason)
         try:
             changes = self.bank.plan_function(card, self._function_support(observations, packets))
         except PatchError as error:  # a person has pinned or rejected the card
-            return self._recorder.refused([Refusal("bank", str(error))], card)
+            return self._recorder.refuse([Refusal("bank", str(error))], card)
         calls = f"{len(observations)} calls in {len(tasks)} tasks"
         if not changes:
-            return self._recorder.accepted("NOOP", card, f"{calls} show nothing that the card does not say.")
+            return self._recorder.accept("NOOP", card, f"{calls} show nothing that the card does not say.")
         operation: Operation = "ADD" if entry is None else "PATCH"
-        return self._recorder.accepted(operation, card, f"Built from {calls}.", changes=changes)
+        return self._recorder.accept(operation, card, f"Built from {calls}.", changes=changes)
 
     def _function_support(self, observations: Sequence[Observation], packets: Sequence[Packet]) -> CardSupport:
         """The tasks and sources whose calls a Function Card was made from, and what their requests say."""
@@ -132,7 +132,7 @@ class BankBuild:
         `seen` is the bank that reflection sees, by default the present one.
         """
         step = f"packet {packet.task_key}"
-        first = self.decided(packet)
+        first = self.count_decided(packet)
         if first is None:
             self.report.unchanged += 1
             return
@@ -141,7 +141,7 @@ class BankBuild:
             candidates = list(self._author.reflect(packet, seen or self.bank))
         except UnusableReply as unusable:
             self.report.packets += 1
-            refused = self._recorder.refused([Refusal(unusable.check, unusable.reason)], ground=Provenance(packet))
+            refused = self._recorder.refuse([Refusal(unusable.check, unusable.reason)], ground=Provenance(packet))
             self._recorder.record(refused, progress={step: f"{state} done"})
             return
         for index, candidate in enumerate(candidates):
@@ -154,9 +154,9 @@ class BankBuild:
         if not candidates:
             self._recorder.record(progress={step: f"{state} done"})
 
-    def decided(self, packet: Packet) -> int | None:
+    def count_decided(self, packet: Packet) -> int | None:
         """How many deltas of the packet this author has decided on; None when all are."""
-        begun, _, done = self._recorder.reached(f"packet {packet.task_key}").rpartition(" ")
+        begun, _, done = self._recorder.look_up(f"packet {packet.task_key}").rpartition(" ")
         if begun != self.state(packet):
             return 0
         return None if done == "done" else int(done)
@@ -176,26 +176,26 @@ class BankBuild:
         ground = Provenance(packet, proposed.cites)
         delta, refusals, dropped = self.check(proposed, packet)
         if refusals:
-            return [self._recorder.refused([*refusals, *dropped], proposed, ground=ground)]
+            return [self._recorder.refuse([*refusals, *dropped], proposed, ground=ground)]
         candidate = replace(proposed, delta=delta, rule=None if dropped else proposed.rule)
         try:
             curation = self._curate(index, candidate, packet)
         except UnusableReply as unusable:
             refusal = Refusal(unusable.check, unusable.reason)
-            return [self._recorder.refused([refusal], candidate, ground=ground)]
+            return [self._recorder.refuse([refusal], candidate, ground=ground)]
         curation, refusals, more = self._check_curation(curation, candidate, packet)
         patch = curation.patch
         if refusals:
-            return [self._recorder.refused(refusals, candidate, ground=ground, patch=patch)]
+            return [self._recorder.refuse(refusals, candidate, ground=ground, patch=patch)]
         try:
             changes = self._changes(curation, ground)
         except PatchError as error:  # a person has pinned or rejected the card
-            return [self._recorder.refused([Refusal("bank", str(error))], candidate, ground=ground, patch=patch)]
-        decision = self._recorder.accepted(
+            return [self._recorder.refuse([Refusal("bank", str(error))], candidate, ground=ground, patch=patch)]
+        decision = self._recorder.accept(
             patch.operation, candidate, patch.reason, ground=ground, patch=patch, changes=changes
         )
         reasons = [(guard.check, f"{guard.reason} “{delta.title}” goes on without it.") for guard in [*dropped, *more]]
-        return [decision, *(self._recorder.refused([Refusal(*reason)], ground=ground) for reason in reasons)]
+        return [decision, *(self._recorder.refuse([Refusal(*reason)], ground=ground) for reason in reasons)]
 
     def _curate(self, index: int, candidate: Candidate, packet: Packet) -> Curation:
         if self._append_only:
@@ -239,7 +239,7 @@ class BankBuild:
         """Take in what the tasks of an ability, in the order of their keys, teach together. Goes on where an earlier
         build was stopped."""
         step, state = f"across {packets[0].ability}", self._state_across(packets)
-        begun, _, done = self._recorder.reached(step).rpartition(" ")
+        begun, _, done = self._recorder.look_up(step).rpartition(" ")
         if begun == state and done == "done":
             return
         first = int(done) if begun == state else 0

@@ -243,7 +243,7 @@ class _SideBySide:
 
     def _send(self, group: PacketGroup, bank: Bank, functions: frozenset[str]) -> _Part:
         """With the cards that the part may change or draw on, and what was decided on them."""
-        encoded = [self._packets.encoded(number) for number in group.numbers]
+        encoded = [self._packets.read_encoded(number) for number in group.numbers]
         entries = {
             card_id: entry
             for card_id, entry in bank.entries.items()

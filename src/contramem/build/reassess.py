@@ -46,11 +46,11 @@ def reassess(recorder: BuildRecorder, ability: str, packets: Sequence[Packet], g
     """Count, narrow and retire what does not reach the grade. No packet counts twice, however often it is built."""
     state = digest_of([packet.content_digest for packet in packets])
     progress = {f"settled {packet.task_key}": packet.content_digest for packet in packets}
-    fresh = [packet for packet in packets if recorder.reached(f"settled {packet.task_key}") != packet.content_digest]
+    fresh = [packet for packet in packets if recorder.look_up(f"settled {packet.task_key}") != packet.content_digest]
     waiting = [
         card
         for card in learning_cards(recorder.bank, ability)
-        if card.card.guards and recorder.reached(f"card {card.card.card_id}") != state
+        if card.card.guards and recorder.look_up(f"card {card.card.card_id}") != state
     ]
     ruled = {card.card.card_id for card in waiting if _is_ruled(recorder, card)}
     accepted = highest_chance(packets) if ruled else 0.0

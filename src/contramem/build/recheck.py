@@ -104,7 +104,7 @@ def _skill(card: SkillCard, shown_by: Sequence[str], evidence: _Evidence, valida
     functions = frozenset(function for source in sources for function in functions_of(source))
     refusals = validator.judge(Case(card, packets=packets, functions=functions, sources=sources))
     for decision in taught:
-        refusals += _shown(decision, evidence, validator)
+        refusals += _recheck_decision(decision, evidence, validator)
     refusals += _guards(card, [evidence.by_task.get(task) for task in shown_by])
     exact = {run.task for decision in taught if decision.packet in evidence.by_digest for run in decision.runs}
     missing = tuple(task for task in tasks if task not in exact)
@@ -125,7 +125,7 @@ def _sources(card: SkillCard, decisions: Sequence[Decision], bank: Bank) -> Iter
             yield about.card
 
 
-def _shown(decision: Decision, evidence: _Evidence, validator: Validator) -> list[Refusal]:
+def _recheck_decision(decision: Decision, evidence: _Evidence, validator: Validator) -> list[Refusal]:
     """Is what a decision said about its runs still so? Only the very packet that it was made on can tell."""
     packet = evidence.by_digest.get(decision.packet or "")
     if packet is None or not isinstance(decision.candidate, SkillDelta):

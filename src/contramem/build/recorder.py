@@ -144,7 +144,7 @@ class BuildRecorder:
         by = self._author.attribution
         return f"{by.name}-{by.version}"
 
-    def reached(self, step: str) -> str:
+    def look_up(self, step: str) -> str:
         """What was last noted about a step of the build. Empty: it was not begun."""
         return self._progress.get(step, "")
 
@@ -154,7 +154,7 @@ class BuildRecorder:
             self._past[card_id] = [PastDecision.of(entry.decision) for entry in self._store.ledger(card_id)]
         return self._past[card_id]
 
-    def accepted(
+    def accept(
         self,
         operation: Operation,
         candidate: Candidate | FunctionCard,
@@ -178,7 +178,7 @@ class BuildRecorder:
             runs=ground.runs if ground else (),
         )
 
-    def refused(
+    def refuse(
         self,
         refusals: Sequence[Refusal],
         candidate: Candidate | FunctionCard | None = None,
@@ -210,7 +210,7 @@ class BuildRecorder:
         self._progress.update(progress)
         for decision in decisions:
             self._remember(decision)
-            self.bank = self.bank.changed(decision.changes)
+            self.bank = self.bank.with_changes(decision.changes)
             if decision.accepted and decision.operation:
                 counts = self.report.decisions if decision.ability else self.report.functions
                 counts[decision.operation] += 1

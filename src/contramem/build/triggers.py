@@ -26,7 +26,7 @@ class Triggers:
     def __init__(self, bank: Bank, ability: str, packets: Sequence[Packet]) -> None:
         cards = [card.card for card in learning_cards(bank, ability)]
         index = CardIndex(cards, plain_bm25) if cards else None
-        self._shown = {packet.task_key: _shown_for(packet, index) for packet in packets} if index else {}
+        self._shown = {packet.task_key: _find_shown(packet, index) for packet in packets} if index else {}
         self._taught = {card.card.card_id: set(card.support.tasks) for card in learning_cards(bank, ability)}
 
     def where(self, card_id: str, packets: Sequence[Packet]) -> list[Packet]:
@@ -38,7 +38,7 @@ class Triggers:
         ]
 
 
-def _shown_for(packet: Packet, index: CardIndex) -> frozenset[str]:
+def _find_shown(packet: Packet, index: CardIndex) -> frozenset[str]:
     """The cards that an agent at this task would be shown."""
     functions = {step.function for run in packet.runs for step in run.actions if step.function}
     apps = frozenset(function.partition(".")[0] for function in functions)

@@ -35,8 +35,8 @@ LISTED = 10
 def check(where: str, target: Path | None, as_json: bool) -> None:
     """Check the file of STORE, the hash chain of its ledger, and its cards against the ledger.
 
-    Nothing is changed. With --repair, everything that can be read goes into a new store, whose cards are made again
-    from the ledger. Ends with exit code 1 if something is wrong.
+    Nothing is changed. With --repair, everything readable is copied to a new store, and its cards are rebuilt from
+    the ledger. Ends with exit code 1 if something is wrong.
     """
     if is_url(where):
         raise UsageError("this checks SQLite files; a PostgreSQL server checks its own (pg_amcheck).")
@@ -108,7 +108,7 @@ def copy(source: str, target: str, as_json: bool) -> None:
 @click.option("--runs", "paths", multiple=True, metavar="PATH", type=click.Path(path_type=Path),
               help="Runs that the bank was built from: cards are built again from those that are left.")  # fmt: skip
 @click.option("--serve", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Frozen bank to write anew; the earlier banks kept beside it are removed.")  # fmt: skip
+              help="Frozen bank to rewrite; the earlier banks kept beside it are removed.")  # fmt: skip
 @click.option("--search", "searched", multiple=True, metavar="PATH", type=click.Path(path_type=Path, exists=True),
               help="Search these files and folders too (exports, logs, recordings).")  # fmt: skip
 @how_to_read

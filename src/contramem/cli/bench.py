@@ -17,19 +17,19 @@ from contramem.retrieve.profiles import Profile
 from contramem.traces.trajectory import Trajectory
 
 _OUT = click.option("--out", type=click.Path(path_type=Path), default=Path("bench-runs"), show_default=True,
-                    help="Where the runs go; run again to go on.")  # fmt: skip
+                    help="Where to write the runs. Run again to continue.")  # fmt: skip
 _BANK = click.option(
     "--bank", type=click.Path(path_type=Path, exists=True), help="Frozen bank to guide the agent with."
 )
 _MODEL = click.option("--model", default="", help="Model under test.")
 _URL = click.option("--url", help="OpenAI-compatible server of the model.")
 _KEY = click.option("--key", metavar="VARIABLE", help="Environment variable that holds the model's key.")
-_ENGINE = click.option("--engine", metavar="FILE.py:NAME", help="A model of your own, asked in this process.")
+_ENGINE = click.option("--engine", metavar="FILE.py:NAME", help="Your own model, called in this process.")
 _TRIALS = click.option("--trials", type=click.IntRange(1), default=1, show_default=True, help="Runs of each task.")
-_STEPS = click.option("--steps", type=click.IntRange(1), default=80, show_default=True, help="Steps a run, at most.")
+_STEPS = click.option("--steps", type=click.IntRange(1), default=80, show_default=True, help="Maximum steps per run.")
 _LOG = click.option("--log", type=click.Path(path_type=Path), help="Inject log: what was shown and how runs ended.")
 RUNTIME_PARTS = ("clock", "ticks", "clip", "repair", "final_card", "universal")
-_JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group(cls=Group)
@@ -136,7 +136,7 @@ def are_command(
 @_ENGINE
 @_BANK
 @click.option("--seconds", type=float, help="Time limit of a run.")
-@click.option("--steps", type=click.IntRange(1), default=50, show_default=True, help="Cells a run, at most.")
+@click.option("--steps", type=click.IntRange(1), default=50, show_default=True, help="Maximum cells per run.")
 @_TRIALS
 @_OUT
 @_LOG

@@ -61,7 +61,7 @@ from contramem.validate.validator import Validator
     default=DEFAULT_GRADE,
     show_default=True,
     help="The lowest grade at which a rule is kept: enforced (a tool refuses otherwise), proven (more than chance "
-    "explains) or observed (nothing speaks against it).",
+    "explains) or observed (no run contradicts it).",
 )
 @click.option(
     "--min-sources",
@@ -79,7 +79,7 @@ from contramem.validate.validator import Validator
     "--author",
     type=click.Choice(["rules", "agent"]),
     help="Who writes the cards: rules (the default without --model), or with --model an agent that looks at all runs "
-    "and tests what it supposes before it proposes a card.",
+    "and tests its hypotheses before it proposes a card.",
 )
 @click.option("--trials", "log", metavar="FILE", help=f"With --author agent: file that counts trials ({DEFAULT_LOG}).")
 @click.option(

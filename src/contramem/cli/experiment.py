@@ -36,7 +36,7 @@ def experiment() -> None:
 @click.option("--dry-run", is_flag=True, help="Say what would run; run and write nothing.")
 @_JSON
 def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> None:
-    """Run the experiment that FILE.toml describes. Run it again to go on where it stopped."""
+    """Run the experiment that FILE.toml describes. Run it again to continue where it stopped."""
     loaded = load_experiment(file)
     where = out_folder(loaded, out)
     if dry_run:
@@ -61,7 +61,7 @@ def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> N
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @_JSON
 def show_command(folder: Path, as_json: bool) -> None:
-    """Say how far the experiment in DIR is, and what came out."""
+    """Show the progress of the experiment in DIR and its results."""
     state = state_of(open_folder(folder))
     if as_json:
         print_json(msgspec.to_builtins(state))

@@ -29,7 +29,7 @@ WORDS = 8
 @click.argument("task")
 @click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store (used as if frozen now).")
 @click.option("--ability", metavar="A", help="Search the skills of this ability only.")
-@click.option("--apps", metavar="A,B", help="Apps the task is about; by default its words tell.")
+@click.option("--apps", metavar="A,B", help="Apps the task is about; by default taken from its words.")
 @click.option(
     "--profile", type=click.Choice(list(PROFILES)), help="Retrieval profile; by default the one stored in the bank."
 )

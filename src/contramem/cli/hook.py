@@ -55,8 +55,8 @@ def hook(
 ) -> None:
     """Answer a hook event of Claude Code or Codex (JSON on standard input).
 
-    A prompt gets the cards that fit it; a call is held only if it would do harm. Whatever goes wrong, the agent goes
-    on: exit 0, and one message to the user.
+    A prompt gets the cards that fit it; a call is held only if it would break a guard. Whatever fails, the agent
+    continues: exit 0, and one message to the user.
     """
     if ctx.invoked_subcommand:
         return
@@ -158,7 +158,7 @@ def uninstall(client: Client, project: Path, as_json: bool) -> None:
 @PROJECT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(project: Path, as_json: bool) -> None:
-    """Say whether the hook is installed here, whether it works, and what an agent would not tell you."""
+    """Say whether the hook is installed here, whether it works, and why it might silently do nothing."""
     setups = [setup for client in ("claude-code", "codex") for setup in _setups(client, project)]
     if as_json:
         click.echo(json.dumps(setups, indent=2))
@@ -184,11 +184,11 @@ def _paths(client: str, project: Path) -> list[Path]:
 
 
 def _setups(client: Any, project: Path) -> list[dict[str, Any]]:
-    from contramem.inject.hook.install import EVENTS, installed_commands
+    from contramem.inject.hook.install import EVENTS, find_installed_commands
 
     setups = []
     for path in _paths(client, project):
-        commands = installed_commands(path)
+        commands = find_installed_commands(path)
         if commands:
             bank, problem = _check(next(iter(commands.values())), project)
             missing = [event for event in EVENTS[client] if event not in commands]

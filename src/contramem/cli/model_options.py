@@ -67,7 +67,7 @@ _OPTIONS = {
         metavar="N",
         help="How many tasks are reflected on before the bank is updated.",
     ),
-    "parallel": click.option("--parallel", type=click.IntRange(1), metavar="N", help="Most calls in flight at once."),
+    "parallel": click.option("--parallel", type=click.IntRange(1), metavar="N", help="Maximum calls at once."),
     "timeout": click.option(
         "--timeout", type=click.FloatRange(1), metavar="S", help=f"Seconds before a call times out ({TIMEOUT_S:g})."
     ),

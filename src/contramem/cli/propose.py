@@ -32,7 +32,7 @@ from contramem.traces.reader import ReadOptions
 @click.option(
     "--trials", "log", default=DEFAULT_LOG, show_default=True, metavar="FILE", help="File that counts trials."
 )
-@click.option("--yes", is_flag=True, help="Carry out suggested edits of cards that are there without asking.")
+@click.option("--yes", is_flag=True, help="Apply suggested edits of existing cards without asking.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def propose_command(
     where: str,

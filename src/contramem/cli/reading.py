@@ -144,7 +144,7 @@ def read_pool(
         complain(runs.problems, runs.problem_count, nothing_read=not len(pool), strict=options.strict)
         if tools is not None:
             tools.update(descriptions.by_function())
-            report_disputed(descriptions.disputed())
+            report_disputed(descriptions.find_disputed())
         if not len(pool):
             raise nothing_read_error(runs.problems, runs.ignored)
         yield pool

@@ -40,7 +40,7 @@ SCOPES = ("read", "guide", "record", "review", "admin")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
               help="Folder for live runs; by default beside the bank.")  # fmt: skip
 @click.option("--rate", type=click.IntRange(1), default=60_000, show_default=True, metavar="N",
-              help="Most requests a minute from one client.")  # fmt: skip
+              help="Maximum requests per minute from one client.")  # fmt: skip
 @click.option("--audit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Append who changed what to this file.")  # fmt: skip
 @click.option("--access-log", is_flag=True, help="Write one JSON line for each request to stderr.")

@@ -62,7 +62,7 @@ def _plain(value: object) -> object:
 @_RUNS
 @how_to_read
 @no_cache_option
-@click.option("--json", "as_json", is_flag=True, help="All kinds with their tasks, for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print all kinds with their tasks as JSON.")
 def kinds(path: Path, options: ReadOptions, no_cache: bool, as_json: bool) -> None:
     """Group the tasks of RUNS into kinds (same functions, near wording), with pass rates by source."""
     with study_runs((path,), options, no_cache) as study:
@@ -101,7 +101,7 @@ def runs(path: Path, options: ReadOptions, no_cache: bool, task: str, kind: str,
     "--trials", "log", default=DEFAULT_LOG, show_default=True, metavar="FILE", help="File that counts trials."
 )
 @click.option("--by", default="", metavar="NAME", help="Who tries; written to the trials.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def try_(
     guard: str,
     path: Path,
@@ -138,7 +138,7 @@ def try_(
 @click.option("--function", metavar="F", help="Tasks in which some run calls this function, whatever their kind.")
 @click.option("--limit", type=click.IntRange(min=1), default=8, show_default=True, help="Differences per kind.")
 @click.option("--all", "on_all", is_flag=True, help="Use all tasks. Nothing can be confirmed on them afterwards.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(
     path: Path,
     options: ReadOptions,

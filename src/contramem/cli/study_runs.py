@@ -14,7 +14,7 @@ from contramem.study.run_cache import FOLDER, Study, open_study
 from contramem.traces.reader import ReadOptions
 
 no_cache_option = click.option(
-    "--no-cache", is_flag=True, help=f"Read RUNS anew and keep nothing in {FOLDER}, where large sets are kept."
+    "--no-cache", is_flag=True, help=f"Read RUNS again and store nothing in {FOLDER} (used for large sets)."
 )
 
 

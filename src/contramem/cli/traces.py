@@ -36,7 +36,7 @@ from contramem.traces.write import write_traces
 
 @click.command()
 @optional_paths
-@click.option("--discover", is_flag=True, help="List sessions of Claude Code and Codex that you have; open none.")
+@click.option("--discover", is_flag=True, help="List your Claude Code and Codex sessions without opening them.")
 @click.option(
     "--rule", type=click.Choice(sorted(RULES)), help="Judge sessions by what they ran last (docs/formats.md)."
 )

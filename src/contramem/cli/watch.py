@@ -22,11 +22,17 @@ if TYPE_CHECKING:
 @click.option("--bank", "where", required=True, metavar="STORE", help="Store to learn into; created if missing.")
 @click.option("--serve", type=click.Path(path_type=Path, dir_okay=False), default=Path("bank.jsonl"), show_default=True,
               help="Frozen bank to keep up to date; agents with reload=True pick it up.")  # fmt: skip
-@click.option("--every", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds between looks.")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    help="Seconds between checks.",
+)
 @click.option("--settle", type=click.FloatRange(min=0), default=5.0, show_default=True,
               help="Seconds that the runs must stay unchanged before they are read.")  # fmt: skip
 @click.option("--max-changes", type=click.IntRange(min=1), default=20, show_default=True,
-              help="Gate: at most so many cards may change at once.")  # fmt: skip
+              help="Gate: how many cards may change at once.")  # fmt: skip
 @click.option("--keep", type=click.IntRange(min=1), default=10, show_default=True, help="Banks kept to go back to.")
 @click.option("--profile", default="default", show_default=True, help="Retrieval profile to store in the file.")
 @click.option("--once", is_flag=True, help="Learn from what is there now, and end.")
@@ -74,10 +80,10 @@ def _line(done: WatchRound, serve: Path) -> str:
 
 @click.command()
 @click.argument("served", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--to", type=int, metavar="N", help="Number of the bank to go back to (default: the one before).")
+@click.option("--to", type=int, metavar="N", help="Number of the bank to go back to (default: the previous one).")
 @click.option("--list", "only_list", is_flag=True, help="Show the banks that are kept, and change nothing.")
 def rollback(served: Path, to: int | None, only_list: bool) -> None:
-    """Serve an earlier bank again that `contramem watch` kept beside FILE."""
+    """Go back to an earlier bank that `contramem watch` kept beside FILE."""
     from contramem.bank.kept_banks import kept_banks, roll_back
 
     if only_list:

@@ -126,7 +126,7 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
             later=run_calls.later[index],
             feeds=run_calls.feeds(step),
             instead=instead,
-            rescued=run_calls.rescued(step, instead),
+            rescued=run_calls.find_rescues(step, instead),
             fields=step.fields,
             returned=step.returned if step.form is not None and step.form.kind == "text" else "",
         )
@@ -204,8 +204,8 @@ class _RunCalls:
             self._uses[use.giver].append((position, use))
         self._next = _next_of_function(calls)
         self._next_that_worked = _next_of_function(calls, worked=True)
-        self.before = list(_tried_before(calls))
-        self.later = list(_tried_later(calls))[::-1]
+        self.before = list(_find_tries_before(calls))
+        self.later = list(_find_tries_later(calls))[::-1]
 
     def feeds(self, step: Step) -> tuple[ResultUse, ...]:
         if self._first.get(step.function) != step.position:
@@ -218,7 +218,7 @@ class _RunCalls:
         last = None if until is None else bisect_left(self._first_by_position, (self._calls[until].position, ""))
         return tuple(sorted(function for _, function in self._first_by_position[first:last]))
 
-    def rescued(self, step: Step, instead: Sequence[str]) -> tuple[ResultUse, ...]:
+    def find_rescues(self, step: Step, instead: Sequence[str]) -> tuple[ResultUse, ...]:
         uses = (use for giver in instead for use in self._uses.get(giver, ()))
         return tuple(sorted({use for position, use in uses if position > step.position}))
 
@@ -258,20 +258,20 @@ def _is_thing(value: object) -> bool:
     return isinstance(value, str) and _THING.fullmatch(value) is not None
 
 
-def _tried_before(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
+def _find_tries_before(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
     """For each call and argument that names a thing: what acts and was tried on it before; did it ever work?"""
     tried: dict[str, dict[str, bool]] = defaultdict(dict)
     for step in calls:
-        yield _tried_on_things(step, tried)
+        yield _find_tries_on_things(step, tried)
         for thing in _things_acted_on(step):
             tried[thing][step.function] = tried[thing].get(step.function, False) or not step.error
 
 
-def _tried_later(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
+def _find_tries_later(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
     """The same, from the last call to the first: what was tried on it later; did it work at the first try?"""
     tried: dict[str, dict[str, bool]] = defaultdict(dict)
     for step in reversed(calls):
-        yield _tried_on_things(step, tried)
+        yield _find_tries_on_things(step, tried)
         for thing in _things_acted_on(step):
             tried[thing][step.function] = not step.error
 
@@ -280,7 +280,7 @@ def _things_acted_on(step: Step) -> set[str]:
     return {value for _, value in scalars(step.arguments) if _is_thing(value)} if _acts(step) else set()
 
 
-def _tried_on_things(step: Step, tried: dict[str, dict[str, bool]]) -> dict[str, tuple[AlternativeCall, ...]]:
+def _find_tries_on_things(step: Step, tried: dict[str, dict[str, bool]]) -> dict[str, tuple[AlternativeCall, ...]]:
     return {
         name: tuple(AlternativeCall(function, worked) for function, worked in sorted(tried[value].items()))
         for name, value in step.arguments.items()

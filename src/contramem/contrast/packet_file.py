@@ -115,14 +115,14 @@ class PacketFile(Sequence[Packet]):
         number = range(len(self))[index]
         packet = self._held.get(number)
         if packet is None:
-            packet = self._held[number] = decode_packet(self.encoded(number), self.vocabulary)
+            packet = self._held[number] = decode_packet(self.read_encoded(number), self.vocabulary)
             if len(self._held) > MAX_HELD:
                 self._held.popitem(last=False)
         else:
             self._held.move_to_end(number)
         return packet
 
-    def encoded(self, number: int) -> bytes:
+    def read_encoded(self, number: int) -> bytes:
         """A packet as it lies in the file."""
         place = self._places[number]
         self._spool.seek(place.offset)

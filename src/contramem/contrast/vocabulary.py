@@ -105,7 +105,7 @@ class Vocabulary:
         once = any(len(tasks) < MIN_TASKS_PER_WORD for tasks in accepted.values())
         return once or len(self._tasks[slot]) < MIN_TASKS_TO_CLOSE * len(accepted)
 
-    def permitted(self, function: str, role: str) -> tuple[str, ...]:
+    def read_permitted(self, function: str, role: str) -> tuple[str, ...]:
         """All values that the function itself says an argument may take, in its order; empty when it never did."""
         return self._permitted.get((function, role), ())
 

@@ -63,7 +63,7 @@ def are_related(name: str, other: str) -> bool:
     return not name or not other or name == other or name.startswith(f"{other}/") or other.startswith(f"{name}/")
 
 
-def separated_by(by: Grouping) -> tuple[What, ...]:
+def list_separated(by: Grouping) -> tuple[What, ...]:
     """What a split of this kind keeps apart. A split by task keeps tasks apart, not scenarios: it says so."""
     return ("id", "wording") if by == "task" else ("id", "wording", by)
 

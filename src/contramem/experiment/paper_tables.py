@@ -75,7 +75,7 @@ def main_table(results: Results, layout: Layout) -> ReportTable:
         marks.append(len(rows))
         rows += _score_rows(name, {c: _scores(_cells(results, members, c), layout.abilities) for c in MAIN})
     marks.append(len(rows))
-    rows += _pooled_flips(results, layout.abilities)
+    rows += _pool_flips(results, layout.abilities)
     header = ("Target", "Method", *map(str.capitalize, layout.abilities), "Overall")
     title = "Table A3: reference-split success (%)" if layout.split == "reference" else "Table 1: held-out success (%)"
     notes = (
@@ -128,7 +128,7 @@ def _with_gain(cell: Cell, value: float | None, base: float | None, condition: s
     return Cell(f"{cell.text} ({with_sign(100 * (value - base), 1)})", cell.value, cell.tone)
 
 
-def _pooled_flips(results: Results, abilities: Sequence[str]) -> Iterator[Row]:
+def _pool_flips(results: Results, abilities: Sequence[str]) -> Iterator[Row]:
     """All targets together, contramem against none, with McNemar's test."""
     compared = [by_condition[OURS] for by_condition in results.comparisons.values() if OURS in by_condition]
     if not compared:
@@ -246,7 +246,7 @@ def curator_table(folder: ResultFolder, results: Results, layout: Layout) -> Rep
             before, after = (sum(count[name] for name in names) for count in (raw, curated))
             rows.append([target, label, number(before), number(after),
                          percent(1 - after / before if before else None),
-                         _passed_of(appended[0], names), _passed_of(ours[0], names)])  # fmt: skip
+                         _format_passed(appended[0], names), _format_passed(ours[0], names)])  # fmt: skip
     header = (
         "Target",
         "Ability",
@@ -265,7 +265,7 @@ def _count_skills(folder: ResultFolder, condition: str) -> Counter[str]:
     return Counter(card.ability for bank in banks for card in bank.skills)
 
 
-def _passed_of(cell: ArmResult, abilities: Sequence[str]) -> Cell:
+def _format_passed(cell: ArmResult, abilities: Sequence[str]) -> Cell:
     passed, runs = (sum(side) for side in zip(*(cell.by_ability.get(a, (0, 0)) for a in abilities), strict=True))
     return Cell(f"{passed}/{runs} ({100 * passed / runs:.1f}%)", 100 * passed / runs) if runs else unknown()
 

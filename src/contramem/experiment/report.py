@@ -23,7 +23,7 @@ from contramem.evaluate.report import (
 )
 from contramem.evaluate.report.cells import Cell
 from contramem.evaluate.report.table import Row
-from contramem.evaluate.split import separated_by
+from contramem.evaluate.split import list_separated
 from contramem.evaluate.verdict import p_value, verdict
 from contramem.experiment.folder import ResultFolder
 from contramem.experiment.opened import OpenedExperiment
@@ -72,7 +72,7 @@ def _markdown(page: Page) -> Iterator[str]:
 def report_page(opened: OpenedExperiment, results: Results, paper: Sequence[Section] = ()) -> Page:
     """The page. It says first what was found."""
     config = opened.config
-    kept = ", ".join(separated_by(config.split.by))
+    kept = ", ".join(list_separated(config.split.by))
     notes = [f"Before anything ran, held-out tasks were looked for among what teaches, by {kept}: none was found."]
     if config.split.by == "task":
         notes.append("The split is by task: tasks of one scenario are on both sides.")

@@ -143,7 +143,7 @@ class Writer:
             written = self._before_call[key] = self._write_before_call(card, profile, failed, missing)
         return written
 
-    def repeated_call(self, card: FunctionCard) -> Guidance:
+    def describe_repeated_call(self, card: FunctionCard) -> Guidance:
         """What to say before a call that failed a moment ago with the same arguments."""
         prompt = render(REPEATED_CALL, function=card.tool, lesson=lesson_of(card))
         return _one_line(card, prompt)

@@ -60,7 +60,7 @@ class RunRecording:
         about = {"task": text, "task_id": task_id or digest(task), "ability": ability, "source": self.source}
         self._append(run_id, "start", {**about, "bank": bank, "guided": guided})
 
-    def shown(self, run_id: str, text: str, function: str, cards: Iterable[str], tokens: int) -> None:
+    def record_shown(self, run_id: str, text: str, function: str, cards: Iterable[str], tokens: int) -> None:
         """What a memory showed the agent. It is text of the bank's, so it is never redacted."""
         fields = {"text": text, "function": function, "cards": list(cards), "tokens": tokens}
         self._append(run_id, "shown", fields)

@@ -267,7 +267,7 @@ class Run:
         """What to say before this call if it would do harm, else None: it would break a guard of a shown card for good,
         which is said once for each guard, or it `repeats` a call that failed, unchanged."""
         card = self._find(function_called(function, arguments))
-        again = self._writer.repeated_call(card) if repeats and card is not None and self.retrieval else None
+        again = self._writer.describe_repeated_call(card) if repeats and card is not None and self.retrieval else None
         guidance = together(self._warning(function, arguments), again)
         if guidance is not None:
             self._note("before_call", guidance)
@@ -393,7 +393,7 @@ class Run:
         self, where: Where, guidance: Guidance | None, outcome: Outcome | None = None, function: str = ""
     ) -> None:
         if self._recording is not None and guidance:
-            self._recording.shown(self.run_id, guidance.text, function, guidance.card_ids, guidance.tokens)
+            self._recording.record_shown(self.run_id, guidance.text, function, guidance.card_ids, guidance.tokens)
         if self._log is None:
             return
         line = Line(

@@ -27,7 +27,7 @@ LOOK_S = 0.2
 Sleep = Callable[[float], object]
 
 
-def stopped_error() -> ModelError:
+def make_stop_error() -> ModelError:
     return ModelError("stopped at your request. Every paid reply is saved; run the same command again to continue.")
 
 
@@ -85,7 +85,7 @@ class ModelCaller:
         try:
             while under_way or (waiting and failed is None):
                 if failed is None and self.stop.is_set():
-                    failed = stopped_error()
+                    failed = make_stop_error()
                 if failed is None:
                     failed = self._begin(waiting, under_way, pool)
                 done, _ = wait(under_way, LOOK_S, return_when=FIRST_COMPLETED)

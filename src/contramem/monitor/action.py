@@ -170,7 +170,7 @@ class ActionStream:
 
     def take(self, event: Event) -> Action | None:
         """What the event is, or shows to have been: an agent's message is a question when the user answers it."""
-        spoke, self._spoke = self._spoke, _said_by(event)
+        spoke, self._spoke = self._spoke, _message_of(event)
         if event.actor == "user" and not event.function:
             return Action("ask", arguments={"text": spoke}, time=event.time) if spoke else None
         if event.actor != "agent":
@@ -211,7 +211,7 @@ def actions_of_steps(steps: Iterable[Step], recorded: Trajectory | None = None) 
             history.add(event)
 
 
-def _said_by(event: Event) -> str:
+def _message_of(event: Event) -> str:
     """What a message of the agent, or a call that talks to the user, says; empty for anything else."""
     if event.function:
         return speech_of(event)

@@ -40,7 +40,7 @@ class RunHistory:
 
     def values(self, function: str, field: str, before: int) -> frozenset[str]:
         """What the calls of `function` among the first `before` returned under `field`."""
-        return frozenset().union(*(values for order, values in self._listed(function, field) if order < before))
+        return frozenset().union(*(values for order, values in self._list_values(function, field) if order < before))
 
     def records(self, function: str, before: int) -> Iterator[list[dict[str, Any]]]:
         """The records that those calls returned, the latest result first."""
@@ -53,7 +53,7 @@ class RunHistory:
         numbers = (read_number(match[0]) for match in _NUMBER.finditer(self.task))
         return tuple(number for number in numbers if number is not None)
 
-    def _listed(self, function: str, field: str) -> list[tuple[int, frozenset[str]]]:
+    def _list_values(self, function: str, field: str) -> list[tuple[int, frozenset[str]]]:
         listed = self._values.setdefault((function, field), [])
         start = listed[-1][0] + 1 if listed else 0
         for order in range(start, len(self._results)):

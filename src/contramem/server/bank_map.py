@@ -24,12 +24,12 @@ class Node(NamedTuple):
     y: int
     cards: int
     """Cards that it stands for, or that name it."""
-    lines: tuple[Line, ...]
+    lines: tuple[MapLine, ...]
     mark: str = ""
     """A card's grade."""
 
 
-class Line(NamedTuple):
+class MapLine(NamedTuple):
     """A connection, from a height at the left to a height at the right."""
 
     start: int
@@ -102,7 +102,7 @@ def draw(
     heights = {"left": _heights(left, rows), "right": _heights(right, rows)}
     most = max(lines.values(), default=1)
     drawn = {
-        (start, end): Line(heights["left"][start], heights["right"][end], 1 + 7 * count / most if most > 1 else 1.4)
+        (start, end): MapLine(heights["left"][start], heights["right"][end], 1 + 7 * count / most if most > 1 else 1.4)
         for (start, end), count in lines.items()
         if start in heights["left"] and end in heights["right"]
     }

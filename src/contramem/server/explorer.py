@@ -34,7 +34,7 @@ def home(visit: Visit) -> Response:
     bank = visit.project.current().bank
     index = visit.project.runs
     recent = visit.project.store.ledger_page(visit.project.snapshot.decision + 1, 6)
-    rows = index.masked(index.tasks(limit=8))
+    rows = index.mask(index.tasks(limit=8))
     return visit.page(
         "home.html",
         example=_find_example(visit, rows),
@@ -85,7 +85,7 @@ def tasks(visit: Visit) -> Response:
         rows = [TaskExport(row.task, row.ability, row.runs, row.passed, row.failed) for row in found]
         if (file := export_rows(visit, "tasks", rows)) is not None:
             return file
-    shown = index.masked(index.tasks(query, offset, PAGE))
+    shown = index.mask(index.tasks(query, offset, PAGE))
     return visit.page(
         "tasks.html",
         rows=shown,
@@ -142,7 +142,7 @@ def search(visit: Visit) -> Response:
         words=words,
         cards=[card_row(snapshot.bank.entries[card_id]) for card_id in ids[:25]] if words else [],
         card_count=len(ids) if words else 0,
-        tasks=index.masked(index.tasks(TaskQuery(words), limit=25)) if words else [],
+        tasks=index.mask(index.tasks(TaskQuery(words), limit=25)) if words else [],
         task_count=index.task_count(TaskQuery(words)) if words else 0,
         sources=sources[:10] if words else [],
         functions=index.functions(words, limit=25) if words else [],

@@ -80,7 +80,7 @@ class GuardRails:
             if refusal is not None:
                 await _refuse(respond, *refusal)
             else:
-                await self._app(scope, _limited(receive, self._options.max_body_bytes), respond)
+                await self._app(scope, _limit_body(receive, self._options.max_body_bytes), respond)
         except TooLarge:
             await _refuse(respond, 413, f"the body has more than {self._options.max_body_bytes} bytes.")
 
@@ -102,10 +102,10 @@ class TooLarge(Exception):
     """A body that is longer than it may be."""
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
+def _limit_body(receive: Receive, limit: int) -> Receive:
     left = limit
 
-    async def limited() -> Message:
+    async def receive_limited() -> Message:
         nonlocal left
         message = await receive()
         left -= len(message.get("body", b""))
@@ -113,7 +113,7 @@ def _limited(receive: Receive, limit: int) -> Receive:
             raise TooLarge
         return message
 
-    return limited
+    return receive_limited
 
 
 @lru_cache(maxsize=256)

@@ -113,7 +113,7 @@ class Project:
         with self._writing, self.store.writing(f"serve ({what} by {who})"):
             before = self.current()
             (entry,) = self.store.record(decide(before.bank))
-            self.snapshot = Snapshot(entry.number, before.bank.changed(entry.decision.changes))
+            self.snapshot = Snapshot(entry.number, before.bank.with_changes(entry.decision.changes))
         audit(self._audit_file, who, self.name, what, entry.number)
         self._looked = 0.0  # the next start takes the decision over
         return entry

@@ -213,7 +213,7 @@ class RunIndex:
         rows = self._query(f"SELECT * FROM tasks {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset))
         return [TaskRow(*row) for row in rows]
 
-    def masked(self, rows: Iterable[TaskRow]) -> list[TaskRow]:
+    def mask(self, rows: Iterable[TaskRow]) -> list[TaskRow]:
         """The rows with their masked texts, which are made when they are first asked for."""
         return [row if row.masked is not None else replace(row, masked=self._mask(row.task)) for row in rows]
 

@@ -66,7 +66,7 @@ def write_run_file(pool: Pool, folder: Path, on_progress: Progress = no_progress
             profiles.append(profile_task(task, runs))
             for run in runs:
                 called = tuple(functions.setdefault(function, len(functions)) for function in sorted(run.called))
-                stored = _encode(_stored(run.recorded))
+                stored = _encode(_store_run(run.recorded))
                 place = (end, len(stored))
                 rows.append(_Row(number, run.source, run.trial, run.passed, run.ability, called, *place))
                 end += file.write(stored)
@@ -76,7 +76,7 @@ def write_run_file(pool: Pool, folder: Path, on_progress: Progress = no_progress
     return end
 
 
-def _stored(actions: RecordedActions) -> _StoredRun:
+def _store_run(actions: RecordedActions) -> _StoredRun:
     # What tools were described like is the same in most runs, large, and nothing that a study asks for.
     return _StoredRun(msgspec.structs.replace(actions.run, tools=()), tuple(sorted(actions.tainted)))
 
@@ -95,7 +95,7 @@ class RunFile:
             return self._loaded[place].run
         return self._read(place).run
 
-    def recorded(self, place: int) -> RecordedActions:
+    def load(self, place: int) -> RecordedActions:
         """What the run did."""
         if place in self._loaded:
             self._loaded.move_to_end(place)

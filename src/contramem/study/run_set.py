@@ -23,7 +23,7 @@ class RunLoader(Protocol):
     def trajectory(self, place: int) -> Trajectory:
         """The run as it was recorded."""
 
-    def recorded(self, place: int) -> RecordedActions:
+    def load(self, place: int) -> RecordedActions:
         """What the run did."""
 
 
@@ -36,7 +36,7 @@ class LoadedRuns:
     def trajectory(self, place: int) -> Trajectory:
         return self.runs[place].run
 
-    def recorded(self, place: int) -> RecordedActions:
+    def load(self, place: int) -> RecordedActions:
         return self.runs[place]
 
 
@@ -60,7 +60,7 @@ class StudyRun:
     @property
     def recorded(self) -> RecordedActions:
         """What it did. Reads it, if the runs are on disk."""
-        return self.loader.recorded(self.place)
+        return self.loader.load(self.place)
 
     @property
     def trajectory(self) -> Trajectory:

@@ -174,9 +174,9 @@ class Pool:
     def runs(self, task_key: str) -> list[Trajectory]:
         """All runs of one task, ordered by source and trial, secrets masked. Runs that claim one trial are numbered by
         content."""
-        return self._encoded(task_key).decode()
+        return self._read_encoded(task_key).decode()
 
-    def _encoded(self, task_key: str) -> EncodedTask:
+    def _read_encoded(self, task_key: str) -> EncodedTask:
         rows = []
         for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
             for number, entry in enumerate(claiming, 1):
@@ -190,7 +190,7 @@ class Pool:
         tasks: list[EncodedTask] = []
         size = 0
         for task_key in self.tasks() if task_keys is None else task_keys:
-            tasks.append(self._encoded(task_key))
+            tasks.append(self._read_encoded(task_key))
             size += sum(len(row) for _, row in tasks[-1].rows)
             if size >= self._shard_bytes:
                 yield PoolShard(tasks)

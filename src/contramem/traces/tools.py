@@ -33,7 +33,7 @@ class ToolDescriptions:
             for function, written in self._runs.items()
         }
 
-    def disputed(self) -> tuple[str, ...]:
+    def find_disputed(self) -> tuple[str, ...]:
         """Functions that runs describe in more than one way."""
         return tuple(sorted(function for function, written in self._runs.items() if len(written) > 1))
 

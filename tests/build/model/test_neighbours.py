@@ -7,7 +7,7 @@ from tests.made_runs import call, packet, run
 from contramem.bank.bank import Bank
 from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.patch import Add
-from contramem.build.model.neighbours import related_to_delta, related_to_packet
+from contramem.build.model.neighbours import relate_to_delta, relate_to_packet
 
 STORY = packet(run("a", True, call("Mail.delete_email", {"id": "m-1"}), "Done.", task="Delete the old email."))
 
@@ -29,15 +29,15 @@ CAR = delta("Lock doors before startEngine", "Lock the doors before starting the
 
 
 def test_a_packet_brings_cards_that_share_words_with_its_task_and_functions() -> None:
-    assert [card.title for card in related_to_packet(STORY, bank_of(MAIL, CAR))] == [MAIL.title]
+    assert [card.title for card in relate_to_packet(STORY, bank_of(MAIL, CAR))] == [MAIL.title]
 
 
 def test_a_delta_brings_the_card_that_states_the_same_rule_and_not_every_card_that_shares_a_word() -> None:
     again = delta("Search before delete_email again", "Search the email, then delete it.", "Mail.delete_email")
     others = [delta(f"Rule {name}", f"Call {name} before the rest.", f"App.{name}") for name in ("one", "two", "six")]
-    assert [card.title for card in related_to_delta(again, "execution", bank_of(MAIL, CAR, *others))] == [MAIL.title]
+    assert [card.title for card in relate_to_delta(again, "execution", bank_of(MAIL, CAR, *others))] == [MAIL.title]
 
 
 def test_an_empty_bank_has_no_neighbours() -> None:
-    assert related_to_packet(STORY, Bank()) == []
-    assert related_to_delta(MAIL, "other ability", bank_of(MAIL)) == []
+    assert relate_to_packet(STORY, Bank()) == []
+    assert relate_to_delta(MAIL, "other ability", bank_of(MAIL)) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, packet, run
 
-from contramem.build.rules.steps import calls, calls_of, guarded_calls, is_successful_write, matches, working_calls
+from contramem.build.rules.steps import calls, calls_of, find_guarded_calls, is_successful_write, matches, working_calls
 from contramem.monitor.guard import parse_guard
 from contramem.monitor.pattern import parse_pattern
 
@@ -29,7 +29,7 @@ def test_a_refused_write_has_changed_nothing() -> None:
 
 def test_the_guarded_calls_are_those_of_the_second_function_whatever_its_arguments_must_be() -> None:
     guard = parse_guard("precedence(Mail.list_emails, Mail.delete_email[id = other])")
-    assert len(guarded_calls(ATTEMPT, guard)) == 2
+    assert len(find_guarded_calls(ATTEMPT, guard)) == 2
 
 
 def test_a_class_of_calls_matches_by_effect() -> None:

@@ -154,7 +154,7 @@ def _keys(name: str, given: Sequence[Observation]) -> list[str]:
 def _find_closed_words(
     name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
 ) -> str:
-    permitted = vocabulary.permitted(function, name)
+    permitted = vocabulary.read_permitted(function, name)
     if permitted:
         many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
         return f"{many}one of {', '.join(permitted)}"
@@ -275,7 +275,7 @@ def _from_functions(
     if not named:
         return 0, ""
     bare = [
-        ("this function" if place == calls.function else calls.shown(place)) + _in_field(name, place, given)
+        ("this function" if place == calls.function else calls.refer_to(place)) + _in_field(name, place, given)
         for place in named
     ]
     return sum(chosen[place] for place in named), f"from results of {join_list(bare, 'or')}"

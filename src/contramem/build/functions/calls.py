@@ -71,7 +71,7 @@ class Calls:
         effects = Counter(call.effect for call in self.all)
         return min(effects, key=lambda effect: (-effects[effect], effect), default="unknown")
 
-    def shown(self, function: str) -> str:
+    def refer_to(self, function: str) -> str:
         """Another function as this one's card names it: without the app when that is the same."""
         app, _, name = function.partition(".")
         return f"`{name}`" if app == self.app else f"`{function}`"

@@ -76,13 +76,14 @@ def _describe_closing(
         return (
             f"It works once per {code(argument)}: after one that worked, another was refused in {refused}, {against}."
         )
-    text = f"After {calls.shown(other)} on the same {code(argument)} it was refused in {refused}, {against}"
+    text = f"After {calls.refer_to(other)} on the same {code(argument)} it was refused in {refused}, {against}"
     turned = [call for call in calls.worked if _works_later(call, argument, other) is not None]
+    second = calls.refer_to(other)
     fine = sum(_works_later(call, argument, other) is True for call in turned)
     if fine >= MIN_REFUSALS and fine >= len(turned) * MIN_REFUSED:
-        text += f"; the other way round, {calls.shown(other)} worked in {fine} of {len(turned)}: call this one first"
+        text += f"; the other way round, {second} worked in {fine} of {len(turned)}: call this one first"
     elif len(turned) >= MIN_RUNS and not fine:
-        text += f"; the other way round, {calls.shown(other)} was refused in all {len(turned)}: choose one of the two"
+        text += f"; the other way round, {second} was refused in all {len(turned)}: choose one of the two"
     return text + "."
 
 
@@ -115,7 +116,7 @@ def _closes_another(calls: Calls) -> Iterator[str]:
     for other in sorted(closings, key=lambda name: (-closings[name][1], name))[:MAX_ORDERS]:
         argument, refused_count, tried, fine, before = closings[other]
         count = share_of(refused_count, tried)
-        text = f"After it, {calls.shown(other)} on the same {code(argument)} was refused in {count}"
+        text = f"After it, {calls.refer_to(other)} on the same {code(argument)} was refused in {count}"
         yield text + (f"; before it, it worked in {fine} of {before}: call that one first." if fine else ".")
 
 
@@ -139,7 +140,8 @@ def _needs(calls: Calls) -> Iterator[str]:
         refused = [call for call in without if call.error]
         count = share_of(len(refused), len(without)) + quote_complaint(refused, calls)
         against = f"after it, in {failures(after)} of {len(after)}"
-        yield f"Call {calls.shown(best)} first: until it had worked in the run, this was refused in {count}, {against}."
+        first = calls.refer_to(best)
+        yield f"Call {first} first: until it had worked in the run, this was refused in {count}, {against}."
 
 
 def _split_at(calls: Sequence[Observation], other: str) -> tuple[list[Observation], list[Observation]]:

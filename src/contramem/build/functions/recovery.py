@@ -114,7 +114,7 @@ def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Remedy]:
     if enabling is not None:
         tried = sum(enabling in retry.first.between for retry in retries)
         count = share_of(after[enabling], tried, "retry")
-        yield Remedy(after[enabling], f"the same call worked after {calls.shown(enabling)} in {count}")
+        yield Remedy(after[enabling], f"the same call worked after {calls.refer_to(enabling)} in {count}")
 
 
 def _instead(complaint: Complaint, calls: Calls) -> Iterable[Remedy]:
@@ -130,7 +130,9 @@ def _instead(complaint: Complaint, calls: Calls) -> Iterable[Remedy]:
         if goals[giver].total() >= MIN_FEEDS and count >= len(complaint.calls) * MIN_SHARE:
             argument = min(goals[giver], key=lambda name: (-goals[giver][name], name))
             share = f"{count} of {len(complaint.calls)}"
-            yield Remedy(count, f"{calls.shown(giver)}, which also gives the {code(argument)}, then worked in {share}")
+            yield Remedy(
+                count, f"{calls.refer_to(giver)}, which also gives the {code(argument)}, then worked in {share}"
+            )
 
 
 def _in_vain(retries: Sequence[Retry]) -> list[str]:

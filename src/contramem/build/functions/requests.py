@@ -31,7 +31,7 @@ class RequestsByFunction:
             said = set(terms_of(request_words(packet.task, packet.placeholders.originals().values())))
             self._words.update(said)
             self._tasks += 1
-            for function in _needed(packet):
+            for function in _find_needed(packet):
                 self._by_function[function].append(said)
 
     def words_for(self, function: str) -> str:
@@ -50,7 +50,7 @@ class RequestsByFunction:
         return count / requests * self._tasks / self._words[word]
 
 
-def _needed(packet: Packet) -> list[str]:
+def _find_needed(packet: Packet) -> list[str]:
     """The functions that most passing runs called with success; of a task that nobody solved, most runs."""
     runs = packet.passing or packet.runs
     called = Counter(function for run in runs for function in {step.function for step in run.actions if not step.error})

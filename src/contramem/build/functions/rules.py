@@ -257,7 +257,7 @@ def describe_use(calls: Calls) -> str:
         usual = [f for f, n in users[argument].most_common() if n >= max(MIN_FED, worked_in * FED_SHARE)]
         usual = [function for function in usual if len(where[argument, function]) > 1][:MAX_USERS]
         if usual:
-            shown = join_list([f"{calls.shown(f)} ({users[argument][f]} times)" for f in usual])
+            shown = join_list([f"{calls.refer_to(f)} ({users[argument][f]} times)" for f in usual])
             parts.append(f"{code(argument)} for {shown}")
     noun = "run" if worked_in == 1 else "runs"
     return f"Its results in {worked_in} {noun} held the {'; the '.join(parts[:MAX_FED])}." if parts else ""

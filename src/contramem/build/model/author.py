@@ -23,7 +23,7 @@ from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, 
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
 from contramem.build.model.across_hints import SharedHint, find_shared_hints
-from contramem.build.model.neighbours import related_to_delta, related_to_packet
+from contramem.build.model.neighbours import relate_to_delta, relate_to_packet
 from contramem.build.model.prompts import Prompts, Template, fence
 from contramem.build.model.replies import UnparsedReply
 from contramem.build.model.twins import find_twin
@@ -126,7 +126,7 @@ class ModelAuthor:
 
     def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
         """Asked of the model, unless the answer is known: nothing is near the delta, or a card says the very same."""
-        cards = related_to_delta(candidate.delta, packet.ability, bank)
+        cards = relate_to_delta(candidate.delta, packet.ability, bank)
         if not cards:
             return Curation(Add(delta_index=index, new_or_updated_card=candidate.delta, reason=NOTHING_NEAR))
         if twin := find_twin(candidate.delta, cards):
@@ -173,9 +173,9 @@ class ModelAuthor:
     def reflector_request(self, packet: Packet, bank: Bank) -> Request:
         key = packet.task_key
         if key not in self._texts:
-            self._texts[key] = packet_text(packet, self._choice.packet_tokens, self._shared_hints(packet.ability))
+            self._texts[key] = packet_text(packet, self._choice.packet_tokens, self._find_shared_hints(packet.ability))
         text = self._texts[key]
-        cards = "\n".join(_brief(card) for card in related_to_packet(packet, bank))
+        cards = "\n".join(_brief(card) for card in relate_to_packet(packet, bank))
         return self._request(
             "reflector",
             key,
@@ -191,14 +191,14 @@ class ModelAuthor:
             delta_fields=replies.card_shape(hints=True),
         )
 
-    def _shared_hints(self, ability: str) -> list[SharedHint]:
+    def _find_shared_hints(self, ability: str) -> list[SharedHint]:
         if ability not in self._hints:
             self._hints[ability] = find_shared_hints([packet for packet in self._packets if packet.ability == ability])
         return self._hints[ability]
 
     def curator_request(self, candidate: Candidate, packet: Packet, bank: Bank) -> Request:
         delta = candidate.delta
-        cards = related_to_delta(delta, packet.ability, bank)
+        cards = relate_to_delta(delta, packet.ability, bank)
         used = dict.fromkeys(name for text in (delta, *cards) for name in text.functions_used)
         functions = [card for name in used if (card := bank.function(name)) is not None][:MAX_FUNCTION_LINES]
         return self._request(
@@ -285,7 +285,7 @@ class ModelAuthor:
         )
 
     def _wrong_with(self, patch: Patch, candidate: Candidate, packet: Packet, bank: Bank) -> list[str]:
-        listed = [card.card_id for card in related_to_delta(candidate.delta, packet.ability, bank)]
+        listed = [card.card_id for card in relate_to_delta(candidate.delta, packet.ability, bank)]
         neighbours = set(listed)
         if isinstance(patch, (Amend, Narrow)) and patch.retained_card_id in listed[FULL_CARDS:]:
             return [f"{patch.retained_card_id} was listed in brief only: it can be named by NOOP and MERGE."]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from contramem.bank.store import Store
 from contramem.errors import ModelError, UsageError
 from contramem.llm.batch import LOST, Batches, Ticket
-from contramem.llm.calls import MAX_TRIES, Budget, stopped_error
+from contramem.llm.calls import MAX_TRIES, Budget, make_stop_error
 from contramem.llm.exchange import Exchange
 from contramem.llm.request import ModelFailure, ModelSettings, PromptMessage, Request
 
@@ -89,7 +89,7 @@ class BatchQueue:
     def hand_over(self, requests: Sequence[Request]) -> None:
         """Each batch is in the store as soon as it is at the provider."""
         if self.stop.is_set():
-            raise stopped_error()
+            raise make_stop_error()
         try:
             for ticket, part in self.batches.submit(requests):
                 state = {"ticket": asdict(ticket), "requests": [asdict(request) for request in part]}

@@ -96,7 +96,7 @@ def estimate(
 def _left(plan: BuildPlan, construction: BankBuild) -> list[Packet]:
     if plan.only == "functions":
         return []
-    return [packet for packet in plan.packets if construction.decided(packet) is not None]
+    return [packet for packet in plan.packets if construction.count_decided(packet) is not None]
 
 
 def _estimate_ready(

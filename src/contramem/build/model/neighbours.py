@@ -21,13 +21,13 @@ _CLOSE = replace(_LOOSE, floor=3.0)
 card that states the same rule, with 23 % fewer tokens than none."""
 
 
-def related_to_packet(packet: Packet, bank: Bank, limit: int = FOR_REFLECTOR) -> list[SkillCard]:
+def relate_to_packet(packet: Packet, bank: Bank, limit: int = FOR_REFLECTOR) -> list[SkillCard]:
     """By the words of the task and the functions that its runs call."""
     functions = sorted({step.function for run in packet.runs for step in run.actions if step.function})
     return _nearest(f"{packet.task} {' '.join(functions)}", functions, packet.ability, bank, limit, _LOOSE)
 
 
-def related_to_delta(delta: SkillDelta, ability: str, bank: Bank, limit: int = FOR_CURATOR) -> list[SkillCard]:
+def relate_to_delta(delta: SkillDelta, ability: str, bank: Bank, limit: int = FOR_CURATOR) -> list[SkillCard]:
     """By what the delta would be found by, were it a card."""
     words = f"{delta.title} {delta.applies_when} {' '.join(delta.tags)} {delta.skill.core_rule}"
     return _nearest(words, delta.functions_used, ability, bank, limit, _CLOSE)

@@ -19,7 +19,7 @@ from contramem.bank.store import Store
 from contramem.build.author import Candidate, Only, UnusableReply
 from contramem.build.decide import BankBuild, curriculum
 from contramem.build.model.author import ModelAuthor
-from contramem.build.model.neighbours import related_to_delta
+from contramem.build.model.neighbours import relate_to_delta
 from contramem.build.recorder import BuildReport
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
@@ -133,14 +133,14 @@ class Rounds:
                     if wait.request.stage == "curator":
                         ahead = _Ahead(self._author, self._construction.bank, packet.ability)
                 else:
-                    ability.learned(packet)
+                    ability.close(packet)
                     continue
             candidates = self._reflect(packet, ability.seen)
             if isinstance(candidates, Request):
                 yield candidates
                 ahead = None  # what it will say is not known: nothing behind it can be foreseen
             elif ahead is not None:
-                for candidate in candidates[self._construction.decided(packet) or 0 :]:
+                for candidate in candidates[self._construction.count_decided(packet) or 0 :]:
                     delta, refusals, _ = self._construction.check(candidate, packet)
                     if not refusals:
                         yield from ahead.request(replace(candidate, delta=delta), packet)
@@ -174,7 +174,7 @@ class _Ability:
     def done(self) -> bool:
         return not self._left
 
-    def learned(self, packet: Packet) -> None:
+    def close(self, packet: Packet) -> None:
         self.window.remove(packet)
         self._left.remove(packet)
 
@@ -182,7 +182,7 @@ class _Ability:
         """Go on with the window that an interrupted build left open, or open the next one and remember where."""
         if self.window:
             return
-        for packet in [packet for packet in self._left if construction.decided(packet) is None]:
+        for packet in [packet for packet in self._left if construction.count_decided(packet) is None]:
             construction.learn(packet)  # counts it as unchanged
             self._left.remove(packet)
         if not self._left:
@@ -215,8 +215,8 @@ class _Ahead:
 
     def request(self, candidate: Candidate, packet: Packet) -> Iterator[Request]:
         delta = candidate.delta
-        near = [card.card_id for card in related_to_delta(delta, self._ability, self._bank)]
-        grown = [card.card_id for card in related_to_delta(delta, self._ability, self._grown)]
+        near = [card.card_id for card in relate_to_delta(delta, self._ability, self._bank)]
+        grown = [card.card_id for card in relate_to_delta(delta, self._ability, self._grown)]
         if near == grown and self._near.isdisjoint(near):
             try:
                 with suppress(UnusableReply):

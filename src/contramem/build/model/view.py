@@ -119,11 +119,11 @@ def _rows(
             apart = []
             shared.append(row)
             continue
-        yield from _shared_lines(shared, list(passed), results, clock, level)
+        yield from _write_shared_lines(shared, list(passed), results, clock, level)
         shared = []
         apart += _divergence(row, passed, results, clock)
     yield from _fold_repeats(apart)
-    yield from _shared_lines(shared, list(passed), results, clock, level)
+    yield from _write_shared_lines(shared, list(passed), results, clock, level)
 
 
 def _is_shared(row: AlignedStep, letters: Collection[str]) -> bool:
@@ -139,7 +139,7 @@ def _did(step: Step) -> bytes:
     return msgspec.json.encode(made, order="deterministic")
 
 
-def _shared_lines(
+def _write_shared_lines(
     rows: Sequence[AlignedStep], letters: Sequence[str], results: ResultTexts, clock: Clock, level: int
 ) -> Iterator[str]:
     if level > 1 and len(rows) > 1:

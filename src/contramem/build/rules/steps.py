@@ -28,7 +28,7 @@ def is_successful_write(step: Step) -> bool:
     return step.effect == "write" and not step.error
 
 
-def guarded_calls(run: PacketRun, guard: Guard) -> list[Step]:
+def find_guarded_calls(run: PacketRun, guard: Guard) -> list[Step]:
     """The calls that a guard asks for, forbids or guards."""
     pattern = parse_pattern(guard.then or guard.function)._replace(conditions=())
     return [step for step in calls(run) if matches(pattern, step)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from contramem.bank.support import CardSupport, GuardSupport
-from contramem.build.rules.steps import guarded_calls
+from contramem.build.rules.steps import find_guarded_calls
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.packet_replay import GuardReplay, fit_to_task, replay
@@ -110,7 +110,7 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
     and one that forbids a call says nothing where the task asks for it."""
     if guard.demand is None or parse_pattern(guard.then or guard.function).conditions:
         return True  # it says how a call is made, not whether
-    made = any(not step.error for run in packet.passing for step in guarded_calls(run, guard))
+    made = any(not step.error for run in packet.passing for step in find_guarded_calls(run, guard))
     return made == (guard.demand == "a call")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from contramem.build.rules.phrases import code_name
-from contramem.build.rules.steps import calls, guarded_calls
+from contramem.build.rules.steps import calls, find_guarded_calls
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard
@@ -91,7 +91,7 @@ def count_values(packets: Iterable[Packet], guard: Guard) -> ValueCount:
     for packet in packets:
         for run in packet.passing:
             # Of a class of calls, some do not take the argument at all.
-            for step in (step for step in guarded_calls(run, guard) if guard.argument in step.arguments):
+            for step in (step for step in find_guarded_calls(run, guard) if guard.argument in step.arguments):
                 origin = step.origins.get(guard.argument, NOWHERE)
                 counts["the request" if origin in (TASK, USER) else origin] += origin != NOWHERE
                 forms[step.forms.get(guard.argument, "")] += 1

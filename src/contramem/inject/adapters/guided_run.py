@@ -103,13 +103,13 @@ class GuidedRun:
                 return text
         if decision.text is None or (call is not None and call == decision.call):
             return decision.text
-        return self._answer(held_text(function))
+        return self._answer(describe_held_call(function))
 
     def _decide(self, function: str, name: str, arguments: Mapping[str, Any] | None, ends: bool) -> str | None:
         """Called with the lock held."""
         if self._policy == "first_call":
             note = self.run.before_call(function, arguments)
-            return self._answer(held_text(function, note.text)) if note else None
+            return self._answer(describe_held_call(function, note.text)) if note else None
         record = self._record
         if ends or ends_run(function) or name in record.held or len(record.held) >= MAX_HOLDS:
             return None
@@ -117,7 +117,7 @@ class GuidedRun:
         if not note:
             return None
         record.held.add(name)
-        return self._answer(held_text(function, note.text))
+        return self._answer(describe_held_call(function, note.text))
 
     def _answer(self, text: str) -> str:
         self._record.answers.add(text)
@@ -158,7 +158,7 @@ def ends_run(function: str) -> bool:
     return bare in _ENDING or effect_of(bare) == "finalize"
 
 
-def held_text(function: str, card: str = "") -> str:
+def describe_held_call(function: str, card: str = "") -> str:
     """The answer to a held call: the card, or, without one, that it is the answer to another call of the same reply."""
     return render(HELD, function=function, card=card, elsewhere=not card).text.strip()
 

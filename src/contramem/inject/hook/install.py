@@ -103,7 +103,7 @@ def uninstall(path: Path) -> dict[str, Change]:
     return changes
 
 
-def installed_commands(path: Path) -> dict[str, str]:
+def find_installed_commands(path: Path) -> dict[str, str]:
     """By event: our command, as the settings at `path` have it."""
     hooks = _read(path).get("hooks")
     if not isinstance(hooks, dict):

@@ -96,7 +96,7 @@ class HookPlace:
 
     def start_age(self) -> float:
         """How many seconds ago a start was claimed."""
-        return time() - _changed(self._starting)
+        return time() - _read_change_time(self._starting)
 
     def end_start(self) -> None:
         """The resident process listens, or has ended."""
@@ -111,7 +111,7 @@ class HookPlace:
 
     def problem(self) -> str:
         """Why there is no guidance, if that was found out lately."""
-        if time() - _changed(self._problem) > AGAIN_S:
+        if time() - _read_change_time(self._problem) > AGAIN_S:
             return ""
         try:
             return self._problem.read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ class HookPlace:
         before = time() - KEPT_S
         for kind in ("address-*", "hook-*", "problem-*", "session-*", "starting-*", "tokens", "warned-*"):
             for path in self.folder.glob(kind):
-                if _changed(path) < before:
+                if _read_change_time(path) < before:
                     path.unlink(missing_ok=True)
 
 
@@ -148,7 +148,7 @@ def _create(path: Path) -> bool:
     return True
 
 
-def _changed(path: Path) -> float:
+def _read_change_time(path: Path) -> float:
     """When a file was last changed; long ago if it is not there."""
     try:
         return path.lstat().st_mtime

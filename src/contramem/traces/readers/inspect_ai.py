@@ -101,14 +101,14 @@ def _of_document(log: Any, file: TraceFile) -> tuple[LogHeader, Iterator[tuple[s
 
     rows = list(document.get("samples") or ())
 
-    def resolved(raw: Any) -> Any:
+    def resolve(raw: Any) -> Any:
         sample = log.resolve_sample_events_data(log.EvalSample.model_validate(raw))
         return log.resolve_sample_attachments(sample, True)
 
     def samples() -> Iterator[tuple[str, Any]]:
         for index, raw in enumerate(rows):
             is_sample = isinstance(raw, dict) and "id" in raw
-            yield _position(raw["id"], raw.get("epoch")) if is_sample else str(index), _attempt(resolved, raw)
+            yield _position(raw["id"], raw.get("epoch")) if is_sample else str(index), _attempt(resolve, raw)
 
     return header, samples()
 

@@ -29,7 +29,7 @@ def load_scenario(job: dict[str, Any]) -> Any:
         scenario, _, _ = JsonScenarioImporter().import_from_json_to_benchmark(text, load_completed_events=False)
         preprocess_scenario(scenario, judge_config=_judge(job), max_scenario_duration=job["duration_s"])
         return scenario
-    scenario = _python_class(name)() if ".py:" in name else _built_in(name)
+    scenario = _python_class(name)() if ".py:" in name else _load_built_in(name)
     scenario.initialize()
     return scenario
 
@@ -43,7 +43,7 @@ def _python_class(reference: str) -> Any:
     return getattr(module, name)
 
 
-def _built_in(name: str) -> Any:
+def _load_built_in(name: str) -> Any:
     from are.simulation.scenarios.utils.registry import registry
 
     return registry.get_scenario(name)()

@@ -91,7 +91,7 @@ class Precedence(GuardRule):
         return cls(
             steps=steps,
             calls=(guard.then,),
-            given=given_by(keeping, guard.function, guard.then),
+            given=find_given_arguments(keeping, guard.function, guard.then),
             refusal=refusal,
             functions=tuple(dict.fromkeys([*guard.functions, *steps])),
             contrast=Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)),
@@ -198,7 +198,7 @@ def _preparation(packet: Packet, guard: Guard) -> tuple[tuple[str, ...], str]:
     return (guard.function,), ""
 
 
-def given_by(runs: Sequence[PacketRun], first: str, then: str) -> tuple[str, ...]:
+def find_given_arguments(runs: Sequence[PacketRun], first: str, then: str) -> tuple[str, ...]:
     """The arguments of `then` whose values these runs take from `first`."""
     steps = [step for run in runs for step in calls_of(run, then)]
     names = {name for step in steps for name, origin in step.origins.items() if origin == first}

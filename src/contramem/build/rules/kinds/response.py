@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contramem.build.rules.companions import companions_after
-from contramem.build.rules.kinds.precedence import given_by
+from contramem.build.rules.kinds.precedence import find_given_arguments
 from contramem.build.rules.phrases import code_name, join_words, names_call, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Words
 from contramem.build.rules.steps import calls, calls_of, matches, working_calls
@@ -83,8 +83,8 @@ class Response(GuardRule):
             then=then,
             is_change=is_change,
             looks=looks,
-            given=given_by(keeping, first, then),
-            shared=_shared(keeping, first, then) if is_change else (),
+            given=find_given_arguments(keeping, first, then),
+            shared=_find_shared_arguments(keeping, first, then) if is_change else (),
             functions=tuple(dict.fromkeys([*replayed.guard.functions, *looks])),
             contrast=Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)),
         )
@@ -145,7 +145,7 @@ def _arguments(names: Sequence[str]) -> str:
     return join_words([f"`{name}`" for name in names])
 
 
-def _shared(runs: Sequence[PacketRun], first: str, then: str) -> tuple[str, ...]:
+def _find_shared_arguments(runs: Sequence[PacketRun], first: str, then: str) -> tuple[str, ...]:
     """The arguments of `then` that name what a call of `first` in the same run had named."""
     names = {
         name

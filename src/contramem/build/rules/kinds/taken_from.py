@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from contramem.build.rules.kinds.value_source import ValueSource
 from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Words
-from contramem.build.rules.steps import calls_of, guarded_calls
+from contramem.build.rules.steps import calls_of, find_guarded_calls
 from contramem.build.rules.values import find_slots
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.flow import NOWHERE
@@ -50,7 +50,7 @@ class TakenFrom(GuardRule):
         """Had most runs that broke it read the value in another place? Those that made it up are another lesson."""
         argument = parse_pattern(replayed.guard.function).conditions[0].argument
         broken = [run for run in packet.failing if run.letter in replayed.broken]
-        origins = [{step.origins.get(argument) for step in guarded_calls(run, replayed.guard)} for run in broken]
+        origins = [{step.origins.get(argument) for step in find_guarded_calls(run, replayed.guard)} for run in broken]
         elsewhere = [places for places in origins if places - {None} and NOWHERE not in places]
         return 2 * len(elsewhere) > len(broken)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from contramem.bank.card import SkillDelta
 from contramem.build.rules.phrases import code_name, join_words, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Lesson, Words, illustrate, restate
-from contramem.build.rules.steps import calls, guarded_calls, matches
+from contramem.build.rules.steps import calls, find_guarded_calls, matches
 from contramem.build.rules.values import Slot, SlotOrigins, ValuePlaces, count_values, find_slots
 from contramem.contrast.enabling import Enabling
 from contramem.contrast.flow import NOWHERE
@@ -66,7 +66,7 @@ class ValueSource(GuardRule):
         refused = {
             (step.function, step.error)
             for run in (*packet.passing, *packet.failing)
-            for step in guarded_calls(run, guard)
+            for step in find_guarded_calls(run, guard)
             if step.error and step.origins.get(guard.argument, NOWHERE) != NOWHERE
         }
         explained = {
@@ -105,7 +105,7 @@ class ValueSource(GuardRule):
         guessed, read = set[tuple[str, str, str]](), set[tuple[str, str, str]]()
         for packet in packets:
             for run in (*packet.passing, *packet.failing):
-                for step in guarded_calls(run, guard):
+                for step in find_guarded_calls(run, guard):
                     origin = step.origins.get(guard.argument)
                     if origin is not None:
                         (guessed if origin == NOWHERE else read).add(
@@ -121,7 +121,7 @@ class ValueSource(GuardRule):
         guard, counted = replayed.guard, count_values([packet], replayed.guard)
         if not counted.are_looked_up:
             return None  # "take it from the request" is no advice
-        steps = (step for run in packet.runs for step in guarded_calls(run, guard))
+        steps = (step for run in packet.runs for step in find_guarded_calls(run, guard))
         targets = tuple(sorted({step.function for step in steps if guard.argument in step.arguments}))
         return cls(
             target=guard.function,
@@ -245,7 +245,7 @@ def _class_of(function: str, packet: Packet) -> str:
 
 
 def _guesses(run: PacketRun, guard: Guard) -> list[Step]:
-    return [step for step in guarded_calls(run, guard) if step.origins.get(guard.argument) == NOWHERE]
+    return [step for step in find_guarded_calls(run, guard) if step.origins.get(guard.argument) == NOWHERE]
 
 
 def _had_looked(packet: Packet, replayed: GuardReplay, sources: Sequence[str]) -> bool:
