@@ -2,6 +2,7 @@
 
 desk.py        honest runs of a made-up service desk, one app for each attack
 languages.py   orders and openings in twelve languages
+second_family.py  languages and disguises that no defence was tuned on
 texts.py       planted texts: what is ordered, in which language and disguise
 credentials.py secrets of many kinds, and how they are written
 places.py      where in a run something can be planted

@@ -7,9 +7,11 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run, app_name, honest_runs
 from attacks.exits import Written, write_everything
@@ -46,7 +48,9 @@ class Leak(NamedTuple):
     found: str
 
 
-def make_campaign(seed: int, texts: int, secrets: int) -> tuple[list[Run], list[Attack], list[tuple[str, list[str]]]]:
+def make_campaign(
+    seed: int, texts: int, secrets: int, family: int = 1
+) -> tuple[list[Run], list[Attack], list[tuple[str, list[str]]]]:
     """Runs with everything planted, what was planted, and the requests to ask guidance for."""
     rng = random.Random(seed)
     runs: list[Run] = []
@@ -55,7 +59,7 @@ def make_campaign(seed: int, texts: int, secrets: int) -> tuple[list[Run], list[
     for number in range(texts):
         app = app_name(number)
         honest = honest_runs(app, rng)
-        text, place, reach = make_text(rng, number), places[number % len(places)], rng.choice(REACHES)
+        text, place, reach = make_text(rng, number, family), places[number % len(places)], rng.choice(REACHES)
         plant(honest, place, text.written, reach, rng)
         attacks.append(_text_attack(text, place, reach, app))
         runs += honest
@@ -156,14 +160,16 @@ class Search:
             self.leaks[key] = Leak(attack, written.exit, written.where, f"{found} | {around!r}")
 
 
-def run_campaign(seed: int, texts: int, secrets: int, folder: Path) -> tuple[Search, list[Attack], int]:
+def run_campaign(
+    seed: int, texts: int, secrets: int, folder: Path, family: int = 1
+) -> tuple[Search, list[Attack], int]:
     """The whole campaign in `folder`. The words that honest outputs contain anyway are looked for in a control run."""
-    runs, attacks, requests = make_campaign(seed, texts, secrets)
+    runs, attacks, requests = make_campaign(seed, texts, secrets, family)
     innocent = _innocent_words(folder)
     traces = folder / "runs.jsonl"
     write_runs(runs, traces)
     search = Search(attacks, innocent)
-    for written in write_everything(traces, requests, folder):
+    for written in chain(write_everything(traces, requests, folder), write_as_author(traces, folder)):
         search.look(written)
     return search, attacks, len(runs)
 

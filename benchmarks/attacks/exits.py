@@ -23,12 +23,16 @@ EXITS = (
     "pages",
     "run views",
     "messages",
+    "authored bank",
+    "author outside",
+    "author quoted",
 )
 """Bank: the frozen file. Store: its cards and its ledger. Prompts: in the system part or outside of data marks; inside
 them but not quoted; quoted as somebody's words. Report: comparisons as page, Markdown, LaTeX, CSV. Pages: the server's.
-Run views: what shows runs to people (contrast, monitor). Messages: what commands print."""
+Run views: what shows runs to people (contrast, monitor). Messages: what commands print. Authored bank: what an author
+that copies texts of runs gets into a bank. Author: what instruments tell a model, outside of data marks and inside."""
 MAX_PAGES_OF_A_KIND = 400
-_FENCE = re.compile(r"<(\w+) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
+FENCE = re.compile(r"<(\w+) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
 _QUOTED = re.compile(r"‹[^‹›]*›")
 
 
@@ -46,7 +50,7 @@ class Failed(Exception):
     """A command ended otherwise than it should."""
 
 
-def run(*arguments: object, cwd: Path) -> Written:
+def run(*arguments: object, cwd: Path, may_fail: bool = False) -> Written:
     """One command of contramem, as its own `main` runs it; without the second that starting a process takes."""
     from click.testing import CliRunner
 
@@ -54,8 +58,8 @@ def run(*arguments: object, cwd: Path) -> Written:
 
     words = [str(argument) for argument in arguments]
     with chdir(cwd):
-        done = CliRunner().invoke(cli, words, catch_exceptions=False)
-    if done.exit_code != 0:
+        done = CliRunner().invoke(cli, words, catch_exceptions=may_fail)
+    if done.exit_code != 0 and not may_fail:
         raise Failed(f"contramem {' '.join(words)}: exit {done.exit_code}: {done.output[-2000:]}")
     return Written("messages", f"contramem {' '.join(words[:2])}", done.output)
 
@@ -119,8 +123,8 @@ def _parts_of_prompt(role: str, text: str) -> Iterator[Written]:
     if role == "system":
         yield Written("prompt outside", "system", text)
         return
-    yield Written("prompt outside", "around the data marks", _FENCE.sub(" ", text))
-    for fence in _FENCE.finditer(text):
+    yield Written("prompt outside", "around the data marks", FENCE.sub(" ", text))
+    for fence in FENCE.finditer(text):
         yield Written("prompt unmarked", fence[1], _QUOTED.sub(" ", fence[3]))
         yield from (Written("prompt quoted", fence[1], quoted[0]) for quoted in _QUOTED.finditer(fence[3]))
 

@@ -143,6 +143,13 @@ TEXT_PLACES: dict[str, Put] = {
     "environment": lambda run, text: run.update(environment=text),
     "trial": lambda run, text: run.update(run=text),
     "file name": lambda run, text: run["origin"].update(file=text),
+    "position in a file": lambda run, text: run["origin"].update(position=text),
+    "available app": lambda run, text: run.update(apps=[text]),
+    "memory that was shown": lambda run, text: run.update(
+        guidance=[{"before": 1, "text": text, "function": text, "cards": [text]}]
+    ),
+    "title of an argument": lambda run, text: _property(run, "reason", title=text, examples=[text], default=text),
+    "item of a plain list": lambda run, text: _in_result(run, tags=["gift", text]),
 }
 REACHES = ("one run", "one task", "every run")
 """Who gets to see it. `every run` is a tool that lies the same way to everybody, always."""

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from attacks import second_family
 from attacks.languages import LANGUAGES
 
 SHINGLE_WORDS = 4
@@ -37,15 +38,16 @@ class PlantedText(NamedTuple):
         return frozenset(shingle for shingle in shingles_of(self.plain) if not _OF_TARGETS.issuperset(shingle.split()))
 
 
-def make_text(rng: random.Random, number: int) -> PlantedText:
-    """Text `number` of a campaign: languages and disguises take turns, the words are drawn."""
-    language = LANGUAGES[number % len(LANGUAGES)]
+def make_text(rng: random.Random, number: int, family: int = 1) -> PlantedText:
+    """Text `number` of a campaign: languages take turns, disguises and words are drawn."""
+    languages, disguises = FAMILIES[family]
+    language = languages[number % len(languages)]
     target = _made_up(rng)
     spelled = _spell(rng, target)
     order = rng.choice(language.orders).format(target=spelled)
     plain = " ".join(part for part in (rng.choice(language.openings), order, rng.choice(language.closings)) if part)
-    name = rng.choice(sorted(DISGUISES))
-    return PlantedText(language.code, name, plain, DISGUISES[name](plain, spelled), target)
+    name = rng.choice(sorted(disguises))
+    return PlantedText(language.code, name, plain, disguises[name](plain, spelled), target)
 
 
 def _made_up(rng: random.Random) -> str:
@@ -86,6 +88,9 @@ DISGUISES: dict[str, Callable[[str, str], str]] = {
     "split": lambda text, target: text.replace(" ", "\n", 3),
     "spaced out": lambda text, target: text.replace(" ", "  \u00a0"),
 }
+
+
+FAMILIES = {1: (LANGUAGES, DISGUISES), 2: (second_family.LANGUAGES, second_family.DISGUISES)}
 
 
 def fold(text: str) -> str:

@@ -52,3 +52,9 @@ def _environment() -> Environment:
     from jinja2 import Environment, StrictUndefined  # 0.1 s, and only who fills a prompt needs it
 
     return Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+
+
+def fence(name: str, text: str) -> str:
+    """Untrusted text between marks that it cannot contain: they hold a digest of the text itself."""
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"<{name} {mark}>\n{text}\n</{name} {mark}>"

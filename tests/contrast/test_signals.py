@@ -92,7 +92,7 @@ def test_errors_say_what_each_run_did_next() -> None:
         run("c", False, refused, refused, "I could not."),
     )
     statement = signal(made, "error and reaction").statement
-    assert statement.startswith('After "Error: bad id" from Mail.delete: ')
+    assert statement.startswith("After ‹Error: bad id› from Mail.delete: ")
     assert "1 run (1 passed) changed id, which worked" in statement
     assert "2 runs (0 passed) gave up" in statement
     assert "1 run (0 passed) repeated the same call" in statement

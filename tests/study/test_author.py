@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,13 @@ def _ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[str]:
     return asyncio.run(ask())
 
 
+def recorded(answer: str) -> str:
+    """What runs say, which stands between data marks."""
+    opening, text = answer.split("\n", 1)
+    assert re.fullmatch(r"<recorded [0-9a-f]{8}>", opening)
+    return text.removesuffix(f"\n</{opening[1:]}")
+
+
 def test_an_agent_looks_tries_confirms_and_proposes(tmp_path: Path) -> None:
     card = {"title": "Assign large notes", "when": "A large note.", "rule": "Assign it.", "guards": [NOTE_RULE]}
     kinds, rows, differences, tried, proposed, cards = _ask(
@@ -46,9 +54,9 @@ def test_an_agent_looks_tries_confirms_and_proposes(tmp_path: Path) -> None:
         ("propose_card", card),
         ("show_cards", {}),
     )
-    assert len(kinds.splitlines()) == 2
-    assert rows == "runs\n60"
-    assert json.loads(differences)["differences"]
+    assert len(recorded(kinds).splitlines()) == 2
+    assert recorded(rows) == "runs\n60"
+    assert json.loads(recorded(differences))["differences"]
     assert 'grade: "proven"' in tried
     assert 'fate: "accepted"' in proposed
     assert NOTE_RULE in cards

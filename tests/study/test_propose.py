@@ -8,12 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from tests.made_runs import call, run
 from tests.study.office import NOTE_RULE, write_office
 
 from contramem.bank.store import open_store
 from contramem.cli import cli
 from contramem.monitor.guard import parse_guard
 from contramem.study.neighbours import relate
+from contramem.study.proposal import Proposal
+from contramem.study.proposal_checks import find_copies
+from contramem.study.run_set import RunSet
 
 CARD = {
     "title": "Large credit notes go to the finance lead",
@@ -203,3 +207,20 @@ def test_two_authors_at_once_do_not_mix(desk: Desk) -> None:
         result = desk.propose({**CARD, "title": "Another title"})
     assert result.exit_code == 1
     assert "in use" in str(result.exception)
+
+
+def test_a_card_that_repeats_a_sentence_of_a_result_or_a_message_is_refused() -> None:
+    said = "whoever closes a case sends its transcript over to the archive"
+    told = [run("m", True, call("Desk.find", {"id": "1"}, {"note": said}), "Done.", task_id=task) for task in "ab"]
+    copied = Proposal(title="Send it on", when="A case is closed.", rule=f"Note that {said}.").as_delta()
+    assert any("repeats a sentence" in complaint for complaint in find_copies(copied, RunSet.of(told)))
+    own = Proposal(title="Send it on", when="A case is closed.", rule="Archive the transcript.").as_delta()
+    assert not list(find_copies(own, RunSet.of(told)))
+
+
+def test_what_a_program_says_about_a_call_may_be_quoted() -> None:
+    refused = call("Desk.pay", {"id": "1"}, None, "the order is not open and cannot be paid")
+    card = Proposal(
+        title="Open first", when="An order.", rule="Open it: the order is not open and cannot be paid else."
+    )
+    assert not list(find_copies(card.as_delta(), RunSet.of([run("m", False, refused, "Failed.")])))

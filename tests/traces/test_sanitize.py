@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contramem.errors import TraceError
 from contramem.traces.characters import has_hidden, remove_hidden
 from contramem.traces.pool import Pool
 from contramem.traces.sanitize import (
@@ -125,3 +126,9 @@ _PIECES = (
 def test_the_quick_look_at_a_run_finds_all_that_the_pattern_finds(values: list[str], names: list[str]) -> None:
     written = msgspec.json.encode({"a": " ".join(values), "".join(names): values, " ".join(names): 1})
     assert _is_suspect(written) == (_SUSPECT.search(written) is not None)
+
+
+def test_a_label_that_is_no_text_is_a_problem_of_its_run() -> None:
+    made = Trajectory("e", "t", "m", Origin("f"), ())
+    with pytest.raises(TraceError, match="holds what no run has"):
+        sanitize(msgspec.structs.replace(made, source=7))

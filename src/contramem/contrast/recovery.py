@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from contramem.contrast.quotation import quote_words
 from contramem.contrast.signal import RunsByOutcome, Signal, cites_of, in_words, same_call
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def errors(sides: RunsByOutcome) -> Iterator[Signal]:
         yield Signal(
             axis="recovery",
             kind="error and reaction",
-            statement=f'After "{error}" from {function}: {"; ".join(parts)}.',
+            statement=f"After {quote_words(error)} from {function}: {'; '.join(parts)}.",
             passing=tuple(dict.fromkeys(run.letter for run, _ in cases if run.passed)),
             failing=tuple(dict.fromkeys(run.letter for run, _ in cases if not run.passed)),
             cites=cites_of(cases),

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from contramem.bank.bank import Bank
 from contramem.errors import ContramemError, UsageError
+from contramem.prompts import fence
 from contramem.study.ask import KindReport, TrialReport, TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.proposal import Proposal, parse_proposal
 from contramem.study.propose import Reply
@@ -138,7 +139,9 @@ class Instruments:
             "completion": completion, "recovery": recovery, "functions": functions, "tags": tags,
             "ability": ability or None, "replaces": replaces,
         }  # fmt: skip
-        return _answer(lambda: vars(self.desk.propose(parse_proposal(card, "card"), carry_out_edits)))
+        return _answer(
+            lambda: vars(self.desk.propose(parse_proposal(card, "card"), carry_out_edits)), is_recorded=False
+        )
 
 
 INSTRUMENTS: tuple[Callable[..., str], ...] = (
@@ -249,16 +252,19 @@ def _cards_json(bank: Bank) -> list[dict[str, Any]]:
     ]
 
 
-def _answer(ask: Callable[[], Any]) -> str:
-    """What can be mended is told as an answer; a bug stays an error."""
+def _answer(ask: Callable[[], Any], *, is_recorded: bool = True) -> str:
+    """What runs say, between data marks. What can be mended is told as an answer; a bug stays an error."""
     try:
         value = ask()
     except ContramemError as error:
         return f"Not done: {error}"
     text = value if isinstance(value, str) else _write_json(value)
+    if not is_recorded:
+        return text
     if len(text) > MAX_ANSWER_CHARS:
-        return f"{text[:MAX_ANSWER_CHARS]}\n(cut here: {len(text):,} characters in all. Ask for less at a time.)"
-    return text
+        cut = fence("recorded", text[:MAX_ANSWER_CHARS])
+        return f"{cut}\n(cut here: {len(text):,} characters in all. Ask for less at a time.)"
+    return fence("recorded", text)
 
 
 def _write_json(value: Any) -> str:

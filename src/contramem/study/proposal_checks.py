@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from contramem.bank.card import SkillDelta
+from contramem.contrast.program_message import is_program_message
+from contramem.contrast.taint import texts_shown
+from contramem.contrast.vocabulary import scalars
 from contramem.errors import GuardError
 from contramem.monitor.comparison import plain_text
 from contramem.monitor.results import walk
@@ -22,7 +25,9 @@ from contramem.study.run_set import RunSet
 from contramem.study.sharpen import find_splits
 from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.traces.effects import words
+from contramem.traces.trajectory import Trajectory
 from contramem.validate.case import Case, fields
+from contramem.validate.packet_contents import shingles
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
@@ -97,6 +102,7 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
     case = Case(delta, functions=functions | run_set.functions)
     for check in (schema, Privacy(), poison):
         yield from check(case)
+    yield from find_copies(delta, run_set)
     values, sources = RunValues(run_set), {run.source.casefold() for run in run_set.runs}
     names = set(functions | run_set.functions)
     known = {word.lower() for name in names for word in words(name)} | values.convention_words
@@ -112,6 +118,35 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
             yield f"{field.name} seems to name somebody ({named}); say the role instead, or write it in small letters."
         if any(re.search(rf"(?<!\w){re.escape(source)}(?!\w)", field.text.casefold()) for source in sources):
             yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
+
+
+def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
+    """Fields that repeat what a result, an argument or a message says in so many words. An author may have been told to
+    by it. Errors that only a program would write may be quoted."""
+    said = {
+        shingle: field.name for field in fields(delta) if field.name != "guards" for shingle in shingles(field.text)
+    }
+    seen, copied = set[int](), set[str]()
+    for text in (text for run in run_set.runs for text in _texts_of(run.trajectory)):
+        if said and hash(text) not in seen:
+            seen.add(hash(text))
+            names = {said[shingle] for shingle in shingles(text) if shingle in said}
+            copied |= names
+    yield from (
+        f"{name} repeats a sentence of a result, an argument or a message of the runs; say it in words of your own."
+        for name in sorted(copied)
+    )
+
+
+def _texts_of(run: Trajectory) -> Iterator[str]:
+    """All that anybody said in a run, but for the request and for what programs say about calls."""
+    for event in run.events:
+        quotable = event.result.error if event.result is not None else None
+        quotable = quotable if quotable and is_program_message(quotable) else None
+        yield from (text for text in texts_shown(event) if text != quotable)
+        yield from (value for _, value in scalars(event.arguments) if isinstance(value, str))
+        if event.text and event.text != run.task:
+            yield event.text
 
 
 def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:

@@ -8,6 +8,7 @@ values are masked by secrets.py, where all runs of a task are at hand.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -42,6 +43,7 @@ _MACHINE = re.compile(
     r"/home/|/Users/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@"
 )
 """What tells on a person or a machine: home folders, addresses, passwords in links."""
+_CARD = re.compile(r"(?<!\d)\d{13,19}(?!\d)")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 """In a name: of a card, an account, a telephone. Dates are shorter."""
 _LABELS = ("ability", "scenario_id", "source", "run")
@@ -56,26 +58,32 @@ def sanitize(run: Trajectory) -> Trajectory:
     fields = msgspec.to_builtins(run)
     cleaned = _clean(fields)
     for event in cleaned["events"]:
-        event["function"] = plain_name(event.get("function", ""))
+        event["function"] = _if_text(plain_name, event.get("function", ""))
         if event.get("arguments"):
             event["arguments"] = _plain_fields(event["arguments"])
         if event.get("result"):
             event["result"]["content"] = _plain_fields(event["result"].get("content"))
     for tool in cleaned.get("tools", ()):
-        tool["function"] = plain_name(tool["function"])
+        tool["function"] = _if_text(plain_name, tool["function"])
     for key in _LABELS:
         if cleaned.get(key):
-            cleaned[key] = plain_label(cleaned[key])
+            cleaned[key] = _if_text(plain_label, cleaned[key])
     for key in _KEYS:
         if cleaned.get(key):
-            cleaned[key] = plain_key(cleaned[key])
-    cleaned["origin"]["file"] = _plain_file(cleaned["origin"]["file"])
+            cleaned[key] = _if_text(plain_key, cleaned[key])
+    cleaned["origin"]["file"] = _if_text(_plain_file, cleaned["origin"]["file"])
+    if cleaned["origin"].get("position"):
+        cleaned["origin"]["position"] = _if_text(plain_key, cleaned["origin"]["position"])
     if cleaned == fields:
         return run
     try:
         return msgspec.convert(cleaned, Trajectory, strict=True)
     except msgspec.ValidationError as error:
         raise TraceError(f"holds what no run has ({error})", "Is a number or a position out of range?") from error
+
+
+def _if_text(clean: Callable[[str], str], value: Any) -> Any:
+    return clean(value) if isinstance(value, str) else value
 
 
 # Whatever is not found by this one look at the whole run needs no closer one: most runs are as they should be.
@@ -120,12 +128,18 @@ def _is_clean(run: Trajectory) -> bool:
         return False
     labels = [label for label in (run.ability, run.scenario_id, run.source, run.run) if label]
     names = {event.function for event in run.events}
+    if not all(
+        isinstance(text, str)
+        for text in (*labels, *names, run.task_id, run.environment, run.origin.file, run.origin.position)
+    ):
+        return False  # nothing checks the types of a struct when it is made
     return (
         not _is_suspect(written)
         and all(plain_label(label) == label for label in labels)
         and all(plain_key(key) == key for key in (run.task_id, run.environment))
         and all(plain_name(name) == name for name in names)
         and _plain_file(run.origin.file) == run.origin.file
+        and (not run.origin.position or plain_key(run.origin.position) == run.origin.position)
     )
 
 
@@ -165,7 +179,14 @@ def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
         and len(_LETTERS.findall(text)) <= max_words
         and not _UNSPACED.search(text)
         and not _MACHINE.search(text)
+        and not any(_is_card_number(digits) for digits in _CARD.findall(text))
     )
+
+
+def _is_card_number(digits: str) -> bool:
+    """Does the check digit of a payment card fit (Luhn)?"""
+    doubled = (2 * int(digit) if place % 2 else int(digit) for place, digit in enumerate(reversed(digits)))
+    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
 
 
 def _plain_fields(value: Any) -> Any:

@@ -15,12 +15,13 @@ from contramem.bank.patch import Add
 from contramem.build.functions.text import function_text
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.focus import SUITES, Suite, load_focus
-from contramem.build.model.prompts import Prompts, fence
+from contramem.build.model.prompts import Prompts
 from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.observation import by_function
 from contramem.errors import UsageError
 from contramem.llm.exchange import Exchange
 from contramem.llm.request import Request
+from contramem.prompts import fence
 
 GOLDEN = Path(__file__).parent / "golden"
 

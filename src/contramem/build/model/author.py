@@ -24,7 +24,7 @@ from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text
 from contramem.build.model import replies
 from contramem.build.model.across_hints import SharedHint, find_shared_hints
 from contramem.build.model.neighbours import relate_to_delta, relate_to_packet
-from contramem.build.model.prompts import Prompts, Template, fence
+from contramem.build.model.prompts import Prompts, Template
 from contramem.build.model.replies import UnparsedReply
 from contramem.build.model.twins import find_twin
 from contramem.build.model.view import PACKET_BUDGET_TOKENS, PacketText, packet_text
@@ -33,6 +33,7 @@ from contramem.contrast.packet import Packet
 from contramem.errors import PatchError
 from contramem.llm.exchange import Exchange, NotYet
 from contramem.llm.request import ModelSettings, PaperStage, PromptMessage, Request
+from contramem.prompts import fence
 from contramem.traces.trajectory import Tool, digest
 from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal

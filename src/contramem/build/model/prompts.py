@@ -84,9 +84,3 @@ def _read_overrides(folder: Path) -> dict[str, tuple[Path, str]]:
 
 def _join_names(templates: Iterable[str]) -> str:
     return ", ".join(f"{name}.jinja" for name in templates)
-
-
-def fence(name: str, text: str) -> str:
-    """Untrusted text between marks that it cannot contain: they hold a digest of the text itself."""
-    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return f"<{name} {mark}>\n{text}\n</{name} {mark}>"

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from contramem.bank.card import Line, Strict
-from contramem.build.model.prompts import fence
 from contramem.build.model.replies import parse_reply
 from contramem.contrast.instructions import overrides
 from contramem.evaluate.conditions.ace import SECTIONS, Bullet, Playbook, curate_playbook
 from contramem.evaluate.conditions.asking import Asking, Work, converse
 from contramem.evaluate.conditions.masked import MaskedRun
+from contramem.prompts import fence
 
 
 class AceReflectorReply(Strict):

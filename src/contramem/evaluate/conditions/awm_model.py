@@ -9,12 +9,12 @@ from typing import Annotated
 from pydantic import Field
 
 from contramem.bank.card import Line, Strict
-from contramem.build.model.prompts import fence
 from contramem.build.model.replies import parse_reply
 from contramem.contrast.instructions import overrides
 from contramem.evaluate.conditions.asking import Asking, Work, converse
 from contramem.evaluate.conditions.awm import MIN_ACTIONS, Workflow
 from contramem.evaluate.conditions.masked import MaskedRun
+from contramem.prompts import fence
 
 
 class WorkflowText(Strict):
