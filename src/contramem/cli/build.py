@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from contramem.bank.bank import Bank
 from contramem.bank.locate import is_url
@@ -23,13 +21,13 @@ from contramem.build.deltas import DeltasFrom
 from contramem.build.model.estimate import StageEstimate
 from contramem.build.model.rounds import BuildPlan
 from contramem.build.reassess import DEFAULT_GRADE
-from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
 from contramem.cli import build_agent, build_cost, build_model
+from contramem.cli.build_summary import show_summary, summary_as_json
 from contramem.cli.engine_options import EngineChoice, engine_options
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
-from contramem.cli.reading import plural, read_pool, reading_options
+from contramem.cli.reading import read_pool, reading_options
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketFile
@@ -221,9 +219,9 @@ def _build_by_rules(
             )
             bank = hold_to_quorum(store, choice.min_sources)
     if as_json:
-        print_json(_as_json(report, bank, runs.selection))
+        print_json(summary_as_json(report, bank, runs.selection))
     else:
-        _show(report, bank, runs.selection, where)
+        show_summary(report, bank, runs.selection, where)
 
 
 def _build_by_model(
@@ -260,9 +258,11 @@ def _show_built(
     as_json: bool,
 ) -> None:
     if as_json:
-        print_json({**_as_json(account.build.report, bank, selection), "model": build_cost.account_json(account)})
+        print_json(
+            {**summary_as_json(account.build.report, bank, selection), "model": build_cost.account_json(account)}
+        )
     else:
-        _show(account.build.report, bank, selection, where)
+        show_summary(account.build.report, bank, selection, where)
         build_cost.show_account(account, by_model.export)
     if account.build.stopped is not None:
         raise account.build.stopped
@@ -353,69 +353,3 @@ def _author(vocabulary: Vocabulary, deltas_from: str | None, packets: Sequence[P
         author = DeltasFrom(other.ledger(), rules, deltas_from)
     author.check(packets)
     return author
-
-
-def _as_json(report: BuildReport, bank: Bank, selection: Selection) -> dict[str, Any]:
-    return {
-        "packets": selection.tasks.total(),
-        "contrastive": selection.contrastive,
-        "left_out": selection.left_out(),
-        "unchanged": report.unchanged,
-        "deltas": report.deltas,
-        "decisions": dict(sorted(report.decisions.items())),
-        "function_decisions": dict(sorted(report.functions.items())),
-        "refused": dict(sorted(report.refused.items())),
-        "functions": len(bank.functions),
-        "skills": {ability: len(bank.skills_of(ability)) for ability in bank.abilities},
-    }
-
-
-def _show(report: BuildReport, bank: Bank, selection: Selection, where: str) -> None:
-    console = Console()
-    console.print(f"[bold]{selection.tasks.total():,}[/] tasks, {selection.contrastive:,} of them contrastive.")
-    for ability, count in sorted(selection.left_out().items()):
-        kept = selection.tasks[ability] - count
-        console.print(
-            f"[yellow]{ability}: learned from {kept:,} of {selection.tasks[ability]:,} tasks, drawn evenly from all "
-            "kinds of them (--max-tasks raises this)."
-        )
-    if not report.changed:
-        console.print(_nothing_changed(report, selection.contrastive))
-    else:
-        console.print(_decisions(report))
-    if retired := report.decisions["RETIRE"]:
-        console.print(
-            f"{plural(retired, 'lesson')} retired: across all runs, following the rule didn't go with passing "
-            f"clearly enough. `contramem bank history {where}` says why."
-        )
-    for check, count in sorted(report.refused.items()):
-        what = f"{count:,} refused[/] by {check}"
-        if check == "guard":
-            what = f"{count:,} {'guard' if count == 1 else 'guards'} refused[/], the cards kept without"
-        console.print(f"[yellow]{what}; `contramem bank history {where}` says why.")
-    skills = ", ".join(f"{ability} {len(bank.skills_of(ability))}" for ability in bank.abilities)
-    console.print(f"The bank holds [blue]{plural(len(bank.functions), 'Function Card')}[/] and "
-                  f"[green]{plural(len(bank.skills), 'Skill Card')}[/]{f' ({skills})' if skills else ''}.")  # fmt: skip
-    for what, command in (("Look:", f"cards {where}"), ("Ship:", f"freeze {where} --out bank.jsonl")):
-        console.print(f"[dim]{what} contramem bank {command}[/]", soft_wrap=True)  # to be copied as one line
-
-
-def _nothing_changed(report: BuildReport, contrastive: int) -> str:
-    if report.unchanged:
-        return "Nothing new: these runs were already learned from. The bank is unchanged."
-    if not contrastive:
-        return "Nothing learned: no task has both passing and failing runs (`contramem traces` counts them)."
-    return "Nothing learned: what separates the runs can't be stated as a rule (`contramem contrast` shows it)."
-
-
-def _decisions(report: BuildReport) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("decisions")
-    operations = ("ADD", "PATCH", "MERGE", "NARROW", "NOOP", "RETIRE")
-    for operation in operations:
-        table.add_column(operation, justify="right")
-    for name, counts in (("Function Cards", report.functions), ("Skill Cards", report.decisions)):
-        table.add_row(
-            name, *(f"{counts[operation]:,}" if counts[operation] else "[dim]·[/]" for operation in operations)
-        )
-    return table

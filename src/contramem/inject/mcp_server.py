@@ -26,68 +26,98 @@ INSTRUCTIONS = (
 )
 MANY = 1000
 """Runs whose outcome can still be told; older ones are forgotten."""
+NO_SUCH_RUN = "There is no such run: call get_guidance first."
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
 def server(memory: Memory, profile: str | None = None) -> MCPServer:
     """The server, ready to run. Every guidance asked for is a run of its own: MCP does not say where a task ends."""
     serves = MCPServer("contramem", version=version("contramem"), instructions=INSTRUCTIONS, log_level="WARNING")
-    chosen = profile_named(profile or memory.bank.header.profile)
-    runs: dict[str, Run] = {}
+    runs = _Runs(memory, profile)
+    _add_guidance(serves, runs)
+    _add_reports(serves, runs)
+    _add_cards(serves, runs)
+    return serves
 
-    def start(task: str, ability: str | None = None, apps: list[str] | None = None) -> Run:
+
+class _Runs:
+    """The runs that a client has begun."""
+
+    def __init__(self, memory: Memory, profile: str | None) -> None:
+        self.memory = memory
+        self._profile = profile_named(profile or memory.bank.header.profile)
+        self._runs: dict[str, Run] = {}
+
+    def start(self, task: str, ability: str | None = None, apps: list[str] | None = None) -> Run:
         # A client cannot know the labels of the bank. One that it does not have is no reason to show nothing.
-        label = ability if ability and ability.casefold() in map(str.casefold, memory.retriever.abilities) else None
-        run = memory.start(task, ability=label, apps=apps, profile=chosen)
-        runs[run.run_id] = run
-        while len(runs) > MANY:
-            del runs[next(iter(runs))]
+        labels = map(str.casefold, self.memory.retriever.abilities)
+        label = ability if ability and ability.casefold() in labels else None
+        run = self.memory.start(task, ability=label, apps=apps, profile=self._profile)
+        self._runs[run.run_id] = run
+        while len(self._runs) > MANY:
+            del self._runs[next(iter(self._runs))]
         return run
 
-    def started(run_id: str = "") -> Run | None:
-        return runs.get(run_id or next(reversed(runs), ""))
+    def find(self, run_id: str = "") -> Run | None:
+        """The run of this id; without an id, the latest."""
+        return self._runs.get(run_id or next(reversed(self._runs), ""))
 
-    def card_of(name: str) -> str:
-        card = (started() or start("")).look_up(name)
+    def read_card(self, function: str) -> str:
+        card = (self.find() or self.start("")).look_up(function)
         return card.text if card else ""
 
-    # Plain text: what is structured reaches Claude Code and Codex as one line of escaped JSON.
+
+# Tools give plain text: what is structured reaches Claude Code and Codex as one line of escaped JSON.
+
+
+def _add_guidance(serves: MCPServer, runs: _Runs) -> None:
     @serves.tool(structured_output=False, annotations=READS)
     def get_guidance(task: str, ability: str | None = None, apps: list[str] | None = None) -> str:
         """Rules from earlier runs at tasks like this one. Call it once, with the whole task, before the first step."""
-        run = start(task, ability, apps)
+        run = runs.start(task, ability, apps)
         text = run.guidance.text or f"Nothing is known that fits this task ({run.guidance.note})."
-        return f"{text}\n\n(run {run.run_id}; tell how it ended with report_outcome)" if memory.recording else text
+        told = f"\n\n(run {run.run_id}; tell how it ended with report_outcome)" if runs.memory.recording else ""
+        return text + told
 
+    @serves.prompt()
+    def start_task(task: str) -> str:
+        """The task, with what earlier runs showed about tasks like it."""
+        run = runs.start(task)
+        return f"{run.guidance.text}\n\n{task}" if run.guidance else task
+
+
+def _add_reports(serves: MCPServer, runs: _Runs) -> None:
     @serves.tool(structured_output=False)
     def report_outcome(passed: bool, run: str = "", feedback: str = "") -> str:
         """How a task ended, once that is known: later runs learn from it. `run` is the id that get_guidance gave; left
         out, the latest."""
-        ended = started(run)
+        ended = runs.find(run)
         if ended is None:
-            return "There is no such run: call get_guidance first."
+            return NO_SUCH_RUN
         ended.finish(Outcome(passed=passed, feedback=feedback))
         return f"Noted: run {ended.run_id} {'passed' if passed else 'failed'}."
 
     @serves.tool(structured_output=False)
     def report_call(function: str, arguments: dict[str, Any], result: str = "", error: str = "", run: str = "") -> str:
         """A tool call that you made, and what came of it. Only useful where runs are recorded (`--record`)."""
-        made = started(run)
-        if made is None:
-            return "There is no such run: call get_guidance first."
-        GuidedRun(made).tell(function, arguments, result, error or None)
+        caller = runs.find(run)
+        if caller is None:
+            return NO_SUCH_RUN
+        GuidedRun(caller).tell(function, arguments, result, error or None)
         return "Noted."
 
+
+def _add_cards(serves: MCPServer, runs: _Runs) -> None:
     @serves.tool(structured_output=False, annotations=READS)
     def get_function_card(function: str) -> str:
         """What earlier calls of a function showed: arguments, mistakes to avoid, what it changes. Call it before the
         first call of that function."""
-        return card_of(function) or f"Nothing is known about {function}."
+        return runs.read_card(function) or f"Nothing is known about {function}."
 
     @serves.resource("contramem://functions/{name}", mime_type="text/markdown")
     def function_card(name: str) -> str:
         """The card of one function."""
-        text = card_of(name)
+        text = runs.read_card(name)
         if not text:
             raise ResourceNotFoundError(f"the bank has no card of {name!r}.")
         return text
@@ -95,12 +125,4 @@ def server(memory: Memory, profile: str | None = None) -> MCPServer:
     @serves.resource("contramem://functions", mime_type="text/plain")
     def functions() -> str:
         """The functions that have a card, one a line."""
-        return "\n".join(sorted(card.tool for card in memory.bank.functions))
-
-    @serves.prompt()
-    def start_task(task: str) -> str:
-        """The task, with what earlier runs showed about tasks like it."""
-        run = start(task)
-        return f"{run.guidance.text}\n\n{task}" if run.guidance else task
-
-    return serves
+        return "\n".join(sorted(card.tool for card in runs.memory.bank.functions))

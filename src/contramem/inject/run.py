@@ -7,7 +7,6 @@ prompt = f"{run.guidance.text}\\n\\n{task}"        # and run.before_call(functio
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from copy import copy
@@ -17,22 +16,21 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
+from contramem.inject.call_event import make_call, name_fully
+from contramem.inject.card_turns import CardTurns, find_missing, shows_before_call
 from contramem.inject.guidance import Guidance, Writer, nothing, together
+from contramem.inject.holdout import is_held_out
 from contramem.inject.loaded_bank import BankFile, LoadedBank
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.recording import RunRecording
 from contramem.inject.switch import OFF, is_switched_off
 from contramem.retrieve.hit import Query
-from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile, profile_named
 from contramem.retrieve.retriever import Retrieval, Retriever
-from contramem.traces.effects import effect_of
-from contramem.traces.shell import function_called, shell_call
+from contramem.traces.shell import function_called
 from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
@@ -125,7 +123,9 @@ class Memory:
             task,
             ability=ability,
             apps=None if apps is None else frozenset(apps),
-            functions=None if tools is None else frozenset(_name(tool) for tool in tools),
+            functions=None
+            if tools is None
+            else frozenset(tool if isinstance(tool, str) else tool.function for tool in tools),
             task_id=task_id,
             scenario_id=scenario_id,
         )
@@ -152,7 +152,7 @@ class Memory:
     def _withheld(self, run_id: str) -> Withheld:
         if is_switched_off():
             return "off"
-        return "holdout" if self.holdout and _lot(run_id) < self.holdout else ""
+        return "holdout" if is_held_out(run_id, self.holdout) else ""
 
 
 class Run:
@@ -176,12 +176,8 @@ class Run:
         self._writer, self._find = served.writer, served.retriever.names.find
         self._log, self._bank = log, served.bank.header.content_sha256[:12]
         self._task_name = (query.task_id or digest(query.task)) if log else ""
-        self._shown: set[str] = set()
-        self._shown_again: set[str] = set()
-        self._awaited: set[str] = set()
-        """In profiles with a card before each call: cards that were shown, whose call has not been made since."""
+        self._turns = CardTurns()
         self._described: dict[str, str] = {}
-        self._failed: set[str] = set()
         self._reminded = False
         self._lock = Lock()
         self.guidance: Guidance = (
@@ -201,7 +197,7 @@ class Run:
                 guided=retrieval is not None,
             )
         self._skills = _skills_in(self.guidance)
-        self._shown.update(_in_full(self.guidance))
+        self._turns.shown.update(_in_full(self.guidance))
         self._seen = set(self.guidance.card_ids)
         self._note("start", self.guidance)
 
@@ -212,10 +208,12 @@ class Run:
         retrieval = self._retriever.retrieve(replace(self._query, task=task), self.profile)
         with self._lock:
             skills = tuple(hit for hit in retrieval.skills if hit.card.card_id not in self._seen)
-            functions = tuple(hit for hit in retrieval.functions if hit.card.card_id not in self._seen | self._shown)
+            functions = tuple(
+                hit for hit in retrieval.functions if hit.card.card_id not in self._seen | self._turns.shown
+            )
             new = self._writer.at_start(replace(retrieval, skills=skills, functions=functions), self.profile)
             self._seen.update(new.card_ids)
-            self._shown.update(_in_full(new))
+            self._turns.shown.update(_in_full(new))
             self._skills += _skills_in(new)
             self._watching.add(_skills_in(new))
         self._note("start", new)
@@ -228,7 +226,7 @@ class Run:
         if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
             return ""
         if card.card_id not in self._described:  # said once, and the same in every request from then on
-            is_in_guidance = card.card_id in self._shown
+            is_in_guidance = card.card_id in self._turns.shown
             line = nothing("the card is in the guidance") if is_in_guidance else self._writer.tool_description(card)
             self._described[card.card_id] = line.text
             if line:
@@ -257,7 +255,7 @@ class Run:
         if card is None or self.retrieval is None:
             return None
         guidance = self._writer.before_call(card, self.profile)
-        self._shown.add(card.card_id)
+        self._turns.shown.add(card.card_id)
         self._note("before_call", guidance)
         return guidance or None
 
@@ -299,35 +297,16 @@ class Run:
         if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
             return None
         with self._lock:
-            failed = card.card_id in self._failed
-            if self.profile.each_call:
-                return self._card_before_each(card, arguments, failed)
-            again = failed and card.card_id not in self._shown_again
-            if card.card_id in self._shown and not again:
+            failed = self._turns.has_failed(card.card_id)
+            if not self._turns.take(card.card_id, before_each=self.profile.each_call):
                 return None
-            self._shown.add(card.card_id)
-            if failed:
-                self._shown_again.add(card.card_id)
-            self._failed.discard(card.card_id)
-        return self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
-
-    def _card_before_each(
-        self, card: FunctionCard, arguments: Mapping[str, Any] | None, failed: bool
-    ) -> Guidance | None:
-        """Called with the lock held."""
-        if card.card_id in self._awaited:
-            self._awaited.discard(card.card_id)
-            return None
-        self._awaited.add(card.card_id)
-        self._shown.add(card.card_id)
-        self._failed.discard(card.card_id)
-        return self._writer.before_call(card, self.profile, failed=failed, missing=_missing(card, arguments))
+        return self._writer.before_call(card, self.profile, failed=failed, missing=find_missing(card, arguments))
 
     def _warning(self, function: str, arguments: Mapping[str, Any] | None) -> Guidance | None:
         if not self._reminds:
             return None
         with self._lock:
-            obligations = self._watching.reminders_before(_call(function, arguments, self._retriever.names))
+            obligations = self._watching.reminders_before(make_call(function, arguments, self._retriever.names))
         return self._writer.obligations(obligations, self.profile, moment="before") if obligations else None
 
     def before_final(self) -> Guidance | None:
@@ -349,14 +328,13 @@ class Run:
         """Tell what happened: an error brings the card of its function back, and what the event broke for good of the
         cards' guards is returned, once. A call that was held did not happen; do not tell of it."""
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
-        event = _name_fully(event, self._retriever.names)
+        event = name_fully(event, self._retriever.names)
         if self._recording is not None:
             self._recording.event(self.run_id, event)
         with self._lock:
             if card is not None:
-                self._awaited.discard(card.card_id)
-            if card is not None and event.result is not None and event.result.error is not None:
-                self._failed.add(card.card_id)
+                failed = event.result is not None and event.result.error is not None
+                self._turns.note_call(card.card_id, failed=failed)
             return self._watching.observe(event)
 
     def pending(self) -> tuple[Obligation, ...]:
@@ -366,7 +344,7 @@ class Run:
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
         """What this call would break for good, if it were made and worked. A warning, never a veto."""
-        call = _call(function, arguments, self._retriever.names)
+        call = make_call(function, arguments, self._retriever.names)
         with self._lock:
             return self._watching.would_break(call)
 
@@ -420,40 +398,3 @@ def _skills_in(guidance: Guidance) -> list[SkillCard]:
 def _in_full(guidance: Guidance) -> set[str]:
     """The cards that an agent has read whole: they are not shown again before a call."""
     return set(guidance.card_ids).difference(guidance.shortened)
-
-
-def shows_before_call(card: FunctionCard, profile: Profile) -> bool:
-    """Does the profile show this card before a call?"""
-    if profile.before_call == "risky":
-        return bool(card.side_effects or card.common_mistakes)
-    return profile.before_call == "always"
-
-
-def _name_fully(event: Event, names: FunctionNames) -> Event:
-    """As guards know it: a function by its full name, a shell command by its program."""
-    command = shell_call(event.function, event.arguments)
-    named = names.full_name(command.function if command else event.function)
-    if named == event.function and event.effect != "unknown":
-        return event
-    return msgspec.structs.replace(event, function=named, effect=command.effect if command else effect_of(named))
-
-
-def _call(function: str, arguments: Mapping[str, Any] | None, names: FunctionNames) -> Event:
-    return _name_fully(Event(0, "agent", "call", function=function, arguments=dict(arguments or {})), names)
-
-
-def _missing(card: FunctionCard, arguments: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Required arguments that a call lacks. Unknown arguments lack nothing."""
-    if arguments is None:
-        return ()
-    return tuple(argument.name for argument in card.arguments if argument.required and argument.name not in arguments)
-
-
-def _name(tool: str | Tool) -> str:
-    return tool if isinstance(tool, str) else tool.function
-
-
-def _lot(run_id: str) -> float:
-    """A number from 0 to 1 that depends on the run id alone, so that every process draws the same."""
-    drawn = hashlib.sha256(b"holdout\0" + run_id.encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(drawn[:8], "big") / 2**64
