@@ -209,6 +209,24 @@ def test_an_unknown_profile_is_named():
         profile_named("huge")
 
 
+def test_rules_of_the_same_tasks_go_together():
+    """A rule of the same tasks comes along in whatever words; one of other tasks, or of one task, does not."""
+    found = skill("found", title="Weigh parcels before franking", rule="Weigh the parcel before you frank it.")
+    others = [skill(name, title="Use the blue drawer", rule="Fetch it there.") for name in ("same", "other", "once")]
+    tasks = [f"task {number} {part}" for number in range(4) for part in ("id", "text")]
+    taught_by = {
+        "found": tasks,
+        "same": tasks[:6],
+        "other": [f"else {number}" for number in range(6)],
+        "once": tasks[:2],
+    }
+    retriever = Retriever([found, *others], [], {f"skill::{name}": names for name, names in taught_by.items()})
+    shown = retriever.retrieve(Query("Weigh this parcel and frank it, please."), DEFAULT).skills
+    assert ids(shown) == ["found", "same"]
+    own = Query("Weigh this parcel and frank it, please.", own=frozenset({tasks[0]}))
+    assert not retriever.retrieve(own, DEFAULT).skills
+
+
 def test_an_empty_bank_has_nothing():
     found = Retriever([], []).retrieve(Query("Delete the emails"), GAIA2)
     assert (found.skills, found.functions, found.apps) == ((), (), frozenset())

@@ -52,6 +52,9 @@ class Profile:
     two words that the card is about, rare ones or words of a small bank's subject. At 0 any shared word is enough."""
     share_of_best: float = 0.0
     """Skills that are less relevant than this share of the most relevant one are not shown."""
+    companions: int = 0
+    """Skills beyond `skills` that the same tasks taught as one that is shown: rules of one kind of task go together,
+    whatever words each happens to have."""
     function_floor: float | None = None
     """The same for Function Cards, where they have a floor of their own."""
     apps_of_label: bool = False
@@ -113,6 +116,7 @@ PROFILES = {
             word_families=True,
             words_of_a_full_request=8,
             share_of_best=0.5,
+            companions=3,
             obligations=True,
         ),
         Profile(

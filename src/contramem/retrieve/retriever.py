@@ -9,7 +9,7 @@ alone. The same query gives the same hits, in the same order.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,6 +30,8 @@ from contramem.retrieve.tokens import tokenize
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
 
+MIN_SHARED = 6
+"""Digests of teaching tasks that companions share: a task has up to three."""
 ALL = ""
 FUNCTIONS = "\0functions"
 """Indexes beside those of the abilities: all skills, for tasks without a label, and the functions."""
@@ -69,7 +71,8 @@ class Retriever:
         named = {function for card in self._skills for function in card.functions_used}
         self.names = FunctionNames(self._functions, named)
         self._call_lists = call_lists or {}
-        self._taught = _invert(taught_by or {})
+        self._taught_by = taught_by or {}
+        self._taught = _invert(self._taught_by)
         self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
         self._apps_by_label = _apps_by_label(self._skills, self._functions)
@@ -107,9 +110,26 @@ class Retriever:
         others = index.without(ranking.fits, taught + reserved)
         best = index.best(ranking, profile.skills - len(reserved), others)
         numbers = reserved + index.near_best(ranking, best, profile.share_of_best)
+        if profile.companions:
+            companions = [number for number in self._companions(index, numbers) if number not in (*numbers, *taught)]
+            numbers += index.best(ranking, profile.companions, companions)
         return tuple(
             index.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
+
+    def _companions(self, index: CardIndex, shown: Iterable[int]) -> list[int]:
+        """The cards that were taught by the tasks which taught a shown one: by half of the tasks of either, and by
+        several, since any two cards may come of one task."""
+        found = set[str]()
+        for card_id in (index.cards[number].card_id for number in shown):
+            own = self._taught_by.get(card_id, ())
+            shared = Counter(other for name in own for other in self._taught[name])
+            found |= {
+                other
+                for other, count in shared.items()
+                if count >= MIN_SHARED and 2 * count >= max(len(own), len(self._taught_by[other]))
+            }
+        return index.numbers(found)
 
     def _call_list_hits(
         self, index: CardIndex, ranking: Ranking, taught: list[int], query: Query, profile: Profile
