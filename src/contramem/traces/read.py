@@ -213,9 +213,12 @@ def _describe_damage(file: TraceFile) -> TraceError | None:
 
 def _unknown_format(file: TraceFile) -> TraceError:
     unknown = describe_unknown(file)
-    hint = f"Choose a reader with --format ({', '.join(readers())})."
+    hint = (
+        "`--format` chooses a reader (docs/formats.md lists them). For logs of your own, write one JSON object a run: "
+        '{"task_id", "source", "passed", "task", "steps": [{"tool", "arguments", "result"}]}.'
+    )
     if unknown.options:
-        hint = f"Try {' '.join(unknown.options)}, or choose a reader: {', '.join(readers())}."
+        hint = f"Try {' '.join(unknown.options)}."
     return TraceError(f"is of no format that contramem knows: it looks like {unknown.looks}", hint)
 
 

@@ -625,7 +625,19 @@ TERMINAL_BENCH = {
     "total_input_tokens": 10,
 }
 
+STEPS = {
+    "task_id": "t1",
+    "source": "m-1",
+    "task": TASK,
+    "steps": [
+        {"tool": "send", "arguments": FIRST, "error": FAILED},
+        {"thought": "Again.", "tool": "send", "arguments": SECOND, "result": WORKED},
+    ],
+    "final": "Done.",
+}
+
 SAMPLES: dict[str, tuple[str, Any]] = {
+    "steps": ("steps.jsonl", [STEPS]),
     "langchain": ("messages.json", LANGCHAIN),
     "langchain-dumped": ("dumped.json", LANGCHAIN_DUMPED),
     "langchain-graph": ("state.jsonl", [LANGGRAPH]),

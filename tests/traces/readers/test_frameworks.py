@@ -14,7 +14,7 @@ from contramem.traces.trajectory import Trajectory
 
 JUDGED = {"openhands-output": True, "langsmith": True, "langfuse": False, "mlflow": True, "weave": True,
           "openinference": True}  # fmt: skip
-NAMED = {"sharegpt", "smolagents", "openhands-output", "swe-agent", "langsmith", "langfuse", "mlflow", "weave",
+NAMED = {"steps", "sharegpt", "smolagents", "openhands-output", "swe-agent", "langsmith", "langfuse", "mlflow", "weave",
          "openai-agents", "openinference", "openinference-rows"}  # fmt: skip
 
 

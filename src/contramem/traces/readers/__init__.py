@@ -31,6 +31,7 @@ from contramem.traces.readers.pydantic_ai import PydanticAiReader
 from contramem.traces.readers.recording import RecordingReader
 from contramem.traces.readers.sharegpt import ShareGptReader
 from contramem.traces.readers.smolagents import SmolagentsReader
+from contramem.traces.readers.steps import StepsReader
 from contramem.traces.readers.swe_agent import SweAgentReader
 from contramem.traces.readers.tau2 import Tau2Reader
 from contramem.traces.readers.tau_bench import TauBenchReader
@@ -51,6 +52,7 @@ BUILT_IN: tuple[Reader, ...] = (
     GroupChatReader(),
     SmolagentsReader(),
     ShareGptReader(),
+    StepsReader(),
     ClaudeCodeReader(),
     ClaudeStreamReader(),
     CodexReader(),

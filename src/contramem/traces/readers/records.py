@@ -18,7 +18,7 @@ FIELDS = "task_id source trial outcome task messages ability scenario_id environ
 """What `--map` takes on its left side."""
 
 _DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
-_ABSENT: Any = object()
+ABSENT: Any = object()
 
 
 def read_records(
@@ -26,17 +26,19 @@ def read_records(
     options: ReadOptions,
     translate: Callable[[Any], Any] = lambda record: record,
     is_message: Callable[[object], bool] = is_message,
+    records: Iterable[tuple[object, Any]] | None = None,
 ) -> Iterator[Trajectory | Problem | SkippedRun]:
     """Every record of the file as a run; then a word about each mapped field that no record has.
 
-    `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises.
+    `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises. `records`
+    are those of a file that is no JSON.
     """
     fields = FieldMap(options.record_fields)
 
     def build(record: object, position: str) -> Trajectory:
         return _trajectory(translate(record), Origin(file.origin, position), fields, options)
 
-    yield from each_run(file, records_in(file, is_message), build)
+    yield from each_run(file, records_in(file, is_message) if records is None else records, build)
     yield from fields.missing(file)
 
 
@@ -85,8 +87,8 @@ class FieldMap:
         path = self.paths.get(field)
         if path is None:
             return next((record[key] for key in _DEFAULTS.get(field, (field,)) if record.get(key) is not None), None)
-        value = _at(record, path)
-        if value is not _ABSENT:
+        value = value_at(record, path)
+        if value is not ABSENT:
             self._unseen.discard(field)
             return value
         if len(self._keys) < 40:
@@ -99,7 +101,8 @@ class FieldMap:
             yield Problem(file.origin, what, f"Records have: {', '.join(list(self._keys)[:40])}.")
 
 
-def _at(record: Mapping[str, Any], path: str) -> Any:
+def value_at(record: Mapping[str, Any], path: str) -> Any:
+    """The value at `path`, which may go into objects and lists; ABSENT when there is none."""
     if path in record:
         return record[path]
     value: Any = record
@@ -109,7 +112,7 @@ def _at(record: Mapping[str, Any], path: str) -> Any:
         elif isinstance(value, list) and step.lstrip("-").isdecimal() and -len(value) <= int(step) < len(value):
             value = value[int(step)]
         else:
-            return _ABSENT
+            return ABSENT
     return value
 
 
