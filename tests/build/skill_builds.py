@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.made_runs import Call, call, packet, run
+
 from contramem.bank.bank import BankEntry
 from contramem.bank.card import SkillCard
 from contramem.bank.store import open_store
@@ -12,6 +14,9 @@ from contramem.build.rules.author import RuleAuthor
 from contramem.contrast.packet import Packet
 from contramem.pipeline import build_bank
 from contramem.validate.validator import Validator
+
+LOCKED, FROZEN = "The branch is not available.", "The registry is not available."
+UNLOCK = call("Pipeline.unlock_branch", {"branch": "main"})
 
 
 class SkillBuild(NamedTuple):
@@ -38,3 +43,29 @@ def build_skills(folder: Path, *packets: Packet) -> SkillBuild:
         report = build_bank(list(packets), store, RuleAuthor(), Validator(), only="skills")
         entries = store.bank().entries
     return SkillBuild(tuple(entries[card_id] for card_id in sorted(entries)), dict(report.decisions))
+
+
+def refusing(function: str, number: int, error: str = LOCKED, passing: tuple[Call, ...] = (UNLOCK,)) -> Packet:
+    """Two runs prepare the call and pass, one after a refusal; a third gives up after the refusal."""
+
+    def release(source: str, passed: bool, *steps: Call) -> object:
+        return run(source, passed, *steps, "Released.", task=f"Get fix {number} out.", task_id=f"{function} {number}")
+
+    made = call(f"Pipeline.{function}", {"tag": f"v{number}-fix"})
+    refused = call(f"Pipeline.{function}", {"tag": f"v{number}-fix"}, error=error)
+    return packet(
+        release("a", True, *passing, made),
+        release("b", True, refused, *passing, made),
+        release("c", False, refused),
+    )
+
+
+def without_need(function: str, number: int) -> Packet:
+    """The branch was open already: who calls at once passes."""
+    made, refused = (call(f"Pipeline.{function}", {"tag": "v9-x"}, error=error) for error in (None, LOCKED))
+    task = {"task": f"Get fix {number} out.", "task_id": f"{function} {number}"}
+    return packet(
+        run("a", True, made, "Released.", **task),
+        run("b", True, made, "Released.", **task),
+        run("c", False, refused, "Released.", **task),
+    )

@@ -4,39 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.build.skill_builds import build_skills
-from tests.made_runs import Call, call, packet, run
+from tests.build.skill_builds import FROZEN, UNLOCK, build_skills, refusing, without_need
+from tests.made_runs import call, packet, run
 
 from contramem.contrast.packet import Packet
-
-LOCKED, FROZEN = "The branch is not available.", "The registry is not available."
-UNLOCK = call("Pipeline.unlock_branch", {"branch": "main"})
-
-
-def refusing(function: str, number: int, error: str = LOCKED, passing: tuple[Call, ...] = (UNLOCK,)) -> Packet:
-    """Two runs prepare the call and pass, one after a refusal; a third gives up after the refusal."""
-
-    def release(source: str, passed: bool, *steps: Call) -> object:
-        return run(source, passed, *steps, "Released.", task=f"Get fix {number} out.", task_id=f"{function} {number}")
-
-    made = call(f"Pipeline.{function}", {"tag": f"v{number}-fix"})
-    refused = call(f"Pipeline.{function}", {"tag": f"v{number}-fix"}, error=error)
-    return packet(
-        release("a", True, *passing, made),
-        release("b", True, refused, *passing, made),
-        release("c", False, refused),
-    )
-
-
-def without_need(function: str, number: int) -> Packet:
-    """The branch was open already: who calls at once passes."""
-    made, refused = (call(f"Pipeline.{function}", {"tag": "v9-x"}, error=error) for error in (None, LOCKED))
-    task = {"task": f"Get fix {number} out.", "task_id": f"{function} {number}"}
-    return packet(
-        run("a", True, made, "Released.", **task),
-        run("b", True, made, "Released.", **task),
-        run("c", False, refused, "Released.", **task),
-    )
 
 
 def test_calls_that_are_refused_alike_without_the_same_preparation_are_one_rule(tmp_path: Path) -> None:
