@@ -13,6 +13,8 @@ from contramem.bank.locate import kind_of, load_bank
 from contramem.errors import BankFileError
 from contramem.inject.guidance import Writer
 from contramem.retrieve.retriever import Retriever
+from contramem.retrieve.scorer import bm25
+from contramem.retrieve.stored_index import StoredScorers
 
 Stamp: TypeAlias = tuple[int, int, int]
 """Time of the last change in nanoseconds, size, and file number: what one look at a file tells."""
@@ -37,7 +39,9 @@ class LoadedBank:
     writer: Writer
 
     @classmethod
-    def of(cls, bank: FrozenBank) -> LoadedBank:
+    def of(cls, bank: FrozenBank, index: Path | None = None) -> LoadedBank:
+        """`index` is the folder for the index of a large bank; None: it stays in memory."""
+        keeps = index if not bank.edited else None
         retriever = Retriever(
             bank.skills,
             bank.functions,
@@ -45,8 +49,14 @@ class LoadedBank:
             requests={card.card_id: card.request_words for card in bank.cards},
             call_lists={card.card_id: card.call_lists for card in bank.skills},
             scopes={card.card_id: card.scope for card in bank.skills if card.scope},
+            make_scorer=StoredScorers(keeps, bank.header.content_sha256) if keeps else bm25,
         )
         return cls(bank, retriever, Writer())
+
+
+def index_folder(path: Path) -> Path:
+    """Where the index of the frozen bank at `path` is kept, if the bank is large."""
+    return path.with_name(f"{path.name}.index")
 
 
 class BankFile:

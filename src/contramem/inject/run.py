@@ -23,7 +23,7 @@ from contramem.inject.call_event import make_call, name_fully
 from contramem.inject.card_turns import CardTurns, find_missing, shows_before_call
 from contramem.inject.guidance import Guidance, Writer, nothing, together
 from contramem.inject.holdout import is_held_out
-from contramem.inject.loaded_bank import BankFile, LoadedBank
+from contramem.inject.loaded_bank import BankFile, LoadedBank, index_folder
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.recording import RunRecording
 from contramem.inject.switch import OFF, is_switched_off
@@ -49,16 +49,19 @@ class Memory:
         log: str | Path | InjectLog | None = None,
         holdout: float = 0.0,
         record: str | Path | RunRecording | None = None,
+        index: Path | None = None,
     ) -> None:
         """`log` is where to note what was shown and how runs ended. `holdout` is the share of runs that get nothing, as
         a control group: the same run id is always on the same side. `record` is a file to record whole runs in, which
-        `contramem build` and `contramem watch` read; it holds what agents do, so it is off unless a path is given."""
+        `contramem build` and `contramem watch` read; it holds what agents do, so it is off unless a path is given.
+        `index` is the folder where the index of a large bank is kept; None: in memory."""
         if not 0 <= holdout < 1:
             raise UsageError(f"holdout is a share of the runs, from 0 up to but not including 1; it is {holdout}.")
         self.log = InjectLog(log) if isinstance(log, str | Path) else log
         self.holdout = holdout
         self.recording = RunRecording(record) if isinstance(record, str | Path) else record
-        self._served = LoadedBank.of(bank)
+        self._index = index
+        self._served = LoadedBank.of(bank, index)
         self._file: BankFile | None = None
 
     @classmethod
@@ -74,10 +77,11 @@ class Memory:
         """Read the frozen bank at `path`; the index is made by the first `start`.
 
         Nothing is read after that unless `reload` is set: then each `start` looks whether the file has changed, and
-        reads it if so. Runs that have begun keep the bank they began with.
+        reads it if so. Runs that have begun keep the bank they began with. The index of a bank of 10,000 cards and more
+        is kept beside it (`bank.jsonl.index/`), and shared by all processes that load the bank.
         """
         file = BankFile(Path(path))
-        memory = cls(file.read(), log=log, holdout=holdout, record=record)
+        memory = cls(file.read(), log=log, holdout=holdout, record=record, index=index_folder(Path(path)))
         if reload:
             memory._file = file
         return memory
@@ -134,7 +138,7 @@ class Memory:
     def begin(self, query: Query, *, run_id: str | None = None, profile: str | Profile | None = None) -> Run:
         """`start`, for whoever has the query."""
         if self._file and (changed := self._file.read_change()):
-            self._served = LoadedBank.of(changed)
+            self._served = LoadedBank.of(changed, self._index)
         served = self._served
         named = profile or served.bank.header.profile_of(query.ability)
         chosen = named if isinstance(named, Profile) else profile_named(named)

@@ -1,0 +1,150 @@
+"""Stored index: the postings of a large bank in files beside it, memory-mapped, so that processes share one copy.
+
+A file is named after the cards that it indexes and the code that made it; another bank never finds it. It is written
+whole or not at all, and one that is not what it says is made anew. Small banks are indexed in a moment and store none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contramem.bank.card import Card
+from contramem.retrieve.bm25 import Bm25
+from contramem.retrieve.scorer import BACKGROUND, RequestWords, TermBm25, bm25
+from contramem.whole_file import replacing
+
+if TYPE_CHECKING:
+    from contramem.retrieve.bm25 import Floats, Integers
+
+MIN_CARDS = 10_000
+"""Fewer are indexed in under a second."""
+VERSION = b"contramem index 1\n"
+"""Counts up whenever fields, weights, terms or the file change."""
+_TERM_BYTES = 4
+_HEADER = struct.Struct(f"<{len(VERSION)}s16sQQQ")
+"""Version, name of the cards, and how many documents, terms and postings there are."""
+
+_logger = logging.getLogger(__name__)
+
+
+class StoredScorers:
+    """Makes scorers as `bm25` does, and keeps those of many cards in a folder."""
+
+    def __init__(self, folder: Path, content_sha256: str, min_cards: int = MIN_CARDS) -> None:
+        self._folder, self._content, self._min_cards = folder, content_sha256, min_cards
+
+    def __call__(self, cards: Sequence[Card], requests: RequestWords) -> TermBm25:
+        if len(cards) < self._min_cards:
+            return bm25(cards, requests)
+        name = self._name(cards)
+        path = self._folder / f"{self._content[:12]}-{name.hex()}.index"
+        stored = open_index(path, name)
+        if stored is not None:
+            return TermBm25(stored)
+        made = bm25(cards, requests)
+        try:
+            self._folder.mkdir(exist_ok=True)
+            write_index(path, name, made.index)
+            self._remove_those_of_other_banks()
+        except OSError as error:  # served from memory then
+            _logger.info("%s: the index is not kept (%s)", path, error.strerror)
+        return made
+
+    def _remove_those_of_other_banks(self) -> None:
+        for path in self._folder.glob("*.index"):
+            if not path.name.startswith(self._content[:12]):
+                path.unlink(missing_ok=True)
+
+    def _name(self, cards: Sequence[Card]) -> bytes:
+        """Of the bank, and of which of its cards are ranked against each other."""
+        hasher = hashlib.blake2b(VERSION + self._content.encode(), digest_size=16)
+        for card in cards:
+            hasher.update(card.card_id.encode() + b"\n")
+        return hasher.digest()
+
+
+def write_index(path: Path, name: bytes, index: Bm25) -> None:
+    """All postings, term by term in the order of the terms."""
+    import numpy
+
+    terms = sorted(index.postings)
+    lengths = numpy.array([len(index.postings[term][0]) for term in terms], dtype="<i8")
+    ends = numpy.cumsum(lengths, dtype="<i8")
+    postings = int(ends[-1]) if terms else 0
+    with replacing(path) as file:
+        file.write(_HEADER.pack(VERSION, name, len(index), len(terms), postings))
+        file.write(numpy.array(terms, dtype=f"S{_TERM_BYTES}").tobytes())
+        file.write(b"\0" * _padding(len(terms)))
+        file.write(ends.tobytes())
+        for part in (1, 0):
+            for term in terms:
+                file.write(index.postings[term][part].astype("<f8" if part else "<i8").tobytes())
+
+
+def open_index(path: Path, name: bytes) -> MappedBm25 | None:
+    """The index in a file; None when there is none, or none for these cards, or it is damaged."""
+    import numpy
+
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            header = file.read(_HEADER.size)
+    except OSError:
+        return None
+    if len(header) < _HEADER.size:
+        return None
+    version, of_cards, documents, terms, postings = _HEADER.unpack(header)
+    first = _HEADER.size
+    ends = first + terms * _TERM_BYTES + _padding(terms)
+    weights = ends + 8 * terms
+    if version != VERSION or of_cards != name or size != weights + 16 * postings:
+        return None
+    mapped = numpy.memmap(path, dtype=numpy.uint8, mode="r")
+    return MappedBm25(
+        documents,
+        mapped[first : first + terms * _TERM_BYTES].view(f"S{_TERM_BYTES}"),
+        mapped[ends:weights].view("<i8"),
+        mapped[weights : weights + 8 * postings].view("<f8"),
+        mapped[weights + 8 * postings :].view("<i8"),
+    )
+
+
+def _padding(terms: int) -> int:
+    """So that numbers begin at a multiple of eight."""
+    return -(_HEADER.size + terms * _TERM_BYTES) % 8
+
+
+class _MappedPostings:
+    """The postings of each term, looked up in the file."""
+
+    def __init__(self, count: int, terms: Integers, ends: Integers, weights: Floats, documents: Integers) -> None:
+        self._count = count
+        self._terms, self._ends, self._weights, self._documents = terms, ends, weights, documents
+
+    def get(self, term: str, default: object = None) -> object:
+        wanted = term.encode()
+        place = int(self._terms.searchsorted(wanted))
+        if place >= len(self._terms) or self._terms[place] != wanted:
+            return default
+        start, end = int(self._ends[place - 1]) if place else 0, int(self._ends[place])
+        documents = self._documents[start:end]
+        if not len(documents) or documents[0] < 0 or documents[-1] >= self._count:
+            return default  # damaged: no document has it then
+        return documents, self._weights[start:end]
+
+
+class MappedBm25(Bm25):
+    """The same sums over postings that lie in a file."""
+
+    def __init__(self, count: int, terms: Integers, ends: Integers, weights: Floats, documents: Integers) -> None:
+        import numpy
+
+        self._numpy = numpy
+        self._count, self._background = count, BACKGROUND
+        self._rows = {}
+        self._postings = _MappedPostings(count, terms, ends, weights, documents)  # type: ignore[assignment]
