@@ -17,7 +17,7 @@ from contramem.traces.trajectory import Trajectory
 
 KEYS = {
     "packets", "contrastive", "left_out", "unchanged", "deltas", "decisions", "function_decisions", "refused",
-    "functions", "skills",
+    "retired", "functions", "skills",
 }  # fmt: skip
 FEW = ("drive", "desk")
 TASKS = {run.task_key for run in shipped(*FEW)}

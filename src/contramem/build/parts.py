@@ -20,6 +20,7 @@ from contramem.build.author import Author, Only
 from contramem.build.decide import BankBuild, curriculum
 from contramem.build.reassess import DEFAULT_GRADE
 from contramem.build.recorder import BuildReport, BuildStore
+from contramem.build.side_by_side import put_side_by_side
 from contramem.contrast.observation import by_function
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketFile, PacketGroup, decode_packet
@@ -140,6 +141,7 @@ def _build_functions(
 
 def _learn_ability(construction: BankBuild, packets: Sequence[Packet], on_progress: Progress = no_progress) -> None:
     """Task by task, then what the tasks teach together; then all cards are held against all tasks."""
+    packets = put_side_by_side(packets)
     for packet in track("skill cards", curriculum(packets), on_progress):
         construction.learn(packet)
     construction.learn_across(packets)

@@ -84,7 +84,8 @@ def _retire_needless(recorder: BuildRecorder, ability: str) -> None:
         elif any(is_repeated(card, other) for other in cards):
             reason = "Another card says the same, and more about where the value comes from."
         if reason:
-            decision = _decide(recorder, card, Reassessment("RETIRE", reason, card.support, card.card))
+            retired = Reassessment("RETIRE", reason, card.support, card.card, cause=SAID_ELSEWHERE)
+            decision = _decide(recorder, card, retired)
             recorder.record(decision, progress={})
 
 
@@ -92,6 +93,7 @@ def _decide(recorder: BuildRecorder, card: LearningCard, reassessment: Reassessm
     """What evidence says about a card, whoever wrote it, is said by the rules."""
     before = recorder.bank.entries[card.card.card_id]
     if reassessment.operation == "RETIRE":
+        recorder.report.retired[reassessment.cause or NO_BETTER] += 1
         after = before.model_copy(update={"support": reassessment.support, "status": "retired"})
     else:
         rule = reassessment.rule.store() if reassessment.rule else None
@@ -121,7 +123,7 @@ class EvidencePool(NamedTuple):
     def reassess(self, card: LearningCard) -> Reassessment:
         # With every task at hand that the card rests on, it is counted anew; else only what is new can be added.
         tasks = {*card.support.tasks, *card.support.contradicted_by}
-        complete = tasks <= {packet.task_key for packet in self.packets}
+        complete = tasks <= {key for packet in self.packets for key in packet.task_keys}
         card, packets = (_without_counts(card), self.packets) if complete else (card, self.fresh)
         if card.status == "pinned":
             return count_again(card, packets)
@@ -150,14 +152,14 @@ def _reassess_rule(
     guards = guards_of(card.card.guards)
     record, enforced = follow_record(guards, packets), is_enforced(guards, packets)
     counted = _state_counts(count_again(card, packets), card, record, packets)
-    if reason := _why_retire(guards, packets, record, enforced):
-        return counted._replace(operation="RETIRE", reason=reason)
+    if why := _why_retire(guards, packets, record, enforced):
+        return _retire(counted, *why)
     if accepted is not None:
         if card.rule is not None and card.rule.family:
             accepted = MAX_CHANCE_PROVEN / card.rule.family
-        grade, likely = _grade(guards, packets, enforced, accepted, counted)
-        if reason := _why_not_believed(grade, wanted, likely, accepted):
-            return counted._replace(operation="RETIRE", reason=reason)
+        grade, likely = _grade(guards, packets, enforced, accepted, counted, record)
+        if why := _why_not_believed(grade, wanted, likely, accepted):
+            return _retire(counted, *why)
         counted = _state_grade(counted, grade)
     contradicted = set(counted.support.contradicted_by)
     if not contradicted:
@@ -169,7 +171,7 @@ def _reassess_rule(
         reason, text = _contradict(len(contradicted)), restate(card.card, after_refusal)
         return counted._replace(operation="NARROW", reason=reason, text=text, rule=after_refusal)
     if len(contradicted) > (1 if enforced else MAX_CONTRADICTED) * len(supporting) and not record.makes_a_difference:
-        return counted._replace(operation="RETIRE", reason=do_without(len(contradicted)))
+        return _retire(counted, DONE_WITHOUT, do_without(len(contradicted)))
     return counted
 
 
@@ -212,22 +214,39 @@ def _contradict(tasks: int) -> str:
     return f"Passing runs of {say_tasks(tasks)} contradict its wider reach."
 
 
-def _why_retire(guards: Sequence[Guard], packets: Sequence[Packet], record: FollowRecord, enforced: bool) -> str:
-    """Why runs speak against a rule. What the tools themselves enforce needs no outcomes."""
+def _retire(counted: Reassessment, cause: str, reason: str) -> Reassessment:
+    return counted._replace(operation="RETIRE", cause=cause, reason=reason)
+
+
+NO_BETTER = "runs that follow it pass no more often"
+DONE_WITHOUT = "too many passing runs do without it"
+FLAWED = "what it asks for is not what made the difference"
+BY_CHANCE = "chance alone may show it"
+BELOW_GRADE = "it is of a lower grade than this bank takes"
+SAID_ELSEWHERE = "another card says it"
+
+
+def _why_retire(
+    guards: Sequence[Guard], packets: Sequence[Packet], record: FollowRecord, enforced: bool
+) -> tuple[str, str] | None:
+    """Why runs speak against a rule: the cause, and its sentence. What the tools themselves enforce needs no
+    outcomes."""
     if record.speaks_against_it:
-        return no_better(record)
+        return NO_BETTER, no_better(record)
     if record.passes_more_without:
-        return f"Runs pass more often without it: {record}."
+        return NO_BETTER, f"Runs pass more often without it: {record}."
     kinds = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
     if flaw := next((flaw for guard, kind in kinds if (flaw := kind.find_flaw(guard, packets))), ""):
-        return flaw
+        return FLAWED, flaw
     if enforced:
-        return ""
-    if any(kind.NEEDS_CLEAR_DIFFERENCE and not guard.when for guard, kind in kinds) and record.is_done_without:
-        return f"Too many passing runs do without it: {record}."
+        return None
+    if record.broke and not record.kept_and_passed:
+        return NO_BETTER, f"No run that followed it passed: {record}."
+    if record.is_done_without:
+        return DONE_WITHOUT, f"Too many passing runs do without it: {record}."
     if any(kind.NEEDS_CLEAR_DIFFERENCE for _, kind in kinds) and not record.makes_a_difference:
-        return f"Over all runs, those that follow it do not pass clearly more often: {record}."
-    return ""
+        return NO_BETTER, f"Over all runs, those that follow it do not pass clearly more often: {record}."
+    return None
 
 
 # Grades
@@ -237,12 +256,19 @@ MAX_CHANCE_PROVEN = 0.05
 """Of a rule across tasks, times the number of rules of its family that could have been found instead."""
 MAX_CHANCE_OBSERVED = 0.05
 """Within tasks, of a rule that is only observed: not corrected for what else was tried."""
+MAX_CHANCE_UNOPPOSED = 0.1
+"""The same where no run at all passed without it."""
 MIN_TASKS_OBSERVED = 2
 """Unless one task is as good as proof."""
 
 
 def _grade(
-    guards: Sequence[Guard], packets: Sequence[Packet], enforced: bool, accepted: float, counted: Reassessment
+    guards: Sequence[Guard],
+    packets: Sequence[Packet],
+    enforced: bool,
+    accepted: float,
+    counted: Reassessment,
+    record: FollowRecord,
 ) -> tuple[Grade | None, float]:
     """Why the rule may be believed, and how likely it is by chance. None: chance alone may show it."""
     if enforced:
@@ -252,15 +278,15 @@ def _grade(
         return "proven", likely
     enough = 1 if likely <= MAX_CHANCE_IN_ONE_TASK else MIN_TASKS_OBSERVED
     unopposed = not counted.support.contradicted_by and len(counted.support.tasks) >= enough
-    return "observed" if likely <= MAX_CHANCE_OBSERVED and unopposed else None, likely
+    most = MAX_CHANCE_OBSERVED if record.broke_and_passed else MAX_CHANCE_UNOPPOSED
+    return "observed" if likely <= most and unopposed else None, likely
 
 
-def _why_not_believed(grade: Grade | None, wanted: Grade, likely: float, accepted: float) -> str:
+def _why_not_believed(grade: Grade | None, wanted: Grade, likely: float, accepted: float) -> tuple[str, str] | None:
     if grade is not None and GRADES.index(grade) <= GRADES.index(wanted):
-        return ""
+        return None
     if grade is not None:
-        return (
-            f"It is {grade} only (probability by chance {likely:.2g}), and this bank takes what is {wanted} or better."
-        )
+        by_chance = f"probability by chance {likely:.2g}"
+        return BELOW_GRADE, f"It is {grade} only ({by_chance}), and this bank takes what is {wanted} or better."
     enough = f"at most {accepted:.2g} would do" if accepted else "none is unlikely enough"
-    return f"Chance alone may show this (probability {likely:.2g}): of so many rules tried, {enough}."
+    return BY_CHANCE, f"Chance alone may show this (probability {likely:.2g}): of so many rules tried, {enough}."

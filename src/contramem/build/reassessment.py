@@ -32,6 +32,8 @@ class Reassessment(NamedTuple):
     """What it says from now on."""
     rule: Rule | None = None
     """What the text was made from."""
+    cause: str = ""
+    """Of a retirement, as one of a few."""
 
     def changes(self, card: LearningCard) -> bool:
         """Is there anything to record? Words alone do not change: they follow the counts."""

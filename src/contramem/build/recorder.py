@@ -33,6 +33,8 @@ class BuildReport:
     """Accepted decisions on Function Cards, by operation."""
     refused: Counter[str] = field(default_factory=Counter)
     """By the check that refused."""
+    retired: Counter[str] = field(default_factory=Counter)
+    """Lessons that all runs together do not bear out, by reason."""
     packets: int = 0
     deltas: int = 0
     unchanged: int = 0
@@ -47,6 +49,7 @@ class BuildReport:
         self.decisions += other.decisions
         self.functions += other.functions
         self.refused += other.refused
+        self.retired += other.retired
         self.packets += other.packets
         self.deltas += other.deltas
         self.unchanged += other.unchanged

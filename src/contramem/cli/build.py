@@ -21,9 +21,12 @@ from contramem.build.deltas import DeltasFrom
 from contramem.build.model.estimate import StageEstimate
 from contramem.build.model.rounds import BuildPlan
 from contramem.build.reassess import DEFAULT_GRADE
+from contramem.build.recorder import BuildReport
 from contramem.build.rules.author import RuleAuthor
+from contramem.build.thin import ThinBank, explain_thin
 from contramem.cli import build_agent, build_cost, build_model
 from contramem.cli.build_summary import show_summary, summary_as_json
+from contramem.cli.build_thin import show_thin, thin_json
 from contramem.cli.engine_options import EngineChoice, engine_options
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
@@ -218,10 +221,21 @@ def _build_by_rules(
                 engine=runs.engine,
             )
             bank = hold_to_quorum(store, choice.min_sources)
+        thin = _explain_thin(report, bank, runs, choice)
     if as_json:
-        print_json(summary_as_json(report, bank, runs.selection))
-    else:
-        show_summary(report, bank, runs.selection, where)
+        described = {"thin": thin_json(thin, paths, where)} if thin else {}
+        print_json(summary_as_json(report, bank, runs.selection) | described)
+        return
+    show_summary(report, bank, runs.selection, where)
+    if thin:
+        show_thin(thin, paths, where)
+
+
+def _explain_thin(report: BuildReport, bank: Bank, runs: SelectedRuns, choice: Choice) -> ThinBank | None:
+    """Nothing is said of runs that taught the bank before, nor of a bank that is to have no Skill Cards."""
+    if choice.only == "functions" or report.unchanged:
+        return None
+    return explain_thin(runs.selection, runs.packets, len(bank.skills), report.deltas, report.retired)
 
 
 def _build_by_model(

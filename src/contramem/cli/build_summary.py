@@ -23,6 +23,7 @@ def summary_as_json(report: BuildReport, bank: Bank, selection: Selection) -> di
         "decisions": dict(sorted(report.decisions.items())),
         "function_decisions": dict(sorted(report.functions.items())),
         "refused": dict(sorted(report.refused.items())),
+        "retired": dict(sorted(report.retired.items())),
         "functions": len(bank.functions),
         "skills": {ability: len(bank.skills_of(ability)) for ability in bank.abilities},
     }

@@ -160,6 +160,15 @@ class Packet:
         encoded = msgspec.json.encode([self.task_key, self.task, self.runs, sources], order="deterministic")
         return digest(encoded.decode())
 
+    @cached_property
+    def task_keys(self) -> frozenset[str]:
+        """Of the tasks whose runs it holds: one, unless single runs of a kind were joined (build/side_by_side.py)."""
+        return frozenset({self.task_key, *(run.task_key for run in self.recorded.values())})
+
+    def tasks_behind(self, *letters: str) -> set[str]:
+        """The keys of the tasks that these runs are attempts at."""
+        return {self.recorded[letter].task_key if letter in self.recorded else self.task_key for letter in letters}
+
     @property
     def is_contrastive(self) -> bool:
         """Same task, different outcomes."""

@@ -98,6 +98,10 @@ class Placeholders:
             self._originals = {name: self._seen.originals[key] for key, name in self._seen.names.items()}
         return self._originals
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._vocabulary
+
     def use(self, vocabulary: Vocabulary) -> None:
         """Go on with the vocabulary that these were made with: it does not travel with every task."""
         self._vocabulary = vocabulary

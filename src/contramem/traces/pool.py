@@ -82,6 +82,8 @@ class TaskSketch(NamedTuple):
     """Some run that is evidence passed."""
     fails: bool
     called: tuple[str, ...]
+    runs: int = 1
+    """Those that are evidence."""
 
 
 class _Entry(NamedTuple):
@@ -221,6 +223,9 @@ _RANK = {True: 0, False: 1, None: 2}
 def _sketch_task(task_key: str, entries: list[_Entry]) -> TaskSketch:
     """The ability is that of the first run, passing ones before failing ones, as in the packet of the task."""
     first = min(entries, key=lambda entry: (_RANK[entry.sketch.passed], entry.source, entry.run, entry.content))
-    evidence = {entry.sketch.passed for entry in entries if entry.sketch.counts}
+    counting = [entry.sketch.passed for entry in entries if entry.sketch.counts]
+    evidence = set(counting)
     called = {function for sketch in {entry.sketch for entry in entries} for function in sketch.called}
-    return TaskSketch(task_key, first.sketch.ability, True in evidence, False in evidence, tuple(sorted(called)))
+    return TaskSketch(
+        task_key, first.sketch.ability, True in evidence, False in evidence, tuple(sorted(called)), len(counting)
+    )

@@ -13,14 +13,14 @@ from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.phrases import names_deed, stem
 from contramem.build.rules.rule import Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
-from contramem.contrast.packet import Packet
+from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
-from contramem.monitor.scope import TaskSays
+from contramem.monitor.scope import FieldReturned, TaskSays
 from contramem.study.explain import Difference, explain
-from contramem.study.run_set import RunSet
+from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.effects import words
 from contramem.traces.trajectory import digest
 
@@ -33,6 +33,8 @@ MAX_STUDIED = 500
 """Tasks that differences are looked for in. What is found is counted over all of them."""
 MIN_SHOWING = 2
 """Tasks in which passing runs keep it and failing ones break it; unless one task alone is as good as proof."""
+MAX_HOLDING = 0.9
+"""Of the runs that called a function: the share in which a condition on its answer may hold."""
 MAX_CHANCE_IN_ONE_TASK = 0.002
 """Six runs against six that all agree are enough."""
 
@@ -51,16 +53,30 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     evidence = runs.select()
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return
+    told = set[tuple[str, str]]()
     for difference in explain(evidence, runs, MAX_LESSONS).differences:
         if difference.chance * difference.family > MAX_BY_CHANCE:
             continue
         if _says_too_little(difference.guard) or _only_goes_on(difference.guard, packets):
             continue
-        showing = _find_showing(difference.guard, packets)
-        enough = 1 if difference.chance <= MAX_CHANCE_IN_ONE_TASK else MIN_SHOWING
-        if len(showing) < enough or _is_asked_for(difference.guard, [packet for packet, _ in showing]):
+        if _says_only_that_a_call_was_made(difference.guard, evidence) or _forbids_by_words(difference.guard):
             continue
-        if len(showing) >= MIN_SHOWING or not _is_told_by_chance_word(difference.guard):
+        if (topic := _topic_of_word(difference.guard)) in told:
+            continue
+        showing = _find_showing(difference.guard, packets)
+        enough = (
+            1 if difference.chance <= MAX_CHANCE_IN_ONE_TASK and not _is_about_data(difference.guard) else MIN_SHOWING
+        )
+        shown_by = [packet for packet, _ in showing]
+        tasks = sum(_count_tasks(packet, replayed) for packet, replayed in showing)
+        if tasks < enough or not showing or _is_asked_for(difference.guard, shown_by):
+            continue
+        if _names_a_value_of(difference.guard, shown_by) or not _may_be_done(
+            difference.guard, shown_by, evidence, runs
+        ):
+            continue
+        if tasks >= MIN_SHOWING or not _is_told_by_chance_word(difference.guard):
+            told.update({topic} if topic else ())
             yield _learn(difference, *showing[0])
 
 
@@ -82,6 +98,70 @@ def _only_goes_on(guard: Guard, packets: Sequence[Packet]) -> bool:
     return effects.get(first) != "write" and effects.get(then) != "read"
 
 
+def _topic_of_word(guard: Guard) -> tuple[str, str] | None:
+    """What a guard is about that a word of the request tells: one such card a function is enough."""
+    return (guard.template, guard.target) if _said(guard) else None
+
+
+def _said(guard: Guard) -> list[str]:
+    said = [condition.value for condition in guard.conditions if isinstance(condition, TaskSays)]
+    return [word for value in said for word in value.split()]
+
+
+def _says_only_that_a_call_was_made(guard: Guard, runs: Sequence[StudyRun]) -> bool:
+    """Does a condition on what a call returned hold nearly whenever the call was made? Then it is a condition on the
+    kind of task, and its boundary is one that these tasks have by chance."""
+    for condition in guard.conditions:
+        if isinstance(condition, FieldReturned) and condition.operator in ("<", "<=", ">", ">="):
+            answers = [
+                [action for action in run.recorded.actions if action.function == condition.function and action.worked]
+                for run in runs
+                if condition.function in run.called
+            ]
+            calling = [actions for actions in answers if actions]
+            matching = sum(any(map(condition.matches, actions)) for actions in calling)
+            if matching > MAX_HOLDING * len(calling):
+                return True
+    return False
+
+
+def _forbids_by_words(guard: Guard) -> bool:
+    """Is a call forbidden for a word of the request? Which word goes with tasks that need no such call is chance."""
+    return guard.template == "absence" and bool(_said(guard))
+
+
+def _names_a_value_of(guard: Guard, packets: Sequence[Packet]) -> bool:
+    """Does it name a value that most requests which show it name themselves? Then they ask for it."""
+    tests = [test for pattern in guard.patterns for test in pattern.conditions if test.test in ("=", "picks")]
+    values = [test.value.rpartition("= ")[2].partition(" of ")[0].casefold() for test in tests]
+    named = [packet for packet in packets if any(value and value in _request(packet) for value in values)]
+    return 2 * len(named) > len(packets)
+
+
+def _request(packet: Packet) -> str:
+    return next((run.task.casefold() for run in packet.recorded.values()), "")
+
+
+def _may_be_done(guard: Guard, packets: Sequence[Packet], evidence: Sequence[StudyRun], runs: RunSet) -> bool:
+    """Does some passing run of these kinds of tasks make the call where the condition does not hold? If none does, the
+    call has nothing to do with the kind, and the condition nothing with the call."""
+    if guard.template != "absence" or not _is_about_data(guard):
+        return True
+    kinds = {runs.kind_of_task.get(packet.task_key) for packet in packets}
+    return any(
+        run.passed
+        and runs.kind_of_task.get(run.task) in kinds
+        and guard.target in run.recorded.functions
+        and run.recorded.replay(guard) == "vacuous"
+        for run in evidence
+    )
+
+
+def _is_about_data(guard: Guard) -> bool:
+    """Does a value that some call returned tell when it holds? One task alone has many values."""
+    return any(isinstance(condition, FieldReturned) for condition in guard.conditions)
+
+
 def _is_told_by_chance_word(guard: Guard) -> bool:
     """Is it confined to requests with a word that has nothing to do with the call? One task alone has many words."""
     said = [stem(condition.value) for condition in guard.conditions if isinstance(condition, TaskSays)]
@@ -96,6 +176,12 @@ def _find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet,
     return sorted(showing, key=lambda pair: (-len(pair[1].held) * len(pair[1].broken), pair[0].task_key))
 
 
+def _count_tasks(packet: Packet, replayed: GuardReplay) -> int:
+    """One, or of tasks with one run each the smaller number of those that keep it and those that break it."""
+    kept, broke = (packet.tasks_behind(*side) for side in (replayed.held, replayed.broken))
+    return max(1, min(len(kept), len(broke)))
+
+
 def _is_asked_for(guard: Guard, packets: Sequence[Packet]) -> bool:
     """Do the requests say it themselves, in most tasks that show it? Then it is no lesson."""
     if guard.demand != "a call" or parse_pattern(guard.then or guard.function).conditions:
@@ -108,8 +194,8 @@ def _learn(difference: Difference, packet: Packet, replayed: GuardReplay) -> Sha
     guard = difference.guard
     contrast = Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing))
     rule = Convention(guard=str(guard), functions=guard.functions, contrast=contrast, family=difference.family)
-    good = next(run for run in packet.passing if run.letter in replayed.held)
-    bad = next(run for run in packet.failing if run.letter in replayed.broken)
+    good = _clearest([run for run in packet.passing if run.letter in replayed.held], guard)
+    bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], guard)
     cites = [
         Cite(run.letter, step.position)
         for run in (good, bad)
@@ -117,3 +203,13 @@ def _learn(difference: Difference, packet: Packet, replayed: GuardReplay) -> Sha
         for step in calls_of(run, function)[:1]
     ] or [Cite(bad.letter, bad.actions[-1].position)]
     return SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
+
+
+def _clearest(runs: Sequence[PacketRun], guard: Guard) -> PacketRun:
+    """The run that shows it with the fewest errors and the fewest calls. What was never called shows little."""
+
+    def unclear(run: PacketRun) -> tuple[bool, int, int]:
+        made = [step for step in run.actions if step.function in guard.functions]
+        return not made, sum(bool(step.error) for step in made), len(run.actions)
+
+    return min(runs, key=unclear)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from contramem.build.functions.errors import generalize, is_quotable
 from contramem.build.functions.words import verb_of
@@ -12,6 +12,8 @@ from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
 from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
+MAX_ARGUMENTS = 3
+"""Of a call in an example."""
 MAX_TRIGGER_WORDS = 6
 MAX_TAGS = 12
 
@@ -75,21 +77,23 @@ def names_deed(task: str, function: str) -> bool:
     return stem(verb_of(function.rpartition(".")[2])) in asked
 
 
-def describe_path(run: PacketRun, around: Iterable[str]) -> str:
-    """What a run did, in placeholders; calls that are not `around` the lesson are folded."""
+def describe_path(run: PacketRun, around: Iterable[str], about: Collection[str] = ()) -> str:
+    """What a run did, in placeholders; calls that are not `around` the lesson are folded. Of arguments, those that it
+    is `about` come first."""
     named = set(around)
     parts: list[str] = []
     for step in run.actions:
-        text = _step(step) if step.function in named or step.label == FINAL else "…"
+        text = _step(step, about) if step.function in named or step.label == FINAL else "…"
         if not (text == "…" and parts and parts[-1] == "…"):
             parts.append(text)
     return _shorten(" → ".join(parts) or "nothing was called")
 
 
-def _step(step: Step) -> str:
+def _step(step: Step, about: Collection[str]) -> str:
     if not step.function:
         return step.label
-    given = ", ".join(f"{name}={_short(value)}" for name, value in list(step.arguments.items())[:3])
+    first = sorted(step.arguments.items(), key=lambda argument: argument[0] not in about)[:MAX_ARGUMENTS]
+    given = ", ".join(f"{name}={_short(value)}" for name, value in first)
     failed = " ✗" if step.error else ""
     return f"{step.function.rpartition('.')[2]}({given}){failed}"
 

@@ -231,10 +231,16 @@ def illustrate(
     """The text of a new rule, with examples from runs of the packet that taught it."""
     evidence = Evidence(
         transition=transition,
-        good_example=describe_path(good, rule.functions) if good else "",
-        bad_example=describe_path(bad, rule.functions) if bad else "",
+        good_example=describe_path(good, rule.functions, _arguments(rule)) if good else "",
+        bad_example=describe_path(bad, rule.functions, _arguments(rule)) if bad else "",
     )
     return write(rule, tags_of(packet, rule.functions), evidence)
+
+
+def _arguments(rule: Rule) -> set[str]:
+    """The arguments that its guards speak about."""
+    tested = {test.argument for guard in rule.guards for pattern in guard.patterns for test in pattern.conditions}
+    return tested | {guard.argument for guard in rule.guards if guard.argument}
 
 
 def _confine(applies_when: str, when: str) -> str:

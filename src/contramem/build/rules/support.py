@@ -11,6 +11,7 @@ from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.packet_replay import GuardReplay, fit_to_task, replay
 from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.scope import TaskSays
 
 MIN_RUNS = 5
 """Of those that kept a rule, and of those that did not, before they can speak against it."""
@@ -68,14 +69,14 @@ class FollowRecord(NamedTuple):
 def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
     """All guards of a card taken together: whoever breaks one has not kept the rule."""
     verdicts = [
-        (packet.task_key, _verdict(relevant, run, packet), run.passed)
+        (packet.tasks_behind(run.letter), _verdict(relevant, run, packet), run.passed)
         for packet in packets
         if (relevant := [fit_to_task(guard, packet) for guard in guards if _counts_in(guard, packet)])
         for run in (*packet.passing, *packet.failing)
     ]
     kept = [passed for _, verdict, passed in verdicts if verdict == "holds"]
     broke = [passed for _, verdict, passed in verdicts if verdict == "broken"]
-    tasks = {task for task, verdict, _ in verdicts if verdict != "vacuous"}
+    tasks = {task for own, verdict, _ in verdicts if verdict != "vacuous" for task in own}
     return FollowRecord(len(tasks), len(kept), sum(map(bool, kept)), len(broke), sum(map(bool, broke)))
 
 
@@ -101,6 +102,8 @@ def replays(guards: Sequence[Guard], packets: Sequence[Packet]) -> Replays:
 
 def can_be_broken(guard: Guard, packet: Packet) -> bool:
     """Can any run of the packet have broken it? Most speak about functions that a task never comes near."""
+    if _is_told_by_request(guard):
+        return True
     needed = parse_pattern(guard.trigger).function
     return not needed or any(step.function == needed for run in packet.runs for step in run.actions)
 
@@ -110,8 +113,15 @@ def speaks_about(guard: Guard, packet: Packet) -> bool:
     and one that forbids a call says nothing where the task asks for it."""
     if guard.demand is None or parse_pattern(guard.then or guard.function).conditions:
         return True  # it says how a call is made, not whether
+    if _is_told_by_request(guard):
+        return True
     made = any(not step.error for run in packet.passing for step in find_guarded_calls(run, guard))
     return made == (guard.demand == "a call")
+
+
+def _is_told_by_request(guard: Guard) -> bool:
+    """Do words of the request tell when it is due? Then whoever has such a request reads it, whatever runs called."""
+    return any(isinstance(condition, TaskSays) for condition in guard.conditions)
 
 
 def support_from(found: Replays) -> CardSupport:
@@ -123,8 +133,9 @@ def support_from(found: Replays) -> CardSupport:
         counts = GuardSupport(
             held=len(replayed.held), broken=len(replayed.broken), contradicted=len(replayed.contradicted)
         )
+        taught = packet.tasks_behind(*replayed.held, *replayed.broken)
         support += CardSupport(
-            tasks=(packet.task_key,) if replayed.supports else (),
+            tasks=tuple(taught) if replayed.supports else (),
             sources=tuple(sources) if replayed.supports else (),
             contradicted_by=(packet.task_key,) if replayed.speaks_against else (),
             guard_counts={str(replayed.guard): counts},

@@ -1,0 +1,96 @@
+"""Why a bank stayed thin, and what would help: more runs, of which tasks, or a model, and what that costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contramem.build.model.author import ModelChoice
+from contramem.build.model.estimate import Range, estimate
+from contramem.build.model.rounds import BuildPlan
+from contramem.contrast.packet import Packet
+from contramem.contrast.selection import Selection
+from contramem.llm.price import price_of
+from contramem.validate.validator import Validator
+
+MIN_CARDS, MIN_CARDS_PER_TASK = 10, 0.1
+"""With fewer Skill Cards than either, a bank is thin."""
+EXAMPLE_MODEL = "openai:gpt-5.5"
+"""The one that the documentation uses."""
+SAMPLED = 8
+"""Packets whose requests are counted; the others are taken to be as long."""
+
+
+@dataclass(frozen=True)
+class ModelCost:
+    """What a model would cost on the same runs, from its fewest replies to its most."""
+
+    model: str
+    calls: Range
+    tokens: Range
+    cost_usd: Range | None
+
+
+@dataclass(frozen=True)
+class ThinBank:
+    """What runs there were, what became of the lessons that they suggested, and what else could be tried."""
+
+    tasks: int
+    several_runs: int
+    always_passed: int
+    never_passed: int
+    proposed: int
+    in_service: int
+    not_kept: dict[str, int]
+    """By reason."""
+    model: ModelCost
+
+    def advice(self) -> list[str]:
+        """Which runs would help most, the first first."""
+        single = self.tasks - self.several_runs
+        advice = []
+        if single:
+            advice.append(f"{single:,} tasks have one run: a second model, or a second try, at them.")
+        if self.never_passed:
+            advice.append(f"{self.never_passed:,} tasks were never solved: a stronger model at them.")
+        if self.always_passed:
+            advice.append(f"{self.always_passed:,} tasks were solved each time: a weaker model at them.")
+        return advice
+
+
+def explain_thin(
+    selection: Selection, packets: Sequence[Packet], in_service: int, proposed: int, not_kept: Counter[str]
+) -> ThinBank | None:
+    """Why so few Skill Cards are in service. None: they are not few."""
+    if not packets or in_service >= min(MIN_CARDS, MIN_CARDS_PER_TASK * len(packets)):
+        return None
+    return ThinBank(
+        tasks=selection.tasks.total(),
+        several_runs=selection.several_runs,
+        always_passed=selection.always_passed,
+        never_passed=selection.never_passed,
+        proposed=proposed,
+        in_service=in_service,
+        not_kept=dict(not_kept.most_common()),
+        model=estimate_model(packets),
+    )
+
+
+def estimate_model(packets: Sequence[Packet], model: str = EXAMPLE_MODEL) -> ModelCost:
+    """Skill Cards by a model, from some of the packets."""
+    step = max(1, len(packets) // SAMPLED)
+    sampled = [packets[number] for number in range(0, len(packets), step)][:SAMPLED]
+    stages = estimate(BuildPlan(sampled, only="skills"), ModelChoice(model), Validator(), price_of(model), None)
+    share = len(packets) / len(sampled)
+    costs = [stage.cost_usd for stage in stages if stage.cost_usd]
+    return ModelCost(
+        model,
+        _scale(sum((stage.calls for stage in stages), Range(0, 0)), share),
+        _scale(sum((stage.tokens_in + stage.tokens_out for stage in stages), Range(0, 0)), share),
+        _scale(sum(costs, Range(0, 0)), share) if costs else None,
+    )
+
+
+def _scale(range_: Range, factor: float) -> Range:
+    return Range(range_.least * factor, range_.most * factor)

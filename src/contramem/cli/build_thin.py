@@ -1,0 +1,64 @@
+"""Say why a bank stayed thin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from rich.console import Console
+
+from contramem.build.model.estimate import Range
+from contramem.build.thin import ThinBank
+from contramem.cli.reading import plural
+
+
+def show_thin(thin: ThinBank, paths: Sequence[Path], where: str) -> None:
+    console = Console()
+    console.print(
+        f"[yellow]Few Skill Cards:[/] {thin.several_runs:,} of {plural(thin.tasks, 'task')} have several runs; "
+        f"{plural(thin.proposed, 'lesson')} proposed, {thin.in_service:,} in service."
+    )
+    for reason, count in thin.not_kept.items():
+        console.print(f"  {count:,} not kept: {reason}")
+    console.print("What helps:")
+    for advice in thin.advice():
+        console.print(f"  runs: {advice}")
+    model = thin.model
+    price = f", {_range(model.cost_usd, '$', 2)}" if model.cost_usd else ""
+    console.print(
+        f"  a model on these runs: {_range(model.calls)} calls, {_range(model.tokens)} tokens{price} ({model.model}). "
+        "Exactly, without asking it:"
+    )
+    console.print(f"[dim]  {model_command(thin, paths, where)}[/]", soft_wrap=True)
+
+
+def thin_json(thin: ThinBank, paths: Sequence[Path], where: str) -> dict[str, Any]:
+    model = thin.model
+    return {
+        "tasks_with_several_runs": thin.several_runs,
+        "tasks_always_passed": thin.always_passed,
+        "tasks_never_passed": thin.never_passed,
+        "proposed": thin.proposed,
+        "in_service": thin.in_service,
+        "not_kept": thin.not_kept,
+        "advice": thin.advice(),
+        "model": {
+            "name": model.model,
+            "calls": [int(bound) for bound in model.calls],
+            "tokens": [int(bound) for bound in model.tokens],
+            "cost_usd": [round(bound, 2) for bound in model.cost_usd] if model.cost_usd else None,
+            "command": model_command(thin, paths, where),
+        },
+    }
+
+
+def model_command(thin: ThinBank, paths: Sequence[Path], where: str) -> str:
+    runs = " ".join(quote(str(path)) for path in paths)
+    return f"contramem build {runs} --bank {quote(where)} --model {thin.model.model} --dry-run"
+
+
+def _range(bounds: Range, sign: str = "", digits: int = 0) -> str:
+    least, most = (f"{sign}{bound:,.{digits}f}" for bound in bounds)
+    return least if least == most else f"{least} to {most}"

@@ -1,0 +1,34 @@
+"""build/thin.py: why a bank has few Skill Cards, and what would help."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.made_runs import call, packet, run
+
+from contramem.build.thin import explain_thin
+from contramem.contrast.selection import Selection
+from contramem.traces.pool import TaskSketch
+
+PACKETS = [packet(run("m", True, call("Shop.ship", {}, "done"), task=f"Ship {n}", task_id=f"t{n}")) for n in range(3)]
+SKETCHES = [
+    TaskSketch("one", "general", passes=True, fails=False, called=(), runs=1),
+    TaskSketch("never", "general", passes=False, fails=True, called=(), runs=3),
+    TaskSketch("both", "general", passes=True, fails=True, called=(), runs=3),
+]
+
+
+def test_a_thin_bank_says_what_became_of_lessons_which_runs_help_and_what_a_model_costs() -> None:
+    thin = explain_thin(Selection(SKETCHES), PACKETS, 0, 2, Counter({"chance alone may show it": 2}))
+    assert thin is not None
+    assert (thin.tasks, thin.several_runs, thin.never_passed, thin.proposed) == (3, 2, 1, 2)
+    assert thin.not_kept == {"chance alone may show it": 2}
+    assert [advice.partition(":")[0] for advice in thin.advice()] == [
+        "1 tasks have one run",
+        "1 tasks were never solved",
+    ]
+    assert thin.model.calls.least == 3 and thin.model.tokens.least > 0
+
+
+def test_a_bank_with_enough_cards_is_not_thin() -> None:
+    assert explain_thin(Selection(SKETCHES), PACKETS, 1, 1, Counter()) is None
