@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.build.skill_builds import refusing
-from tests.guard_builds import SEARCH, task
+from tests.guard_builds import task
 from tests.made_runs import call
 
 from contramem.build.author import AuthorCost
@@ -18,11 +18,12 @@ def test_a_function_that_never_worked_and_nobody_documents_gets_no_card() -> Non
     assert RuleAuthor().build_function("Mail.erase", observed, None) is None
 
 
-def test_one_call_that_worked_is_enough_for_a_card() -> None:
-    observed = by_function([task("one", (True, (SEARCH,)), (False, (UNKNOWN,)))])["Mail.search"]
-    card = RuleAuthor().build_function("Mail.search", observed, None)
+def test_a_function_that_was_refused_and_then_worked_gets_a_card_that_says_so() -> None:
+    observed = by_function([refusing("push_tag", 1), refusing("push_tag", 2)])["Pipeline.push_tag"]
+    card = RuleAuthor().build_function("Pipeline.push_tag", observed, None)
     assert card is not None
-    assert [argument.name for argument in card.arguments] == ["query"]
+    assert [argument.name for argument in card.arguments] == ["tag"]
+    assert any("unlock_branch" in text for text in (*card.usage_rules, *card.common_mistakes))
 
 
 def test_the_same_packet_always_gives_the_same_candidates_and_costs_nothing() -> None:
