@@ -50,7 +50,7 @@ def test_what_is_still_open_is_told_before_the_end_and_cites_its_card(memory: Me
         "Before you finish: as far as this run shows, this is still open.\n"
         "- `resume_line` has worked; a call that looks into telecom is still to come. "
         '(from the note "Look again after resume_line")\n'
-        "This is soft guidance. If it has been done, or is not needed here, finish."
+        "This is soft guidance. Do what is needed here and was not done. Then finish, and give your whole answer again."
     )
     assert told.card_ids == ("skill::look-again",)
     assert 0 < told.tokens <= PROFILES["default"].call_budget_tokens

@@ -1,12 +1,14 @@
 """Prompts as agents see them. After a wanted change: CONTRAMEM_GOLDEN=write pytest tests/inject, and read the diff."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
 
 from contramem.prompts import render
+from contramem.retrieve.profiles import PROFILES
 
 GOLDEN = Path(__file__).with_name("golden")
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
@@ -26,7 +28,8 @@ def test_task_start(memory, profile):
 
 @pytest.mark.parametrize("profile", ["default", "small"])
 def test_before_call(memory, profile):
-    run = memory.start("Compose a sonnet", profile=profile)
+    """`small` itself shows no card before a call; a profile derived from it may."""
+    run = memory.start("Compose a sonnet", profile=replace(PROFILES[profile], before_call="always"))
     guidance = run.before_call("EmailClient.delete_email", {"email_id": "m1"})
     check(f"before_call_{profile}", guidance.text)
 

@@ -78,7 +78,7 @@ def test_missing_arguments_are_named(memory):
         ("gaia2", "Calendar.list_events", True),
         ("time", DELETE, False),
         ("appworld", DELETE, False),
-        ("small", DELETE, True),
+        ("small", DELETE, False),
         ("gaia2", "Unheard.of", False),
         ("gaia2", "", False),
     ],

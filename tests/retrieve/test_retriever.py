@@ -161,7 +161,7 @@ def test_profiles_are_the_table_of_the_design():
         "time": (3, 5, "never"),
         "appworld": (3, 2, "never"),
         "default": (3, 2, "risky"),
-        "small": (1, 0, "always"),
+        "small": (1, 0, "never"),
     }
     assert (TIME.universal_skills, TIME.verb_intent, TIME.final_reminder) == (2, True, True)
     assert (PROFILES["small"].budget_tokens, PROFILES["small"].brief) == (120, True)

@@ -123,7 +123,7 @@ PROFILES = {
             "small",
             skills=1,
             functions=0,
-            before_call="always",
+            before_call="never",
             budget_tokens=120,
             call_budget_tokens=120,
             floor=1.0,

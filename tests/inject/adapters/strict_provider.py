@@ -58,15 +58,19 @@ class StrictProvider:
         return tools[name]["description"]
 
     def assert_cacheable(self):
-        """Nothing that was sent once is changed later: each request begins with the one before."""
-        for before, after in itertools.pairwise(self.bodies):
-            assert after["messages"][: len(before["messages"])] == before["messages"]
-            assert after.get("tools") == before.get("tools")
+        assert_cacheable([body["messages"] for body in self.bodies])
+        assert all(body.get("tools") == self.bodies[0].get("tools") for body in self.bodies)
 
     def close(self):
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def assert_cacheable(requests):
+    """Nothing that was sent once is changed later: each request, a list of messages, begins with the one before."""
+    for before, after in itertools.pairwise(requests):
+        assert after[: len(before)] == before
 
 
 def problems_in(messages):

@@ -9,6 +9,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, ModelFamily, RequestUsage
 from autogen_ext.models.replay import ReplayChatCompletionClient
+from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.autogen import guided_tools
 
@@ -43,5 +44,6 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     assert "Look up the reason code" in asked[0]
     assert "That call broke what runs that passed have kept" in asked[1]
     assert "Closing fails while a notice is missing" in asked[2]
+    assert_cacheable([list(call["messages"]) for call in model.create_calls])
     schemas = {tool.name: tool.schema["description"] for tool in guided_tools(office.tools, desk.start("A sonnet"))}
     assert "Closing fails while a notice is missing" in schemas["close_ticket"]

@@ -4,6 +4,7 @@ pytest.importorskip("crewai", reason="needs contramem[crewai], in an environment
 
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool
+from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.crewai import guided_tools
 
@@ -17,7 +18,7 @@ class ListModel(BaseLLM):
     requests: list
 
     def call(self, messages, *_, **__):
-        self.requests.append(str(messages))
+        self.requests.append([str(message) for message in messages])
         return self.replies.pop(0)
 
     def supports_function_calling(self):
@@ -51,6 +52,7 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     )
     Crew(agents=[agent], tasks=[Task(description=open_task, expected_output="done", agent=agent)]).kickoff()
     assert office.done == ["open_ticket", "close_ticket"]
-    assert "Look up the reason code" in model.requests[0]
-    assert "That call broke what runs that passed have kept" in model.requests[1]
-    assert "The last call of this function failed" in model.requests[2]
+    assert "Look up the reason code" in str(model.requests[0])
+    assert "That call broke what runs that passed have kept" in str(model.requests[1])
+    assert "The last call of this function failed" in str(model.requests[2])
+    assert_cacheable(model.requests)

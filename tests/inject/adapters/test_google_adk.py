@@ -9,6 +9,7 @@ from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 from pydantic import PrivateAttr
+from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.google_adk import MemoryPlugin
 
@@ -63,6 +64,15 @@ def test_guidance_notes_and_holds_reach_the_model(desk, office, open_task):
     assert made == {"result": "ticket T1 is open"}
     assert "Closing fails while a notice is missing" in failed["note"]
     assert office.done == ["lookup_code", "open_ticket", "close_ticket"]
+
+
+def test_what_was_sent_once_is_never_changed_by_a_later_request(desk, office, open_task):
+    replies = [[types.Part(text="ok")], [call("lookup_code", topic="late")], [types.Part(text="ok")]]
+    model = ListModel(model="list", replies=replies)
+    requests = ask(model, office.tools, MemoryPlugin(desk), "Compose a sonnet", open_task, "Go on.")
+    assert "Look up the reason code" in str(requests[1].contents[-1])
+    assert len({request.config.system_instruction for request in requests}) == 1
+    assert_cacheable([request.contents for request in requests])
 
 
 def test_the_card_of_a_function_stands_in_the_description_of_its_tool(desk, office):

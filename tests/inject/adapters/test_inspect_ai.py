@@ -10,8 +10,9 @@ from inspect_ai.approval import Approval, ApprovalPolicy, approver
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, accuracy, includes, scorer
-from inspect_ai.solver import generate, prompt_template, solver, system_message
+from inspect_ai.solver import generate, prompt_template, solver, system_message, use_tools
 from inspect_ai.tool import ToolCall, ToolError, tool
+from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.inspect_ai import guided
 from contramem.inject.injections import read_log
@@ -120,6 +121,37 @@ def samples(task, number=1):
     return [Sample(input=task, target="done", id=f"t{n}") for n in range(number)]
 
 
+CODE_THEN_OPEN = (calls(LOOK), calls(OPEN))
+
+
+def test_what_is_open_is_said_once_when_the_agent_submits(desk, tools, office, open_task, run):
+    model = Scripted(*CODE_THEN_OPEN, submit(), submit())
+    log = run(guided(Task(samples(open_task), solver=react(tools=tools), scorer=includes()), desk), model)
+    assert "send_notice" in model.told(-1)[-1].partition("Before you finish")[2]
+    assert log.results.scores[0].metrics["accuracy"].value == 1
+
+
+def test_a_submission_counts_where_no_room_is_left_for_another(desk, tools, office, open_task, run):
+    model = Scripted(*CODE_THEN_OPEN, submit())
+    task = Task(samples(open_task), solver=react(tools=tools), scorer=includes(), message_limit=10)
+    log = run(guided(task, desk), model)
+    assert log.results.scores[0].metrics["accuracy"].value == 1
+
+
+def test_an_agent_that_stops_calling_tools_is_told_once_what_is_open(desk, tools, office, open_task, run):
+    done = [ModelOutput.from_content("mockllm/model", text) for text in ("done", "done again")]
+    model = Scripted(*CODE_THEN_OPEN, *done)
+    log = run(guided(Task(samples(open_task), solver=[use_tools(tools), generate()]), desk), model)
+    assert "Before you finish" in model.requests[-1][-1].text
+    assert log.samples[0].output.completion == "done again"
+
+
+def test_what_was_sent_once_is_never_changed(desk, tools, office, open_task, run):
+    model = Scripted(*CODE_THEN_OPEN, calls(CLOSE), submit(), submit())
+    run(guided(Task(samples(open_task), solver=react(tools=tools)), desk), model)
+    assert_cacheable([[(message.role, message.text) for message in request] for request in model.requests])
+
+
 def test_guidance_is_in_every_request_and_a_line_in_the_tool(desk, tools, office, open_task, run):
     model = Scripted(calls(LOOK), submit())
     log = run(guided(Task(samples(open_task), solver=react(prompt="You are X.", tools=tools)), desk), model)
@@ -131,7 +163,7 @@ def test_guidance_is_in_every_request_and_a_line_in_the_tool(desk, tools, office
 
 
 def test_calls_that_would_break_a_guard_are_held_together_once_and_then_made(desk, tools, office, open_task, run):
-    model = Scripted(calls(OPEN, OPEN), calls(LOOK), calls(OPEN), submit())
+    model = Scripted(calls(OPEN, OPEN), calls(LOOK), calls(OPEN), submit(), submit())
     run(guided(Task(samples(open_task), solver=react(tools=tools)), desk), model)
     first, second, *_ = model.told(-1)
     assert "Not executed yet" in first

@@ -16,7 +16,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
 from pydantic import BaseModel, PrivateAttr
-from strict_provider import problems_in
+from strict_provider import assert_cacheable, problems_in
 
 from contramem.errors import UsageError
 from contramem.inject.adapters.langchain import GuidedState, MemoryMiddleware
@@ -116,6 +116,7 @@ def test_a_call_that_would_break_a_guard_is_held_once_and_then_made(desk, tools,
     assert "Not executed yet" in first.content
     assert (first.status, first.additional_kwargs) == ("error", {"contramem": "held"})
     assert office.done == ["lookup_code", "open_ticket", "send_notice"]
+    assert_cacheable([[(message.type, message.content) for message in request] for request in model.requests])
 
 
 def test_async_agents_too(desk, tools, office, open_task):

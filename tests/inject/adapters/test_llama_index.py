@@ -7,6 +7,7 @@ pytest.importorskip("llama_index.core", reason="needs contramem[llama-index], in
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
+from strict_provider import assert_cacheable
 
 from contramem.inject.adapters.llama_index import guided_tools
 
@@ -18,7 +19,7 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
     steps = [("open_ticket", {"reason": "late"}), ("close_ticket", {"ticket": "T1"})]
 
     def reply(messages, **_):
-        asked.append(str(messages))
+        asked.append([str(message) for message in messages])
         if not steps:
             return ChatMessage(role="assistant", blocks=[TextBlock(text="done")])
         name, arguments = steps.pop(0)
@@ -37,6 +38,7 @@ def test_notes_stand_after_results_and_no_call_is_held(desk, office, open_task):
 
     asyncio.run(answer())
     assert office.done == ["open_ticket", "close_ticket"]
-    assert "Look up the reason code" in asked[0]
-    assert "That call broke what runs that passed have kept" in asked[1]
-    assert "Closing fails while a notice is missing" in asked[2]
+    assert "Look up the reason code" in str(asked[0])
+    assert "That call broke what runs that passed have kept" in str(asked[1])
+    assert "Closing fails while a notice is missing" in str(asked[2])
+    assert_cacheable(asked)

@@ -11,6 +11,7 @@ from contramem.inject.run import Memory, Run
 
 try:
     from google.adk.plugins.base_plugin import BasePlugin
+    from google.genai import types
 except ImportError as error:
     raise missing(__name__, "google", "google-adk", error) from error
 
@@ -18,8 +19,8 @@ _ENDING = frozenset({"transfer_to_agent", "set_model_response"})
 
 
 class MemoryPlugin(BasePlugin):
-    """Guidance in the system instruction, a line in the descriptions of tools, notes in results. A call that would do
-    harm is held, unless its reply ends the run or hands it on."""
+    """Guidance in the system instruction, or before the later request that it fits, a line in the descriptions of
+    tools, notes in results. A call that would do harm is held, unless its reply ends the run or hands it on."""
 
     def __init__(
         self, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
@@ -30,14 +31,14 @@ class MemoryPlugin(BasePlugin):
         self._sessions: Runs[_Session] = Runs()
 
     async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> None:
-        text = "".join(part.text or "" for part in user_message.parts or ())
-        self._session(invocation_context).ask(text)
+        self._session(invocation_context).ask(_text(user_message))
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         session = self._session(callback_context)
         session.run(tuple(llm_request.tools_dict))
-        if guidance := session.guidance:
+        if guidance := session.notes.get(0):
             llm_request.append_instructions([guidance])
+        session.insert_notes(llm_request.contents)
         for tool in llm_request.config.tools or ():
             for declared in getattr(tool, "function_declarations", None) or ():
                 line = session.run().describe(declared.name)
@@ -82,9 +83,23 @@ class _Session:
         return self._conversation.at(self._requests, tools)
 
     @property
-    def guidance(self) -> str:
-        return "\n\n".join(self._conversation.notes.values())
+    def notes(self) -> dict[int, str]:
+        return self._conversation.notes
+
+    def insert_notes(self, contents: list[Any]) -> None:
+        """Put what later requests brought before those requests: the system instruction never changes."""
+        number = 0
+        for place, content in enumerate(contents):
+            if number == len(self._requests) or content.role != "user" or _text(content) != self._requests[number]:
+                continue
+            if number and (note := self.notes.get(number)):
+                contents[place] = types.Content(role="user", parts=[types.Part(text=note), *content.parts])
+            number += 1
 
     def turn(self, calls: list[str]) -> None:
         self.turns += 1
         self.ends = any(name in _ENDING or ends_run(name) for name in calls)
+
+
+def _text(content: Any) -> str:
+    return "".join(part.text or "" for part in content.parts or ())

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from contramem.inject.adapters.guided_run import GuidedRun, ends_run
+from contramem.inject.adapters.guided_run import GuidedRun, describe_held_call, ends_run
 from contramem.inject.adapters.starter import Starter, StartOptions, missing
 from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Outcome
@@ -17,10 +17,11 @@ try:
     from inspect_ai.approval import Approval, ApprovalPolicy, Approver, approver, auto_approver
     from inspect_ai.hooks import BeforeModelGenerate, Hooks, SampleAttemptEnd, SampleEnd, SampleScoring, hooks
     from inspect_ai.log import EvalSample
-    from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageTool
+    from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
     from inspect_ai.scorer import value_to_float
-    from inspect_ai.solver import Generate, Solver, TaskState, solver
+    from inspect_ai.solver import Generate, Solver, TaskState, chain, solver
     from inspect_ai.tool import ToolCall, ToolCallView, ToolInfo
+    from inspect_ai.util import sample_limits
 except ImportError as error:
     raise missing(__name__, "inspect_ai", "inspect", error) from error
 
@@ -29,7 +30,8 @@ def guided(
     task: Task, memory: Memory, *, on_start: Callable[[Run], None] | None = None, **options: Unpack[StartOptions]
 ) -> Task:
     """`task`, its samples guided by `memory`: guidance in every request of the agent, a line of a function's card in
-    its tool's description, and notes beside results. Like `task_with`, this changes the task and returns it.
+    its tool's description, and notes beside results. Of what is still open when it submits, or stops calling tools, the
+    agent is told once. Like `task_with`, this changes the task and returns it.
 
     The sample's id is the task id, so no card is shown that was learned from that very sample, unless `options` say
     otherwise. Approval policies of the task come after ours; those given to `eval` itself would replace both.
@@ -48,7 +50,10 @@ def guided(
 
     policies = task.approval or [ApprovalPolicy(auto_approver(), "*")]
     return task_with(
-        task, setup=[begin(), *_list_setup(task.setup)], approval=[ApprovalPolicy(_cards(), "*"), *policies]
+        task,
+        setup=[begin(), *_list_setup(task.setup)],
+        solver=chain(task.solver, _remind()),
+        approval=[ApprovalPolicy(_cards(), "*"), *policies],
     )
 
 
@@ -65,6 +70,7 @@ class _SampleRun:
     run: GuidedRun | None = None
     notes: dict[str, str] = field(default_factory=dict)
     """By id of a result that was looked at: what to say beside it, in every request from then on."""
+    submitted: bool = False
     scored: bool = False
     """The agent is done: what is asked from now on is asked by scorers."""
 
@@ -100,12 +106,28 @@ class _SampleRun:
         failed = message.error and (message.error.message or message.error.type)
         return self.begin().tell(message.function or "", arguments, content=message.text, error=failed)
 
+    def hold(self, call: ToolCall, history: Sequence[ChatMessage]) -> str | None:
+        """What to answer a call with instead of making it."""
+        reply = _reply(history)
+        ends = any(ends_run(other.function) for other in _calls(reply))
+        if ends and len(_calls(reply)) == 1 and (note := self.before_final(history)):
+            return describe_held_call(call.function, note)
+        self.submitted = self.submitted or ends
+        turn = reply.id if reply else None
+        return self.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends=ends)
+
+    def before_final(self, history: Sequence[ChatMessage]) -> str:
+        """What is still open, once, if there is room for another reply."""
+        return self.run.before_final() if self.run is not None and _has_room(history) else ""
+
     def with_notes(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """`messages`, results with what there is to say beside them."""
         self.look_through(messages)
         return [_with_note(message, self.notes.get(message.id or "", "")) for message in messages]
 
 
+ROOM = 6
+"""Messages: a held answer, what is done about it, and the answer again."""
 _ATTEMPT: ContextVar[_SampleRun | None] = ContextVar("contramem_attempt", default=None)
 _ATTEMPTS: dict[str, _SampleRun] = {}
 """Those that are going on, for the hooks that are called from outside of a sample."""
@@ -117,15 +139,29 @@ def _cards() -> Approver:
         attempt = _ATTEMPT.get()
         if attempt is not None:
             attempt.look_through(history)
-            reply = _reply(history)
-            ends = any(ends_run(other.function) for other in _calls(reply))
-            turn = reply.id if reply else None
-            text = attempt.begin().hold(call.function, call.arguments, turn=turn, call=call.id, ends=ends)
+            text = attempt.hold(call, history)
             if text is not None:
                 return Approval(decision="reject", explanation=text, metadata={"contramem": "held"})
         return Approval(decision="escalate")
 
     return approve
+
+
+@solver(name="contramem/remind")
+def _remind() -> Solver:
+    """After the task's own solver: an agent that ended by calling no more tools goes on if something is open."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        attempt = _ATTEMPTS.get(state.uuid)
+        if attempt is None or attempt.submitted or state.completed or not state.tools:
+            return state
+        attempt.look_through(state.messages)
+        if not (note := attempt.before_final(state.messages)):
+            return state
+        state.messages.append(ChatMessageUser(content=note))
+        return await generate(state)
+
+    return solve
 
 
 @hooks(name="contramem", description="Shows agents what earlier runs teach.")
@@ -163,6 +199,13 @@ class _MemoryHooks(Hooks):
         attempt = _ATTEMPTS.pop(data.sample_id, None)
         if attempt is not None and attempt.run is not None:
             attempt.run.run.finish(_outcome(data.sample))
+
+
+def _has_room(history: Sequence[ChatMessage]) -> bool:
+    """Do the limits of the sample leave room for a few more messages? An answer must not be lost to a reminder."""
+    limits = sample_limits()
+    messages_left = None if limits.message.limit is None else limits.message.limit - len(history)
+    return all(left is None or left >= ROOM for left in (messages_left, limits.turn.remaining))
 
 
 def _outcome(sample: EvalSample) -> Outcome:

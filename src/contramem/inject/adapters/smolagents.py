@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from contramem.inject.adapters.guided_run import GuidedRun
@@ -20,7 +21,8 @@ _Agent = TypeVar("_Agent", bound=MultiStepAgent)
 
 def guided(agent: _Agent, run: Run) -> _Agent:
     """A copy of `agent` for one run: guidance in its instructions, a line in the descriptions of its tools, and notes
-    among the observations of a step. No call is held: in a program, the text would become a value."""
+    among the observations of a step; a final answer while something is still open is asked for again, once. No call is
+    held: in a program, the text would become a value."""
     guided_run = GuidedRun(run)
     notes: list[str] = []
     copied = copy.copy(agent)
@@ -29,7 +31,19 @@ def guided(agent: _Agent, run: Run) -> _Agent:
     copied.step_callbacks = copy.copy(agent.step_callbacks)
     copied.step_callbacks._callbacks = {kind: [*each] for kind, each in agent.step_callbacks._callbacks.items()}
     copied.step_callbacks.register(ActionStep, lambda step: _add_notes(step, notes))
+    copied.final_answer_checks = [*agent.final_answer_checks, _final_check(guided_run)]
     return copied
+
+
+def _final_check(run: GuidedRun) -> Callable[..., bool]:
+    """A check that fails once, with what is still open as its error. Never in the last step, when the answer counts."""
+
+    def what_is_still_open(answer: Any, memory: Any, agent: MultiStepAgent) -> bool:
+        if agent.step_number < agent.max_steps and (note := run.before_final()):
+            raise ValueError(note)
+        return True
+
+    return what_is_still_open
 
 
 def _guide_tool(tool: Tool, run: GuidedRun, notes: list[str]) -> Tool:
