@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.made_runs import call, packet, run
 
 from contramem.cli.contrast import as_json
-from contramem.contrast.packet import Packet, packet_of
+from contramem.contrast.packet import Packet, contrast, packet_of
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.pool import Pool
@@ -359,3 +359,17 @@ def test_an_ordinary_word_stays_readable_though_a_field_held_it() -> None:
     )
     (error,) = [step.error for step in made.runs[0].steps if step.error]
     assert error.startswith("All doors must be locked, says <PERSON>. Insufficient")
+
+
+def test_words_that_a_tool_lists_itself_are_never_replaced() -> None:
+    refusal = "Board not valid. Please choose from: 'Back end', 'Front end', 'Design'."
+    runs = [
+        run(
+            "a", False, call("Board.add", {"board": board}, error=refusal), "The Front End board.", task_id=f"t{number}"
+        )
+        for number, board in enumerate(("front-end", "Front End", "Front end"))
+    ]
+    with Pool(runs) as pool:
+        made = list(contrast(pool, Vocabulary(pool)))
+    assert all("'Front end'" in packet.runs[0].actions[0].error for packet in made)
+    assert made[2].runs[0].actions[0].arguments == {"board": "Front end"}

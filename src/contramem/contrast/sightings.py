@@ -44,6 +44,8 @@ class Sightings:
         """Each value as it was first written."""
         self._fields: set[Key] = set()
         """Values that filled an argument or a field, and so are surely values."""
+        self._listed = vocabulary.listed_words
+        """Words that tools list themselves."""
         self._plain: set[Key] = set()
         """Ordinary words that filled one."""
         self._openings: dict[str, None] = {}
@@ -81,7 +83,10 @@ class Sightings:
         return cached
 
     def is_plain(self, key: Key) -> bool:
-        """Is it an ordinary word that stays as it is? Not one with a capital that also filled the field of a person."""
+        """Is it a word that stays as it is: one that a tool lists among those it takes, or an ordinary one? Not one
+        with a capital that also filled the field of a person."""
+        if key.numeric is None and key.text in self._listed:
+            return True
         return key in self._plain and (key not in self._fields or self.originals[key].islower())
 
     def name_start(self, opening: str) -> int:

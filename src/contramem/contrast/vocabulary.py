@@ -69,8 +69,7 @@ class Vocabulary:
         self.conventions = Conventions()
         for runs in tasks:
             self._learn(runs)
-        self._permitted = self._settle_lists()
-        self._words = self._settle()
+        self._settle_all()
 
     @classmethod
     def combine(cls, parts: Iterable[Vocabulary]) -> Vocabulary:
@@ -78,8 +77,7 @@ class Vocabulary:
         whole = cls()
         for part in parts:
             whole._add(part)
-        whole._permitted = whole._settle_lists()
-        whole._words = whole._settle()
+        whole._settle_all()
         return whole
 
     def keeps(self, function: str, role: str, value: object) -> bool:
@@ -154,6 +152,12 @@ class Vocabulary:
         role = role_of(error, permitted, slots) if permitted is not None else None
         if permitted is not None and role is not None:
             self._listed[function, role][permitted.values].add(task)
+
+    def _settle_all(self) -> None:
+        self._permitted = self._settle_lists()
+        self.listed_words = frozenset(value.lower() for values in self._permitted.values() for value in values)
+        """What tools themselves list among the values that they take, in lower case."""
+        self._words = self._settle()
 
     def _settle_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """Lists that came back in several tasks, hold only what may be a word of an interface, and of which a call gave
@@ -251,10 +255,10 @@ def is_word(value: object, role: str) -> bool:
 def is_vocabulary(values: Iterable[str], role: str) -> bool:
     """Could a tool's list of permitted values be its own words, rather than the names of somebody's things?"""
     noun = words(role)[-1:]  # `value_to_plot` is a plot, `assigned_to` somebody
-    if noun == ["name"] and all(map(is_ordinary, values)):
-        return True  # `list_name`: Backlog, In Progress, Completed
     category = not CATEGORY_ROLES.isdisjoint(noun)
     personal = not category and not (_PRIVATE_ROLES - ROLES["AMOUNT"]).isdisjoint(noun)
+    if (noun == ["name"] or not personal) and all(map(is_ordinary, values)):
+        return True  # `list_name`: Backlog, In Progress, Completed
     plain = all(_PERMITTED.fullmatch(value) and not (is_time(value) or kind_by_form(value)) for value in values)
     return plain and not personal and (category or all(_LOWER_OR_UPPER.fullmatch(value) for value in values))
 
