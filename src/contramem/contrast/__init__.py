@@ -11,8 +11,8 @@
 
 Beside them: flow.py knows where a value was seen and seen_texts.py searches what was shown, enabling.py what made a
 refused call work, align.py sets runs side by side, permitted.py knows the values that a tool says it takes, english.py
-holds ordinary words, taint.py and instructions.py keep planted text out, look_alikes.py reads letters that imitate
-others, speech.py knows calls that talk to the user, clock.py when things happened, feedback.py what a judge says
-without its solution, program_message.py and documentation.py what errors and manuals may say, and quotation.py marks
-somebody's words.
+holds ordinary words, taint.py, instructions.py and instruction_forms.py keep planted text out, look_alikes.py reads
+letters that imitate others, speech.py knows calls that talk to the user, clock.py when things happened, feedback.py
+what a judge says without its solution, program_message.py and documentation.py what errors and manuals may say, and
+quotation.py marks somebody's words.
 """

@@ -27,12 +27,16 @@ from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.traces.effects import words
 from contramem.traces.trajectory import Trajectory
 from contramem.validate.case import Case, fields
-from contramem.validate.packet_contents import shingles
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
 
 MAX_VALUE_WORDS = 4
+COPIED_WORDS = 9
+"""In a row. Of six, which the checks of packets ask for, authors share some with any long answer of an agent."""
+COPIED_FOREIGN_WORDS = 4
+"""In texts with other letters than ASCII: cards are in English, and share words with nothing but what they copy."""
+_WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
 _ENDS_SENTENCE = re.compile(r"[.!?:“\"(]\s*$")
 
@@ -123,19 +127,25 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
 def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
     """Fields that repeat what a result, an argument or a message says in so many words. An author may have been told to
     by it. Errors that only a program would write may be quoted."""
-    said = {
-        shingle: field.name for field in fields(delta) if field.name != "guards" for shingle in shingles(field.text)
-    }
+    worded = [field for field in fields(delta) if field.name != "guards"]
+    said = {stretch: field.name for field in worded for stretch in stretches(field.text)}
     seen, copied = set[int](), set[str]()
     for text in (text for run in run_set.runs for text in _texts_of(run.trajectory)):
         if said and hash(text) not in seen:
             seen.add(hash(text))
-            names = {said[shingle] for shingle in shingles(text) if shingle in said}
-            copied |= names
+            copied |= {said[stretch] for stretch in stretches(text) if stretch in said}
     yield from (
         f"{name} repeats a sentence of a result, an argument or a message of the runs; say it in words of your own."
         for name in sorted(copied)
     )
+
+
+def stretches(text: str) -> Iterator[tuple[str, ...]]:
+    """Every stretch of so many words that no two people write it alike by chance."""
+    words = _WORD.findall(text.casefold())
+    is_foreign = not text.isascii() and any(char.isalpha() and not char.isascii() for char in text)
+    size = COPIED_FOREIGN_WORDS if is_foreign else COPIED_WORDS
+    return (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
 
 
 def _texts_of(run: Trajectory) -> Iterator[str]:
