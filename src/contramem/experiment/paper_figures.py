@@ -94,7 +94,7 @@ def card_figure(folder: ResultFolder) -> Figure | None:
     shown = Counter(card_id for run in runs for memory in run.guidance for card_id in memory.cards)
     chosen: dict[str, Card] = {}
     for card_id in sorted(cards, key=lambda name: (-shown[name], name)):
-        chosen.setdefault(card_id.partition("::")[0], cards[card_id])
+        chosen.setdefault(cards[card_id].kind, cards[card_id])
     texts = {name: text_of(chosen[kind]).lines
              for kind, name in (("function", "Function Card"), ("skill", "Skill Card")) if kind in chosen}  # fmt: skip
     return card_panels("Figure B1: cards as agents read them", texts) if texts else None

@@ -8,7 +8,7 @@ from functools import cache
 from sys import maxsize
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contramem.bank.card import Card, FunctionCard
+from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.counting import ENCODING, count_paragraphs, count_tokens
 from contramem.inject.budget import (
     CardText,
@@ -70,6 +70,15 @@ class Guidance:
 
     def __bool__(self) -> bool:
         return bool(self.text)
+
+    @property
+    def skills(self) -> list[SkillCard]:
+        return [hit.card for hit in self.hits if isinstance(hit.card, SkillCard)]
+
+    @property
+    def whole_card_ids(self) -> set[str]:
+        """The cards that lost nothing to the budget: they are not shown again before a call."""
+        return set(self.card_ids).difference(self.shortened)
 
 
 def nothing(note: str, left_out: Sequence[str] = ()) -> Guidance:

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from contramem.bank.card import FunctionCard, SkillCard
+from contramem.bank.card import FunctionCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
 from contramem.inject.call_event import make_call, name_fully
@@ -200,8 +200,8 @@ class Run:
                 bank=self._bank,
                 guided=retrieval is not None,
             )
-        self._skills = _skills_in(self.guidance)
-        self._turns.shown.update(_in_full(self.guidance))
+        self._skills = self.guidance.skills
+        self._turns.shown.update(self.guidance.whole_card_ids)
         self._seen = set(self.guidance.card_ids)
         self._note("start", self.guidance)
 
@@ -217,9 +217,9 @@ class Run:
             )
             new = self._writer.at_start(replace(retrieval, skills=skills, functions=functions), self.profile)
             self._seen.update(new.card_ids)
-            self._turns.shown.update(_in_full(new))
-            self._skills += _skills_in(new)
-            self._watching.add(_skills_in(new))
+            self._turns.shown.update(new.whole_card_ids)
+            self._skills += new.skills
+            self._watching.add(new.skills)
         self._note("start", new)
         return new
 
@@ -393,12 +393,3 @@ class Run:
             profile=self.profile.name,
         )
         self._log.append(line)
-
-
-def _skills_in(guidance: Guidance) -> list[SkillCard]:
-    return [hit.card for hit in guidance.hits if isinstance(hit.card, SkillCard)]
-
-
-def _in_full(guidance: Guidance) -> set[str]:
-    """The cards that an agent has read whole: they are not shown again before a call."""
-    return set(guidance.card_ids).difference(guidance.shortened)
