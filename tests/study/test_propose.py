@@ -18,6 +18,8 @@ from contramem.study.neighbours import relate
 from contramem.study.proposal import Proposal
 from contramem.study.proposal_checks import find_copies
 from contramem.study.run_set import RunSet
+from contramem.validate.case import Case
+from contramem.validate.schema import schema
 
 CARD = {
     "title": "Large credit notes go to the finance lead",
@@ -224,3 +226,8 @@ def test_what_a_program_says_about_a_call_may_be_quoted() -> None:
         title="Open first", when="An order.", rule="Open it: the order is not open and cannot be paid else."
     )
     assert not list(find_copies(card.as_delta(), RunSet.of([run("m", False, refused, "Failed.")])))
+
+
+def test_a_card_with_characters_that_nobody_sees_is_refused() -> None:
+    delta = Proposal(title="Sign in\u200b first", when="A refund.", rule="Sign in before it.").as_delta()
+    assert [complaint for complaint in schema(Case(delta)) if complaint.startswith("title holds characters")]
