@@ -61,6 +61,24 @@ def contrast(
                     list_packets(packets, limit, console)
 
 
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>contramem contrast</title>
+<style>
+body {{ margin: 0; padding: 24px; color: #1d2325; background: #fbfaf7; }}
+pre {{ overflow-x: auto; padding: 18px; border: 1px solid #e3e0d8; border-radius: 10px; background: #fff;
+  font: 13px/1.45 ui-monospace, Menlo, "DejaVu Sans Mono", Consolas, monospace; }}
+</style>
+</head>
+<body><pre>{code}</pre></body>
+</html>
+"""
+"""The page around a recorded picture, whose colours stand in its spans."""
+
+
 @contextmanager
 def _console(html: Path | None) -> Iterator[Console]:
     """The terminal; what is printed there is also written as a page, if asked for."""
@@ -68,13 +86,11 @@ def _console(html: Path | None) -> Iterator[Console]:
         yield Console()
         return
     # A page has room for long labels, whatever the terminal has.
-    console = Console(record=True, width=160, file=StringIO())
+    console = Console(record=True, width=140, file=StringIO())
     yield console
-    page = console.export_html(inline_styles=True)
+    page = console.export_html(inline_styles=True, code_format=_PAGE)
     try:
-        make_private(html).write_text(
-            page.replace("<head>", "<head><title>contramem contrast</title>", 1), encoding="utf-8"
-        )
+        make_private(html).write_text(page, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{html}: cannot be written ({error.strerror}).") from None
     click.echo(f"{html} is written.")
