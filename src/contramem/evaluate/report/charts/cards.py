@@ -21,7 +21,7 @@ def card_panels(title: str, cards: Mapping[str, Sequence[str]]) -> Figure:
     for place, (name, lines) in enumerate(cards.items()):
         written = [name, *(part for line in lines for part in textwrap.wrap(line, CHARACTERS) or [""])]
         height = LINE * len(written) + 2 * MARGIN
-        parts += _panel(written, top, height, f"series-{place % 6}")
+        parts += _panel(written, top, height, f"series-{place % 2}")
         top += height + MARGIN
     rows = [[name, line] for name, lines in cards.items() for line in lines]
     table = ReportTable(title, ("Card", "Line"), rows, align="ll")
