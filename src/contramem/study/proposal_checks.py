@@ -7,9 +7,8 @@ result had shown it is the house's own (`finance-lead`), and so are words that f
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from contramem.bank.card import SkillDelta
 from contramem.contrast.program_message import is_program_message
@@ -19,7 +18,7 @@ from contramem.errors import GuardError
 from contramem.monitor.comparison import plain_text
 from contramem.monitor.results import walk
 from contramem.study.ask import read_guard
-from contramem.study.atoms import MIN_TASKS, is_word
+from contramem.study.atoms import is_word
 from contramem.study.person_names import find_person_names
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import find_splits
@@ -31,7 +30,7 @@ from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
 
-MAX_VALUE_WORDS = 4
+MAX_VALUE_WORDS, MAX_VALUE_CHARS = 4, 60
 COPIED_WORDS = 9
 """In a row. Of six, which the checks of packets ask for, authors share some with any long answer of an agent."""
 COPIED_FOREIGN_WORDS = 4
@@ -59,37 +58,54 @@ class RunValues:
 
     def _is_private(self, piece: str) -> bool:
         value = plain_text(piece)
-        return value in self._tasks and value not in self.conventions
+        return hash(value) in self._seen and value not in self.conventions
 
     @cached_property
     def conventions(self) -> frozenset[str]:
         """Values that passing runs of several tasks made up, and words that fields of several tasks hold."""
-        made_up: dict[str, set[str]] = defaultdict(set)
-        words: dict[str, set[str]] = defaultdict(set)
+        made_up, words = _SharedValues(), _SharedValues()
         for run in self._run_set.evidence:
             for call in run.recorded.calls:
                 for name, value in call.arguments.items():
                     if run.passed and call.worked and call.origin(name) in ("nowhere", None):
-                        made_up[plain_text(value)].add(run.task)
+                        made_up.add(plain_text(value), run.task)
                 for _, value in walk(call.result()):
                     if is_word(value) and not str(value).istitle():
-                        words[plain_text(value)].add(run.task)
-        shared = [value for seen in (made_up, words) for value, tasks in seen.items() if len(tasks) >= MIN_TASKS]
-        return frozenset(shared)
+                        words.add(plain_text(value), run.task)
+        return frozenset(made_up.shared | words.shared)
 
     @cached_property
     def convention_words(self) -> frozenset[str]:
         return frozenset(word for value in self.conventions for word in value.split())
 
     @cached_property
-    def _tasks(self) -> dict[str, set[str]]:
-        tasks_by_value: dict[str, set[str]] = defaultdict(set)
+    def _seen(self) -> frozenset[int]:
+        """Hashes of all values: the values themselves of a hundred thousand runs would take gigabytes."""
+        seen = set[int]()
         for run in self._run_set.runs:
             for call in run.recorded.calls:
                 for value in (*call.arguments.values(), *(value for _, value in walk(call.result()))):
-                    if isinstance(value, str) and 2 < len(value) <= 60:
-                        tasks_by_value[plain_text(value)].add(run.task)
-        return tasks_by_value
+                    if isinstance(value, str) and 2 < len(value) <= MAX_VALUE_CHARS:
+                        seen.add(hash(plain_text(value)))
+        return frozenset(seen)
+
+
+class _SharedValues:
+    """Values that several tasks have."""
+
+    def __init__(self) -> None:
+        self._first_task: dict[str, str] = {}
+        self.shared = set[str]()
+
+    def add(self, value: str, task: str) -> None:
+        if len(value) <= MAX_VALUE_CHARS and self._first_task.setdefault(value, task) != task:
+            self.shared.add(value)
+
+
+@lru_cache(maxsize=1)
+def values_of(run_set: RunSet) -> RunValues:
+    """The values of some runs. An author proposes one card after another, and looking through all runs takes long."""
+    return RunValues(run_set)
 
 
 def _could_identify(piece: str, text: str, start: int) -> bool:
@@ -107,7 +123,7 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
     for check in (schema, Privacy(), poison):
         yield from check(case)
     yield from find_copies(delta, run_set)
-    values, sources = RunValues(run_set), {run.source.casefold() for run in run_set.runs}
+    values, sources = values_of(run_set), {run.source.casefold() for run in run_set.runs}
     names = set(functions | run_set.functions)
     known = {word.lower() for name in names for word in words(name)} | values.convention_words
     for field in fields(delta):
