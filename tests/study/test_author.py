@@ -88,7 +88,7 @@ def test_an_agent_sees_runs_side_by_side_and_the_values_behind_a_guard(tmp_path:
     assert "## 2 passed, 0 failed (careful, eager)" in runs
     assert "- Office.assign_owner(note=N-8, owner=finance-lead)" in runs
     assert "## 0 passed, 1 failed (hasty)" in runs
-    values = json.loads(differences)["differences"][0]["values"]["Office.create_note[amount]"]
+    values = json.loads(recorded(differences))["differences"][0]["values"]["Office.create_note[amount]"]
     assert values["passed"] == "80; 90; 120; 260; 300; 410; 450; 480; 520; 590; 610; 640; 700; 880; 950; 1200"
     assert refused.startswith("Not done: what was tried on all tasks cannot be confirmed")
 
