@@ -69,8 +69,8 @@ def test_a_model_with_tools_looks_tries_confirms_and_proposes(folder: Path) -> N
     assert "careful" in last[0]
     assert last[1].splitlines()[1:-1] == ["runs", "60"]  # between data marks
     assert json.loads("\n".join(last[2].splitlines()[1:-1]))["differences"]
-    assert last[3] == "Not done: there is no tool no_such_tool. There are show_kinds, explain_runs, query_runs, " \
-        "try_guard, show_cards, propose_card."  # fmt: skip
+    assert last[3] == "Not done: there is no tool no_such_tool. There are show_kinds, show_runs, explain_runs, " \
+        "query_runs, try_guard, show_cards, propose_card."  # fmt: skip
     assert 'grade: "proven"' in last[4]
     assert "Not done: guard: Field required; confirm: Input should be a valid boolean" in last[5]
     assert 'fate: "accepted"' in last[6]
@@ -105,7 +105,7 @@ def test_the_tools_of_a_model_are_described_with_their_arguments(folder: Path) -
     with loopback(follow_script) as server:
         build(folder, server)
     offered = {tool["function"]["name"]: tool["function"] for tool in server.bodies[0]["tools"]}
-    assert offered["propose_card"]["parameters"]["required"] == ["title", "when", "rule", "guards"]
+    assert offered["propose_card"]["parameters"]["required"] == ["title", "when", "rule"]
     assert "kept back" in offered["try_guard"]["description"]
     instructions = server.bodies[0]["messages"][0]["content"]
     assert "arguments(run_id, position, function, argument, value, number)" in instructions
