@@ -14,3 +14,11 @@ def test_a_file_that_is_no_list_of_counts_is_passed_over(tmp_path):
     path = tmp_path / "tokens"
     path.write_text("not a count")
     assert CountFile(path).count("two words") == count_tokens("two words")
+
+
+def test_counts_beside_a_line_that_broke_off_are_kept(tmp_path):
+    path = tmp_path / "tokens"
+    assert CountFile(path).count("two words") == 2
+    kept = path.read_text().replace(" 2\n", " 77\n")
+    path.write_bytes(b"\xff\n[]\n12 12 12\n" + kept.encode() + b"00ab")
+    assert CountFile(path).count("two words") == 77

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,15 +35,20 @@ def count_paragraphs(paragraphs: Sequence[str]) -> int:
     return sum([_count(part + "\n\n") for part in paragraphs[:-1]]) + _count(paragraphs[-1])
 
 
+_COUNT_LINE = re.compile(rb"([0-9a-f]{24}) (\d{1,9})")
+
+
 class CountFile:
     """Counts on disk, for small processes that show the same cards again and again: a tokenizer takes 150 MB."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._counts: dict[str, int] = {}
-        with suppress(OSError, ValueError):
-            lines = path.read_text(encoding="ascii").splitlines()
-            self._counts = {name: int(count) for name, count in (line.split() for line in lines)}
+        with suppress(OSError):
+            read = map(_COUNT_LINE.fullmatch, path.read_bytes().splitlines())
+            self._counts = {
+                line[1].decode(): int(line[2]) for line in read if line
+            }  # others broke off, or are no counts
 
     def count(self, text: str) -> int:
         name = blake2b(f"{ENCODING}\n{text}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -1,5 +1,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from hook_events import call, context, prompt
 
 from contramem.inject.hook.place import HookOptions, HookPlace
@@ -49,6 +50,16 @@ def test_a_line_that_broke_off_is_passed_over(options):
     journal = HookPlace.of(options).journal("s1")
     journal.write_bytes(journal.read_bytes() + b'\n{"hook_event')
     assert new_process(options).answer(prompt()) == {}
+    assert new_process(options).answer(prompt()) == {}
+
+
+@pytest.mark.parametrize(
+    "line", [b"[1]", b'"text"', b"null", b"7", b"\xff\xfe", b'{"hook_event_name": ["Stop"]}', b"[" * 9999]
+)
+def test_a_line_of_another_shape_is_passed_over(options, line):
+    new_process(options).answer(prompt())
+    journal = HookPlace.of(options).journal("s1")
+    journal.write_bytes(line + b"\n" + journal.read_bytes())
     assert new_process(options).answer(prompt()) == {}
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -72,8 +72,8 @@ class JournaledSessions:
         journal.seek(self._read_bytes.get(session_id, 0))
         with self._silence():
             for line in journal:
-                with suppress(ValueError):  # a line that a process was killed over
-                    self._sessions.answer(json.loads(line))
+                if (event := _read_event(line)) is not None:
+                    self._sessions.answer(event)
 
     @contextmanager
     def _silence(self) -> Iterator[None]:
@@ -84,6 +84,15 @@ class JournaledSessions:
         finally:
             for writer in self._writers:
                 writer.silent = False
+
+
+def _read_event(line: bytes) -> HookEvent | None:
+    """None for a line that a process was killed over, or that somebody else wrote."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
 
 
 def _shorten(event: HookEvent) -> dict[str, Any]:
