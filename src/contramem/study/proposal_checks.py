@@ -11,31 +11,23 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from contramem.bank.card import SkillDelta
-from contramem.contrast.program_message import is_program_message
-from contramem.contrast.taint import texts_shown
-from contramem.contrast.vocabulary import scalars
 from contramem.errors import GuardError
 from contramem.monitor.comparison import plain_text
 from contramem.monitor.results import walk
 from contramem.study.ask import read_guard
 from contramem.study.atoms import is_word
+from contramem.study.copied_texts import texts_of
 from contramem.study.person_names import find_person_names
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import find_splits
 from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.traces.effects import words
-from contramem.traces.trajectory import Trajectory
 from contramem.validate.case import Case, fields
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
 
 MAX_VALUE_WORDS, MAX_VALUE_CHARS = 4, 60
-COPIED_WORDS = 9
-"""In a row. Of six, which the checks of packets ask for, authors share some with any long answer of an agent."""
-COPIED_FOREIGN_WORDS = 4
-"""In texts with other letters than ASCII: cards are in English, and share words with nothing but what they copy."""
-_WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
 _ENDS_SENTENCE = re.compile(r"[.!?:“\"(]\s*$")
 
@@ -141,38 +133,13 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
 
 
 def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
-    """Fields that repeat what a result, an argument or a message says in so many words. An author may have been told to
-    by it. Errors that only a program would write may be quoted."""
-    worded = [field for field in fields(delta) if field.name != "guards"]
-    said = {stretch: field.name for field in worded for stretch in stretches(field.text)}
-    seen, copied = set[int](), set[str]()
-    for text in (text for run in run_set.runs for text in _texts_of(run.trajectory)):
-        if said and hash(text) not in seen:
-            seen.add(hash(text))
-            copied |= {said[stretch] for stretch in stretches(text) if stretch in said}
+    """Fields that repeat what a result, an argument or a message says in so many words."""
+    copied = {field.name for field in fields(delta) if field.name != "guards" and texts_of(run_set).is_in(field.text)}
     yield from (
-        f"{name} repeats a sentence of a result, an argument or a message of the runs; say it in words of your own."
+        f"{name} repeats a sentence of a result, an argument or a message of the runs; say it in words of your own. "
+        "An error that runs of several tasks got may stand in quotation marks."
         for name in sorted(copied)
     )
-
-
-def stretches(text: str) -> Iterator[tuple[str, ...]]:
-    """Every stretch of so many words that no two people write it alike by chance."""
-    words = _WORD.findall(text.casefold())
-    is_foreign = not text.isascii() and any(char.isalpha() and not char.isascii() for char in text)
-    size = COPIED_FOREIGN_WORDS if is_foreign else COPIED_WORDS
-    return (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
-
-
-def _texts_of(run: Trajectory) -> Iterator[str]:
-    """All that anybody said in a run, but for the request and for what programs say about calls."""
-    for event in run.events:
-        quotable = event.result.error if event.result is not None else None
-        quotable = quotable if quotable and is_program_message(quotable) else None
-        yield from (text for text in texts_shown(event) if text != quotable)
-        yield from (value for _, value in scalars(event.arguments) if isinstance(value, str))
-        if event.text and event.text != run.task:
-            yield event.text
 
 
 def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
