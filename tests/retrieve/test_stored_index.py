@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from contramem.bank.card import FunctionCard
-from contramem.retrieve.scorer import TermBm25, bm25
-from contramem.retrieve.stored_index import MappedBm25, StoredScorers
+from contramem.retrieve.scorer import TermBm25, bm25, plain_bm25
+from contramem.retrieve.stored_index import MappedBm25, StoredScorers, keep_index
 from contramem.retrieve.tokens import tokenize
 
 
@@ -79,3 +79,8 @@ def test_where_nothing_can_be_written_the_index_stays_in_memory(tmp_path: Path) 
 def test_few_cards_are_not_stored(tmp_path: Path) -> None:
     StoredScorers(tmp_path / "index", "a" * 64)(CARDS, {})
     assert not (tmp_path / "index").exists()
+
+
+def test_only_the_index_of_bm25_is_kept_in_a_file(tmp_path: Path) -> None:
+    assert isinstance(keep_index(bm25, tmp_path, "a" * 64), StoredScorers)
+    assert keep_index(plain_bm25, tmp_path, "a" * 64) is plain_bm25

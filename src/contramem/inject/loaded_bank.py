@@ -12,9 +12,8 @@ from contramem.bank.frozen import FrozenBank, freeze, load_frozen, parse_frozen
 from contramem.bank.locate import kind_of, load_bank
 from contramem.errors import BankFileError
 from contramem.inject.guidance import Writer
-from contramem.retrieve.retriever import Retriever
-from contramem.retrieve.scorer import bm25
-from contramem.retrieve.stored_index import StoredScorers
+from contramem.retrieve.retriever import DEFAULT_SCORER, Retriever
+from contramem.retrieve.stored_index import keep_index
 
 Stamp: TypeAlias = tuple[int, int, int]
 """Time of the last change in nanoseconds, size, and file number: what one look at a file tells."""
@@ -49,7 +48,7 @@ class LoadedBank:
             requests={card.card_id: card.request_words for card in bank.cards},
             call_lists={card.card_id: card.call_lists for card in bank.skills},
             scopes={card.card_id: card.scope for card in bank.skills if card.scope},
-            make_scorer=StoredScorers(keeps, bank.header.content_sha256) if keeps else bm25,
+            make_scorer=keep_index(DEFAULT_SCORER, keeps, bank.header.content_sha256) if keeps else DEFAULT_SCORER,
         )
         return cls(bank, retriever, Writer())
 

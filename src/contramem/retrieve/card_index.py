@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from contramem.bank.card import Card, FunctionCard
 from contramem.retrieve.hit import Hit
 from contramem.retrieve.profiles import AppPrior, Profile
-from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25
+from contramem.retrieve.scorer import RequestWords, ScorerMaker
 
 if TYPE_CHECKING:
     from contramem.retrieve.bm25 import Floats, Integers
@@ -33,7 +33,7 @@ class CardIndex:
     """Cards in the order of their ids, indexed. Nothing here changes after it is made, so threads share it."""
 
     def __init__(
-        self, cards: Iterable[Card], make_scorer: ScorerMaker = bm25, requests: RequestWords = MappingProxyType({})
+        self, cards: Iterable[Card], make_scorer: ScorerMaker, requests: RequestWords = MappingProxyType({})
     ) -> None:
         import numpy
 

@@ -51,6 +51,10 @@ class Retrieval:
     """What the caller may have overlooked: a label that no skill has."""
 
 
+DEFAULT_SCORER: ScorerMaker = bm25
+"""Where nobody chooses another."""
+
+
 class Retriever:
     """Ranks the cards of one bank. Indexes are made when they are first needed; threads may share a retriever."""
 
@@ -62,7 +66,7 @@ class Retriever:
         scopes: Mapping[str, str] | None = None,
         requests: RequestWords | None = None,
         call_lists: Mapping[str, CallLists] | None = None,
-        make_scorer: ScorerMaker = bm25,
+        make_scorer: ScorerMaker = DEFAULT_SCORER,
     ) -> None:
         """`taught_by` (digests of task ids, texts and scenarios), `scopes`, `requests` and `call_lists` are by card
         id."""

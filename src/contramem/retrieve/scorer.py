@@ -1,5 +1,5 @@
 """Scorer: how well the words of a task fit each card. BM25 is one; another is a file beside
-this one, given to `Retriever(make_scorer=...)`, or named there as the default."""
+this one, given to `Retriever(make_scorer=...)` or named in `DEFAULT_SCORER`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from contramem.bank.card import Card
 from contramem.retrieve.bm25 import Bm25
-from contramem.retrieve.scorer import BACKGROUND, RequestWords, TermBm25, bm25
+from contramem.retrieve.scorer import BACKGROUND, RequestWords, ScorerMaker, TermBm25, bm25
 from contramem.whole_file import replacing
 
 if TYPE_CHECKING:
@@ -30,6 +30,11 @@ _HEADER = struct.Struct(f"<{len(VERSION)}s16sQQQ")
 """Version, name of the cards, and how many documents, terms and postings there are."""
 
 _logger = logging.getLogger(__name__)
+
+
+def keep_index(make_scorer: ScorerMaker, folder: Path, content_sha256: str) -> ScorerMaker:
+    """`make_scorer` with the index of a large bank kept in `folder`. Only what `bm25` makes can be kept."""
+    return StoredScorers(folder, content_sha256) if make_scorer is bm25 else make_scorer
 
 
 class StoredScorers:
