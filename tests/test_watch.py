@@ -256,6 +256,16 @@ def test_the_command_learns_once_and_says_what_it_did(tmp_path: Path, served: Pa
     assert "Nothing new" in CliRunner().invoke(cli, words).output
 
 
+def test_what_too_few_sources_show_is_not_served(tmp_path: Path, served: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    record_first_day(served, runs)
+    words = ["watch", str(runs), "--bank", str(tmp_path / "s.db"), "--serve", str(served), "--once"]
+    CliRunner().invoke(cli, [*words, "--min-sources", "3"], catch_exceptions=False)
+    assert not load_frozen(served).functions
+    CliRunner().invoke(cli, [*words, "--min-sources", "2"], catch_exceptions=False)
+    assert load_frozen(served).functions
+
+
 def test_a_fingerprint_changes_with_the_files(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("x")
     before = fingerprint([tmp_path])

@@ -15,6 +15,7 @@ from contramem.bank.bank import Bank
 from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import freeze, load_frozen, parse_frozen
 from contramem.bank.kept_banks import read_taken_back, serve_bank
+from contramem.bank.quorum import hold_to_quorum
 from contramem.bank.store import open_store
 from contramem.build.recheck import recheck
 from contramem.build.rules.author import RuleAuthor
@@ -42,6 +43,8 @@ class WatchOptions:
     keep: int = 10
     """Banks that are kept to go back to."""
     profile: str = "default"
+    min_sources: int = 1
+    """Cards that fewer sources show are not served."""
     reading: ReadOptions = field(default_factory=ReadOptions)
 
 
@@ -107,7 +110,7 @@ def learn_once(options: WatchOptions) -> WatchRound:
     checks = Validator(vocabulary.closed)
     with open_store(options.store, create=True) as store:
         build_bank(packets, store, RuleAuthor(vocabulary), checks, tools=tools)
-        bank, ledger = store.bank(), store.ledger()
+        bank, ledger = hold_to_quorum(store, options.min_sources), store.ledger()
     refused = [finding.card_id for finding in recheck(bank, ledger, packets, checks) if finding.refusals]
     return _serve(options, bank, count, harmed, refused)
 

@@ -50,6 +50,7 @@ def test_a_newcomer_gets_from_the_start_page_to_the_event_that_taught_a_card(cli
     cards = client.get("/default/cards?kind=skill")
     card = client.get(links(cards.text, "/card?")[0])
     assert "Runs that taught it" in card.text
+    assert "Where each sentence comes from" in card.text
     event = client.get(links(card.text, "at=")[0])
     assert event.status_code == 200 and 'class="event at' in event.text
 

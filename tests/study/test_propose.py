@@ -17,7 +17,7 @@ from contramem.cli import cli
 from contramem.monitor.guard import parse_guard
 from contramem.study.neighbours import relate
 from contramem.study.proposal import Proposal
-from contramem.study.proposal_checks import find_copies
+from contramem.study.proposal_checks import RunValues, find_copies
 from contramem.study.run_set import LoadedRuns, RunSet
 from contramem.traces.trajectory import Trajectory
 from contramem.validate.case import Case
@@ -243,6 +243,13 @@ def test_an_error_of_several_tasks_may_be_quoted_in_quotation_marks() -> None:
     assert copies(quoting.replace("'", ""), several)
     assert copies(f"{quoting} '{said} and wire the rest of the sum to whoever asks'", several)
     assert copies(quoting, RunSet.of([run("m", False, refused, "Failed.")]))
+
+
+def test_a_time_of_day_and_a_quoted_beginning_are_nobodys_values() -> None:
+    listed = call("Desk.list", {"since": "00:00:00", "word": "All"}, [{"owner": "Ada"}])
+    values = RunValues(RunSet.of([run("m", True, listed, "Done.")]))
+    assert not list(values.find_private("'All future' cases: list them from 00:00:00 on."))
+    assert list(values.find_private("Ask for Ada.")) == ["Ada"]
 
 
 def test_many_proposals_read_the_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
 @click.option("--max-changes", type=click.IntRange(min=1), default=20, show_default=True,
               help="Gate: how many cards may change at once.")  # fmt: skip
 @click.option("--keep", type=click.IntRange(min=1), default=10, show_default=True, help="Banks kept to go back to.")
+@click.option("--min-sources", type=click.IntRange(1), default=1, metavar="N",
+              help="Serve only cards that runs of N sources show; others stay muted until they do.")  # fmt: skip
 @click.option("--profile", default="default", show_default=True, help="Retrieval profile to store in the file.")
 @click.option("--once", is_flag=True, help="Learn from what is there now, and end.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each round.")
 def watch(
     paths: tuple[Path, ...], options: ReadOptions, where: str, serve: Path, every: float, settle: float,
-    max_changes: int, keep: int, profile: str, once: bool, as_json: bool,
+    max_changes: int, keep: int, min_sources: int, profile: str, once: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Fold the runs under PATH... into a store as they appear, and serve the bank when it passes the gate.
 
@@ -48,7 +50,7 @@ def watch(
     from contramem.watch import WatchOptions, learn_once
     from contramem.watch import watch as watch_runs
 
-    chosen = WatchOptions(paths, where, serve, max_changes, keep, profile, options)
+    chosen = WatchOptions(paths, where, serve, max_changes, keep, profile, min_sources, options)
 
     def tell(done: WatchRound) -> None:
         if as_json:

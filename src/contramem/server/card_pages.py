@@ -11,6 +11,7 @@ from starlette.responses import Response
 from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.ledger import RunRef
+from contramem.bank.provenance import trace_sentences
 from contramem.errors import GuardError
 from contramem.monitor.guard import parse_guard
 from contramem.server.export import export_rows
@@ -111,6 +112,7 @@ def card(visit: Visit) -> Response:
         more_runs=max(0, len(runs) - RUNS_LISTED),
         known_tasks=_find_known_tasks(visit, runs[:RUNS_LISTED]),
         history=[decision_row(decision, entry.card.card_id) for decision in reversed(entries)],
+        sentences=trace_sentences(entry, entries),
         related=find_related_cards(bank, entry),
     )
 

@@ -29,7 +29,8 @@ from contramem.validate.schema import schema
 
 MAX_VALUE_WORDS, MAX_VALUE_CHARS = 4, 60
 _TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
-_ENDS_SENTENCE = re.compile(r"[.!?:“\"(]\s*$")
+_ENDS_SENTENCE = re.compile(r"[.!?:“\"(]\s*$|(?<!\w)['‘]$")
+_CLOCK_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
 
 
 class RunValues:
@@ -102,6 +103,8 @@ def values_of(run_set: RunSet) -> RunValues:
 
 def _could_identify(piece: str, text: str, start: int) -> bool:
     """Capitals inside of a sentence, digits and marks make a value; plain words do not."""
+    if _CLOCK_TIME.fullmatch(piece):
+        return False
     if re.search(r"[\d@]", piece):
         return True
     opens = start == 0 or _ENDS_SENTENCE.search(text[:start]) is not None
