@@ -36,8 +36,13 @@ class CopiedTexts:
 
     def is_in(self, text: str) -> bool:
         """Does `text` repeat what runs say, outside of errors that it quotes?"""
-        said = [hash(stretch) for piece in self._cut_quoted_errors(text) for stretch in stretches(piece)]
-        return bool(np.isin(said, self._hashes[0]).any()) if said else False
+        pieces = self._cut_quoted_errors(text)
+        return any(self._was_said(hash(stretch)) for piece in pieces for stretch in stretches(piece))
+
+    def _was_said(self, stretch: int) -> bool:
+        said = self._hashes[0]
+        place = int(np.searchsorted(said, stretch))
+        return place < len(said) and said[place] == stretch
 
     def _cut_quoted_errors(self, text: str) -> Iterator[str]:
         """The pieces of `text` between its quotations of errors."""

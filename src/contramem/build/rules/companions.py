@@ -6,6 +6,7 @@ No tool asks for it and no value tells of it: only outcomes can.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -60,35 +61,54 @@ def _is_left_out(pair: CallPair, change: str, runs: Sequence[PacketRun], pairs: 
 def _before(run: PacketRun) -> set[CallPair]:
     """(A, B): the change B was made to something that A had been called for, and A did not give it."""
     return {
-        CallPair(earlier.function, step.function)
-        for earlier, step in _neighbours(run)
-        if not _gives(earlier, step) and _share_a_thing(earlier, step)
+        CallPair(earlier, step.function)
+        for step, seen in _changes_with_earlier_calls(run)
+        for earlier in seen.called_for(step) - set(step.origins.values()) - {step.function}
     }
 
 
 def _after(run: PacketRun) -> set[CallPair]:
     """(A, B): after the change A, B was called for the same thing or for what A gave, and changed something too."""
     return {
-        CallPair(earlier.function, step.function)
-        for earlier, step in _neighbours(run)
-        if _changes(earlier) and (_gives(earlier, step) or _share_a_thing(earlier, step))
+        CallPair(earlier, step.function)
+        for step, seen in _changes_with_earlier_calls(run)
+        for earlier in (seen.changed_for(step) | (seen.changed & set(step.origins.values()))) - {step.function}
     }
 
 
-def _neighbours(run: PacketRun) -> Iterator[tuple[Step, Step]]:
-    """Each change with each earlier call of another function."""
-    steps = working_calls(run)
-    for index, step in enumerate(steps):
+class _EarlierCalls:
+    """The functions that a run has called so far, by the things that it called them for."""
+
+    def __init__(self) -> None:
+        self.changed = set[str]()
+        """Those that changed something."""
+        self._called = defaultdict[str, set[str]](set)
+        self._changed = defaultdict[str, set[str]](set)
+
+    def called_for(self, step: Step) -> set[str]:
+        """What was called for a thing of `step`."""
+        return set[str]().union(*(self._called[thing] for thing in _things(step)))
+
+    def changed_for(self, step: Step) -> set[str]:
+        """What was called for a thing of `step` and changed something."""
+        return set[str]().union(*(self._changed[thing] for thing in _things(step)))
+
+    def add(self, step: Step) -> None:
+        for thing in _things(step):
+            self._called[thing].add(step.function)
+            if _changes(step):
+                self._changed[thing].add(step.function)
         if _changes(step):
-            yield from ((earlier, step) for earlier in steps[:index] if earlier.function != step.function)
+            self.changed.add(step.function)
 
 
-def _gives(earlier: Step, step: Step) -> bool:
-    return earlier.function in step.origins.values()
-
-
-def _share_a_thing(one: Step, other: Step) -> bool:
-    return not _things(one).isdisjoint(_things(other))
+def _changes_with_earlier_calls(run: PacketRun) -> Iterator[tuple[Step, _EarlierCalls]]:
+    """Each change, with what was called before it. Looking at pairs of calls would take the square of their number."""
+    seen = _EarlierCalls()
+    for step in working_calls(run):
+        if _changes(step):
+            yield step, seen
+        seen.add(step)
 
 
 def _changes(step: Step) -> bool:
