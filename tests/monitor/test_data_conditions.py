@@ -122,11 +122,11 @@ def test_a_guard_is_written_the_one_way(written: str, canonical: str) -> None:
         ("absence(Shop.move[quantity > 40])", "`move` with `quantity` above 40 does not happen."),
         (
             "response(Shop.note, Shop.assign) within 60 s when Shop.find.tier = A",
-            "`note` is followed by `assign` that works, within 1 minute, where `Shop.find` shows a `tier` of A.",
+            "`note` is followed by `assign` that works, within 1 minute, if `Shop.find` shows a `tier` of A.",
         ),
         (
             "existence(Shop.pay[id picks lowest due of Shop.list]) when Shop.list has several",
-            "`pay` with the `id` of the item of `Shop.list` with the lowest `due` happens, and works, where "
+            "`pay` with the `id` of the item of `Shop.list` with the lowest `due` happens, and works, if "
             "`Shop.list` returns several items.",
         ),
     ],

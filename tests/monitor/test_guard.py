@@ -132,7 +132,7 @@ def test_every_guard_is_a_sentence_too(guard: Guard, when: str) -> None:
         ("precedence(Mail.search, Mail.delete)", "`delete` happens only after `search` has worked."),
         ("known_value(Mail.delete.id)", "Every `id` given to `delete` had been seen before."),
         ("covers(Mail.search.id, Mail.delete.id)", "Every `id` that `search` returns is given as `id` to `delete` tha"),
-        ("absence(writes(Mail)) when ask", "A call that changes Mail does not happen, in a run with a question to"),
+        ("absence(writes(Mail)) when ask", "A call that changes Mail does not happen, if there is a question to"),
     ],
 )
 def test_a_guard_in_plain_words(guard: str, sentence: str) -> None:

@@ -102,7 +102,7 @@ def test_a_house_rule_gives_the_same_verdict_on_recorded_and_redacted_runs(
         (
             "existence(Shop.pay[id picks lowest total of Shop.list where state = open]) when Shop.pay",
             "`pay` with the `id` of the item of `Shop.list` with the lowest `total` among those whose `state` = open "
-            "happens, and works, in a run with `pay`.",
+            "happens, and works, if `pay` is called.",
         ),
         (
             "absence(Mail.send[text mentions Shop.find.phone])",
@@ -115,7 +115,7 @@ def test_a_house_rule_gives_the_same_verdict_on_recorded_and_redacted_runs(
         ("at_most(Shop.pay by id, 3)", "`pay` works at most 3 times with the same `id`."),
         (
             "absence(Shop.pay) when Shop.list.total sums > 90 where state = open",
-            "`pay` does not happen, where the `total` of `Shop.list` over all items whose `state` = open is above 90.",
+            "`pay` does not happen, if the `total` of `Shop.list` over all items whose `state` = open is above 90.",
         ),
     ],
 )

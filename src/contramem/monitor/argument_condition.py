@@ -121,7 +121,7 @@ class ArgumentCondition(NamedTuple):
 
 
 _COMPARED = {
-    "=": "{}",
+    "=": "set to {}",
     "is": "as {}",
     "!=": "other than {}",
     "<": "below {}",
@@ -147,7 +147,8 @@ def _describe(test: Test, value: str) -> str:
             return f"that {'contains' if test == 'mentions' else 'does not contain'} {name_place(value)}"
         case "times":
             factor, _, place = value.partition(" of ")
-            return f"as {factor} times a number from {name_place(place)}"
+            base = name_place(place) if field_of_place(place) else f"a number from {name_place(place)}"
+            return f"as {base}" if factor == "1" else f"as {factor} times {base}"
         case "sums" | "counts":
             return _parse_total(value).in_words(test)
         case "falls":

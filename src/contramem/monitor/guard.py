@@ -21,7 +21,7 @@ only a try: `precedence` and `known_value` do not mind it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
@@ -137,17 +137,22 @@ class Guard(NamedTuple):
     @property
     def sentence(self) -> str:
         """For the completion ledger: what must hold, in plain words."""
-        words = self.fill(self.form.sentence)
+        return self.describe()
+
+    def describe(self, say: Callable[[Pattern], str] = Pattern.in_words) -> str:
+        """The same; `say` puts calls into words."""
+        words = self.fill(self.form.sentence, say=say)
         if self.within is not None:
             words = f"{words}, within {describe_duration(self.within)}"
-        words = ", ".join([words, *(condition.in_words() for condition in self.conditions)])
+        if self.conditions:
+            words = f"{words}, if {' and '.join(condition.in_words() for condition in self.conditions)}"
         return f"{words[0].upper()}{words[1:]}."
 
-    def fill(self, wording: str, when: str = "") -> str:
-        """A wording of its template, filled with what the guard names."""
+    def fill(self, wording: str, when: str = "", say: Callable[[Pattern], str] = Pattern.in_words) -> str:
+        """A wording of its template, filled with what the guard names; `say` puts calls into words."""
         return wording.format(
-            first=parse_pattern(self.function).in_words(),
-            then=parse_pattern(self.then).in_words() if self.then else "",
+            first=say(parse_pattern(self.function)),
+            then=say(parse_pattern(self.then)) if self.then else "",
             argument=f"`{self.argument}`",
             field=f"`{self.field}`",
             count="once" if self.times == 1 else "twice" if self.times == 2 else f"{self.times} times",

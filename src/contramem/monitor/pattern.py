@@ -66,6 +66,13 @@ class Pattern(NamedTuple):
         """As it stands in a sentence."""
         return f"{self._name_in_words} {' and '.join(condition.in_words() for condition in self.conditions)}".rstrip()
 
+    def call_in_words(self) -> str:
+        """That such an action is taken, as it stands after "if"."""
+        if self.kind != "function":
+            return f"there is {self.in_words()}"
+        tests = " and ".join(condition.in_words() for condition in self.conditions)
+        return f"{self._name_in_words} is called {tests}".rstrip()
+
     @property
     def _name_in_words(self) -> str:
         if self.kind in ("reads", "writes"):

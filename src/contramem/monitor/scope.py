@@ -52,7 +52,7 @@ class CallOccurs(NamedTuple):
         return self.pattern.matches(action)
 
     def in_words(self) -> str:
-        return f"in a run with {self.pattern.in_words()}"
+        return self.pattern.call_in_words()
 
 
 class FieldReturned(NamedTuple):
@@ -81,7 +81,7 @@ class FieldReturned(NamedTuple):
 
     def in_words(self) -> str:
         article = "an" if self.field[:1].lower() in tuple("aeiou") else "a"
-        return f"where `{self.function}` shows {article} `{self.field}` {_RELATIONS[self.operator]} {self.value}"
+        return f"`{self.function}` shows {article} `{self.field}` {_RELATIONS[self.operator]} {self.value}"
 
 
 _RELATIONS = {
@@ -135,7 +135,7 @@ class ItemsReturned(NamedTuple):
 
     def in_words(self) -> str:
         amount = {"none": "no items", "one": "one item"}.get(self._amount, f"{self._amount} items")
-        return f"where `{self.function}` returns {amount}{describe_filters(self.filters)}"
+        return f"`{self.function}` returns {amount}{describe_filters(self.filters)}"
 
     def _count(self, action: Action) -> int | None:
         if not self.filters:
@@ -172,7 +172,7 @@ class FieldSum(NamedTuple):
 
     def in_words(self) -> str:
         items = f"items{describe_filters(self.filters)}"
-        return f"where the `{self.field}` of `{self.function}` over all {items} is {_SUMS[self.operator]} {self.value}"
+        return f"the `{self.field}` of `{self.function}` over all {items} is {_SUMS[self.operator]} {self.value}"
 
 
 _SUMS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
@@ -200,7 +200,7 @@ class TaskSays(NamedTuple):
 
     def in_words(self) -> str:
         verbs = {"contains": "says", "lacks": "does not say", "starts with": "starts with", "ends with": "ends with"}
-        return f"where the task {verbs.get(self.operator, f'is {self.operator}')} “{self.value}”"
+        return f"the request {verbs.get(self.operator, f'is {self.operator}')} “{self.value}”"
 
 
 Condition: TypeAlias = CallOccurs | FieldReturned | ItemsReturned | FieldSum | TaskSays

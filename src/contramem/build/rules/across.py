@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from contramem.build.rules.convention_words import find_right_shape
+from contramem.build.rules.forms import has_shape, name_form
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.phrases import names_deed, stem
 from contramem.build.rules.rule import Contrast, Lesson, illustrate
@@ -20,6 +22,7 @@ from contramem.monitor.packet_replay import GuardReplay, replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import FieldReturned, TaskSays
 from contramem.study.explain import Difference, explain
+from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.effects import words
 from contramem.traces.trajectory import digest
@@ -77,7 +80,7 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
             continue
         if tasks >= MIN_SHOWING or not _is_told_by_chance_word(difference.guard):
             told.update({topic} if topic else ())
-            yield _learn(difference, *showing[0])
+            yield _learn(difference, evidence, *showing[0])
 
 
 def _says_too_little(guard: Guard) -> bool:
@@ -190,19 +193,48 @@ def _is_asked_for(guard: Guard, packets: Sequence[Packet]) -> bool:
     return 2 * len(asking) > len(packets)
 
 
-def _learn(difference: Difference, packet: Packet, replayed: GuardReplay) -> SharedLesson:
+def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet, replayed: GuardReplay) -> SharedLesson:
     guard = difference.guard
     contrast = Contrast(len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing))
-    rule = Convention(guard=str(guard), functions=guard.functions, contrast=contrast, family=difference.family)
-    good = _clearest([run for run in packet.passing if run.letter in replayed.held], guard)
+    held = [run for run in packet.passing if run.letter in replayed.held]
+    instead = find_instead(guard, evidence)
+    named = parse_pattern(instead).functions if instead else ()
+    showing = [run for run in held if all(calls_of(run, function) for function in named)]
+    if not showing:
+        instead, named, showing = "", (), held
+    rule = Convention(
+        guard=str(guard),
+        functions=tuple(dict.fromkeys([*guard.functions, *named])),
+        contrast=contrast,
+        family=difference.family,
+        instead=instead,
+        form=_find_form(guard, instead, evidence),
+    )
+    good = _clearest(showing, guard)
     bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], guard)
     cites = [
         Cite(run.letter, step.position)
         for run in (good, bad)
-        for function in guard.functions
+        for function in rule.functions
         for step in calls_of(run, function)[:1]
     ] or [Cite(bad.letter, bad.actions[-1].position)]
     return SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
+
+
+def _find_form(guard: Guard, instead: str, evidence: Sequence[StudyRun]) -> str:
+    """How passing runs write the argument that the rule asks the form of, in words; empty where it asks for none."""
+    shape = find_right_shape(guard, instead)
+    if not shape:
+        return ""
+    pattern = parse_pattern(instead or guard.function)
+    values = [
+        call.arguments.get(pattern.conditions[0].argument)
+        for run in evidence
+        if run.passed and pattern.function in run.called
+        for call in run.recorded.calls
+        if call.function == pattern.function and call.worked
+    ]
+    return name_form({value for value in values if isinstance(value, str) and has_shape(value, shape)})
 
 
 def _clearest(runs: Sequence[PacketRun], guard: Guard) -> PacketRun:

@@ -1,0 +1,219 @@
+"""The sentences of a card about a convention: when it is due, what to do, and what not to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contramem.build.rules.forms import describe_shape
+from contramem.build.rules.phrases import code_name, join_words
+from contramem.monitor.argument_condition import ArgumentCondition
+from contramem.monitor.choice import parse_choice
+from contramem.monitor.guard import Guard
+from contramem.monitor.pattern import Pattern, parse_pattern
+from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
+
+MAX_TITLE_CHARS = 120
+_OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "missing": "given", "given": "missing"}
+
+
+@dataclass(frozen=True)
+class ConventionWords:
+    """What one guard says, to an agent."""
+
+    guard: Guard
+    instead: str = ""
+    """A call that passing runs make in the place of what the guard forbids, as guards write it."""
+    form: str = ""
+    """How passing runs write what the guard asks the form of."""
+
+    @property
+    def title(self) -> str:
+        long, short = f"{self._order}{self._when}", self._order
+        if self.guard.template == "existence" and self._words_of_request:
+            long = f"Requests about {self._words_of_request}: call {self._say(parse_pattern(self.guard.function))}"
+        elif self.guard.template == "precedence":
+            long = self.guard.fill("Call {first} before {then}{when}", when=self._when, say=self._say)
+        if self._forbids_a_call and self.instead:
+            long = self._forbid
+        return self._shorten_names(long if len(long) <= MAX_TITLE_CHARS else short).replace("`", "")
+
+    @property
+    def occasion(self) -> str:
+        """What the agent is about to do, or sees."""
+        clauses = [self._occasion_of_template, *self._clauses]
+        text = ", and ".join(clause for clause in clauses if clause) or "You are about to answer"
+        return self._shorten_names(f"{text[0].upper()}{text[1:]}.")
+
+    @property
+    def rule(self) -> str:
+        order = self._forbid if self._forbids_a_call else f"{self._order}{self._rather_than}{self._when}"
+        if self._forbids_a_call and self.instead:
+            order = f"{order}; call {self._say(parse_pattern(self.instead))} instead"
+        return self._shorten_names(f"{order}.{self._looks}")
+
+    @property
+    def completion(self) -> str:
+        """As an item of a list: without a capital and a full stop."""
+        sentence = self.guard.describe(self._say)
+        return self._shorten_names(f"{sentence[0].lower()}{sentence[1:-1]}")
+
+    # What to do
+
+    @property
+    def _forbids_a_call(self) -> bool:
+        """Whether it is made, not how."""
+        return self.guard.template == "absence" and not parse_pattern(self.guard.function).conditions
+
+    @property
+    def _forbid(self) -> str:
+        return self.guard.fill("Do not call {first}", say=self._say) + self._when
+
+    @property
+    def _order(self) -> str:
+        """The order without its condition; where the guard forbids a way to make a call, the right way if known."""
+        if self.guard.function == self.guard.then:
+            return self.guard.fill("Call {first} only once", say=self._say)
+        if self.guard.template == "absence" and (right := self._right_way):
+            return f"Call {self._say(right)}"
+        return self.guard.fill(self.guard.form.instruction, say=self._say).rstrip(".")
+
+    @property
+    def _right_way(self) -> Pattern | None:
+        """How passing runs make a call that the guard forbids to make in another way."""
+        wrong = parse_pattern(self.guard.function)
+        if self.instead and wrong.conditions:
+            return parse_pattern(self.instead)
+        if len(wrong.conditions) == 1 and wrong.conditions[0].test in _OPPOSITE:
+            test = wrong.conditions[0]
+            return wrong._replace(conditions=(test._replace(test=_OPPOSITE[test.test]),))  # type: ignore[arg-type]
+        return None
+
+    @property
+    def _rather_than(self) -> str:
+        """`, not with ...`: the wrong way, where the right one does not say it already."""
+        if self.guard.template != "absence" or not self.instead or self._forbids_a_call:
+            return ""
+        wrong = parse_pattern(self.guard.function)
+        if _is_opposite(parse_pattern(self.instead).conditions[0], wrong.conditions[0]):
+            return ""
+        return f", not {' and '.join(self._say_test(test) for test in wrong.conditions)}"
+
+    # When
+
+    @property
+    def _conditions(self) -> list[Condition]:
+        """Those on the run, but for that the call is made which the rule is about anyway."""
+        about = {parse_pattern(text).function for text in (self.guard.function, self.guard.then) if text}
+        return [
+            condition
+            for condition in self.guard.conditions
+            if not isinstance(condition, CallOccurs)
+            or condition.pattern.conditions
+            or condition.pattern.function not in about
+        ]
+
+    @property
+    def _when(self) -> str:
+        if self.guard.template == "precedence":  # the sentence ends with the call that brings it into play
+            clauses, tests = self._clauses, self._own_tests
+        else:
+            clauses, tests = [self._say_condition(condition) for condition in self._conditions], ""
+        return f"{tests} if {' and '.join(clauses)}" if clauses else tests
+
+    def _say_condition(self, condition: Condition) -> str:
+        if not isinstance(condition, CallOccurs) or condition.pattern.function != self.guard.target:
+            return condition.in_words()
+        tests = " and ".join(self._say_test(test) for test in condition.pattern.conditions)
+        return f"it is called {tests}"
+
+    @property
+    def _clauses(self) -> list[str]:
+        """The conditions that the occasion of its template does not say already."""
+        trigger = parse_pattern(self.guard.trigger).function
+        return [
+            self._say_seen(condition)
+            for condition in self._conditions
+            if not isinstance(condition, CallOccurs) or condition.pattern.function != trigger
+        ]
+
+    def _say_seen(self, condition: Condition) -> str:
+        """As the agent itself sees it."""
+        if isinstance(condition, CallOccurs) and condition.pattern.function:
+            return f"you call {self._say(condition.pattern)}"
+        return condition.in_words()
+
+    @property
+    def _occasion_of_template(self) -> str:
+        guard, trigger = self.guard, parse_pattern(self.guard.trigger)
+        if guard.template == "existence" and not trigger.conditions and self._clauses:
+            return ""  # when the call is due is all that counts
+        who = code_name(trigger.function) if trigger.function else trigger.in_words()
+        if guard.template == "covers":
+            return f"{who} has returned several `{guard.field}`"
+        if guard.template in ("response", "not_succession"):
+            return f"{who} has succeeded{self._own_tests}"
+        if not trigger.function:
+            return f"you are about to make {who}" if trigger.kind != "finalize" else "you are about to answer"
+        arguments = [f"`{test.argument}`" for test in trigger.conditions if test.test not in ("given", "missing")]
+        return (
+            f"you are about to call {who}{self._own_tests or (f' with {join_words(arguments)}' if arguments else '')}"
+        )
+
+    @property
+    def _own_tests(self) -> str:
+        """What the condition asks of the call that brings the guard into play."""
+        trigger = parse_pattern(self.guard.trigger).function
+        own = [part.pattern for part in self.guard.conditions if isinstance(part, CallOccurs)]
+        tests = [self._say_test(test) for each in own if each.function == trigger for test in each.conditions]
+        return f" {' and '.join(tests)}" if tests else ""
+
+    @property
+    def _words_of_request(self) -> str:
+        said = [part for part in self.guard.conditions if isinstance(part, TaskSays)]
+        if len(said) != 1 or said[0].operator != "contains" or len(self.guard.conditions) != 1:
+            return ""
+        return f"“{said[0].value}”"
+
+    @property
+    def _looks(self) -> str:
+        """Runs that fail seldom know: what decides stands in a result that they never asked for."""
+        looks = [
+            code_name(part.function)
+            for part in self.guard.conditions
+            if isinstance(part, (FieldReturned, FieldSum, ItemsReturned))
+        ]
+        return f" Look with {join_words(list(dict.fromkeys(looks)))} before you decide." if looks else ""
+
+    # Calls
+
+    def _say(self, pattern: Pattern) -> str:
+        tests = " and ".join(self._say_test(test) for test in pattern.conditions)
+        return f"{pattern._replace(conditions=()).in_words()} {tests}".rstrip()
+
+    def _say_test(self, test: ArgumentCondition) -> str:
+        if test.test != "like":
+            return test.in_words()
+        is_right = test.value == find_right_shape(self.guard, self.instead)
+        return f"with `{test.argument}` as {self.form if self.form and is_right else describe_shape(test.value)}"
+
+    def _shorten_names(self, text: str) -> str:
+        """`find_customer` instead of `northline.find_customer`: as all other words of cards name functions."""
+        named = parse_pattern(self.instead).functions if self.instead else ()
+        for function in (*self.guard.functions, *named):
+            text = text.replace(f"`{function}`", code_name(function))
+        return text
+
+
+def find_right_shape(guard: Guard, instead: str) -> str:
+    """The shape that passing runs give an argument; empty where the rule is about no form."""
+    asked = instead if guard.template == "absence" else guard.function
+    tests = parse_pattern(asked).conditions if asked else ()
+    return next((test.value for test in tests if test.test == "like"), "")
+
+
+def _is_opposite(right: ArgumentCondition, wrong: ArgumentCondition) -> bool:
+    """The lowest instead of the highest, the first instead of the last: saying both is saying it twice."""
+    if right.test != "picks" or wrong.test != "picks":
+        return False
+    chosen, refused = parse_choice(right.value), parse_choice(wrong.value)
+    return "having" not in (chosen.way, refused.way) and chosen[1:3] == refused[1:3]

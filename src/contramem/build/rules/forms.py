@@ -1,0 +1,74 @@
+"""Forms: how values are written, in the words that people use for it. `2026-W05` is an ISO week, YYYY-Www."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from contramem.monitor.comparison import shape_of
+
+MIN_VALUES = 2
+"""Different values that must have a form in common: one value alone has any form."""
+MAX_CHARS = 20
+"""Of a form that is told sign by sign."""
+
+_KNOWN = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r"\d{4}-W\d{2}", "an ISO week, YYYY-Www"),
+        (r"\d{4}-W\d{2}-\d", "a day of an ISO week, YYYY-Www-D"),
+        (r"\d{4}-Q[1-4]", "a quarter, YYYY-Qn"),
+        (r"\d{4}-(0[1-9]|1[0-2])", "a month, YYYY-MM"),
+        (r"\d{4}-\d{2}-\d{2}", "a date without a time, YYYY-MM-DD"),
+        (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "a date and time, YYYY-MM-DD HH:MM"),
+        (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}", "a date and time, YYYY-MM-DD HH:MM:SS"),
+        (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}", "a date and time, YYYY-MM-DDTHH:MM"),
+        (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}", "a date and time, YYYY-MM-DDTHH:MM:SS"),
+        (r"([01]\d|2[0-3]):[0-5]\d", "a time, HH:MM"),
+        (r"[a-z]+\.[a-z]+@[\w.-]+\.\w+", "an e-mail address, name.surname@domain"),
+        (r"[^\s@]+@[\w.-]+\.\w+", "an e-mail address"),
+        (r"\+\d{6,15}", "a telephone number with its country code, + and digits"),
+        (r"https?://\S+", "a web address"),
+    )
+)
+_SIGNS = (("N", str.isdecimal, "a digit"), ("X", str.isupper, "a capital letter"), ("x", str.islower, "a small letter"))
+_LETTERS = (("9", "digits"), ("Aa", "a capitalized word"), ("A", "capitals"), ("a", "small letters"))
+
+
+def name_form(values: Collection[str]) -> str:
+    """What the values are, with the ordinary notation; empty where they have no form in common that has a name."""
+    different = set(values)
+    if len(different) < MIN_VALUES:
+        return ""
+    known = (words for pattern, words in _KNOWN if all(pattern.fullmatch(value) for value in different))
+    return next(known, "") or _spell_out(sorted(different))
+
+
+def _spell_out(values: list[str]) -> str:
+    """Sign by sign, `XX-NNN (X: a capital letter, N: a digit)`; empty where lengths or signs differ."""
+    if len({len(value) for value in values}) > 1 or len(values[0]) > MAX_CHARS:
+        return ""
+    signs = [_sign(column) for column in zip(*values, strict=True)]
+    if not all(signs):
+        return ""
+    used = [f"{letter}: {words}" for letter, _, words in _SIGNS if letter in signs]
+    return f"`{''.join(signs)}` ({', '.join(used)})" if used else ""
+
+
+def _sign(column: tuple[str, ...]) -> str:
+    for letter, is_so, _ in _SIGNS:
+        if all(map(is_so, column)):
+            return letter
+    return column[0] if len(set(column)) == 1 else ""
+
+
+def describe_shape(shape: str) -> str:
+    """A shape as guards write it, with what its letters stand for: `9-A (9: digits, A: capitals)`."""
+    parts = re.findall(r"Aa|[9Aa]", shape)
+    used = [f"{letter}: {words}" for letter, words in _LETTERS if letter in parts]
+    return f"`{shape}` ({', '.join(used)})" if used else f"`{shape}`"
+
+
+def has_shape(value: object, shape: str) -> bool:
+    """Is the value written so?"""
+    return isinstance(value, str) and shape_of(value) == shape
