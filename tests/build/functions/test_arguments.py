@@ -6,7 +6,7 @@ from tests.observed_calls import argument, call, card_of, failed, found
 from contramem.bank.render import card_markdown
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.trajectory import Event, Origin, Tool, Trajectory
+from contramem.traces.trajectory import Event, Origin, Result, Tool, Trajectory
 
 
 def words_seen(function, name, values):
@@ -92,6 +92,22 @@ def test_words_that_were_tried_are_examples_unless_the_tool_lists_them():
     assert argument(card_of(*calls, vocabulary=vocabulary), "folder").form == "text such as inbox or sent"
     listing = Tool("Mail.delete_email", "", {"properties": {"folder": {"type": "string", "enum": ["inbox", "sent"]}}})
     assert argument(card_of(*calls, vocabulary=vocabulary, tool=listing), "folder").form == "one of inbox, sent"
+
+
+def test_a_list_in_a_refusal_is_not_closed_once_another_word_has_worked():
+    error = "cabin must be one of 'business', 'economy'"
+    refused = Event(
+        0, "agent", "call", function="Mail.delete_email", arguments={"cabin": "first"}, result=Result(error=error)
+    )
+    took = Event(
+        1, "agent", "call", function="Mail.delete_email", arguments={"cabin": "economy"}, result=Result(content="ok")
+    )
+    runs = [[Trajectory("env", f"t{n}", "m", Origin("f"), (refused, took))] for n in range(2)]
+    calls = [call({"cabin": "economy"}, run=run) for run in "AB"]
+    card = card_of(*calls, *found(), vocabulary=Vocabulary(runs))
+    assert argument(card, "cabin").form == "one of business, economy"
+    card = card_of(*calls, call({"cabin": "basic_economy"}, run="C"), *found(), vocabulary=Vocabulary(runs))
+    assert "one of" not in argument(card, "cabin").form
 
 
 def test_a_word_that_nobody_tried_to_replace_is_not_said_to_be_the_only_one():

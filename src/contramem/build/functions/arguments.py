@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from contramem.bank.card import Argument
 from contramem.build.functions.blame import find_named_arguments
 from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name
-from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs
+from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs, prefer_passing
 from contramem.build.functions.words import ID_WORDS, code, form_in_words, join_list, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import is_field
@@ -126,7 +126,8 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
         return f"{kind} with {', '.join(keys)}", False
     _, bad = best_and_bad_forms(calls, name)
     left_out = {*bad, *forms_of_failing_runs(calls, name)}
-    forms = Counter(call.forms[name] for call in given if name in call.forms and call.forms[name] not in left_out)
+    told = [call for call in given if name in call.forms and call.forms[name] not in left_out]
+    forms = Counter(call.forms[name] for call in prefer_passing(told))
     return (_join_forms(name, forms) if forms else f"only {NULL} was given"), False
 
 
@@ -155,7 +156,7 @@ def _find_closed_words(
     name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
 ) -> str:
     permitted = vocabulary.read_permitted(function, name)
-    if permitted:
+    if permitted and all(str(value) in permitted for call in given for _, value in scalars(call.arguments[name])):
         many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
         return f"{many}one of {', '.join(permitted)}"
     vocabulary_words = vocabulary.words(function, name) | PLAIN_ANSWERS
@@ -225,8 +226,9 @@ def _misses_only(name: str, call: Observation, calls: Calls) -> bool:
 
 
 def origin_of(name: str, calls: Calls) -> str:
-    """Where the values of the calls that worked had first been seen, in words; empty when that is not clear."""
-    given = _once_per_run(of_name(calls.worked, name) or of_name(calls.all, name), name)
+    """Where the values of the calls that worked had first been seen, in words; empty when that is not clear. Where
+    failing runs took them from says little."""
+    given = prefer_passing(_once_per_run(of_name(calls.worked, name) or of_name(calls.all, name), name))
     places = Counter(call.origins[name] for call in given if name in call.origins)
     if calls.effect != "read":
         # A write echoes what it was given; the next call then "finds" the value there.

@@ -20,6 +20,8 @@ from contramem.contrast.observation import Observation
 
 MIN_LOST = 3
 """Runs that used a form and failed, all of them, before it is no longer told."""
+MIN_PREFERRED = 5
+"""Calls of passing runs that are enough to do without the others."""
 MIN_BAD = 0.75
 """A form that fails less often is bad only where another one never failed."""
 
@@ -62,3 +64,10 @@ def forms_of_failing_runs(calls: Calls, name: str) -> list[str]:
     if max(passing.values(), default=0) < 2:
         return []
     return [form for form, made in forms.items() if not passing[form] and runs_of(made) >= MIN_LOST]
+
+
+def prefer_passing(given: Sequence[Observation]) -> Sequence[Observation]:
+    """The calls of passing runs, where several tasks have some: what failing runs do is not to be recommended. Else
+    all."""
+    passing = [call for call in given if call.passed]
+    return passing if len(passing) >= MIN_PREFERRED and tasks(passing) > 1 else given
