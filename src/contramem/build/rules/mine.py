@@ -80,7 +80,15 @@ def propose_guards(packet: Packet) -> set[Guard]:
 
 
 def mine(packet: Packet) -> list[GuardReplay]:
-    """The guards that separate the runs of a contrastive packet, the sharpest first, one for each thing to do."""
+    """The guards that separate the runs of a contrastive packet, the sharpest first, one for each thing to do.
+    Kept with the packet: a build asks when the task teaches, and again when all tasks are weighed."""
+    kept = vars(packet)
+    if "mined" not in kept:
+        kept["mined"] = _mine(packet)
+    return list(kept["mined"])
+
+
+def _mine(packet: Packet) -> list[GuardReplay]:
     enabled = enablings((*packet.passing, *packet.failing))
     replays = [replay(guard, packet) for guard in sorted(propose_guards(packet))]
     separating = [
