@@ -95,9 +95,9 @@ def test_other_line_ends_are_no_edit():
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        pytest.param(b"", "line 1 is no header", id="empty"),
-        pytest.param(b"\xff\xfe\x00", "line 1 is no header", id="binary"),
-        pytest.param(b'{"task": 1}\n', "line 1 is no header", id="trace"),
+        pytest.param(b"", "line 1 is not a header", id="empty"),
+        pytest.param(b"\xff\xfe\x00", "line 1 is not a header", id="binary"),
+        pytest.param(b'{"task": 1}\n', "line 1 is not a header", id="trace"),
         pytest.param(b'{"contramem_bank": 1}\n', "bank:1: content_sha256: Field required", id="header"),
         pytest.param(
             edited(freeze(example_bank()), 1, '"contramem_bank":1', '"contramem_bank":4'),

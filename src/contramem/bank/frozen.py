@@ -206,12 +206,18 @@ def frozen_line(card: FrozenCard) -> bytes:
     return msgspec.json.encode(first | fields) + b"\n"
 
 
+UNNAMED_SOURCE = "unnamed"
+"""Stands for the only source of a card: a frozen bank says that there is one, not which."""
+
+
 def thaw(card: FrozenCard) -> BankEntry:
     plain: type[FunctionCard] | type[SkillCard] = FunctionCard if isinstance(card, FrozenFunction) else SkillCard
     text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
+    sources = (UNNAMED_SOURCE,) if card.single_source else ()
     if isinstance(card, FrozenFunction):
-        return BankEntry(card=text, support=CardSupport(request_words=card.request_words))
+        return BankEntry(card=text, support=CardSupport(sources=sources, request_words=card.request_words))
     support = CardSupport(
+        sources=sources,
         taught_by=card.taught_by,
         request_words=card.request_words,
         call_lists=card.call_lists,
@@ -228,7 +234,9 @@ def _header(line: bytes, where: str) -> BankHeader:
     except (msgspec.DecodeError, UnicodeDecodeError):
         header = None
     if not isinstance(header, dict) or not isinstance(header.get("contramem_bank"), int):
-        raise BankFileError(f"{where}: is not a frozen bank: line 1 is no header. `contramem bank freeze` writes one.")
+        raise BankFileError(
+            f"{where}: is not a frozen bank: line 1 is not a header. `contramem bank freeze` writes one."
+        )
     if header["contramem_bank"] > FORMAT:
         from importlib.metadata import version
 
