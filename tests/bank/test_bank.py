@@ -80,13 +80,15 @@ def test_noop_changes_nothing():
     ("change", "complaint"),
     [
         pytest.param(
-            lambda bank, one: bank.plan(amend("skill::nowhere", delta()), "email"), "no skill card", id="absent"
+            lambda bank, one: bank.plan(amend("skill::nowhere", delta()), "email"), "not a Skill Card", id="absent"
         ),
         pytest.param(
-            lambda bank, one: bank.plan(amend(DELETE_EMAIL.card_id, delta()), "email"), "no skill card", id="function"
+            lambda bank, one: bank.plan(amend(DELETE_EMAIL.card_id, delta()), "email"),
+            "not a Skill Card",
+            id="function",
         ),
         pytest.param(lambda bank, one: bank.plan(amend(one, delta()), "travel"), "a card of 'email'", id="ability"),
-        pytest.param(lambda bank, one: bank.with_changes([_stale(bank, one)]), "no longer what", id="stale"),
+        pytest.param(lambda bank, one: bank.with_changes([_stale(bank, one)]), "has changed since", id="stale"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, complaint):

@@ -257,7 +257,7 @@ def test_any_file_name_will_do(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path):
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match="Create it first"):
         open_store(tmp_path / "no" / "bank.db", create=True)
 
 

@@ -194,12 +194,12 @@ class TestLimits:
     def test_steps(self):
         run = attempt(House(), "hall", ScriptedTarget(self.circling), limits=Limits(steps=4))
         assert (run.outcome.ended, run.usage.model_calls, len(run.calls)) == ("limit", 4, 4)
-        assert run.outcome.feedback == "the limit of 4 steps was met; lamps differ"
+        assert run.outcome.feedback == "the limit of 4 steps was reached; lamps differ"
         assert not any(event.kind == "final" for event in run.events)
 
     def test_tokens(self):
         run = attempt(House(), "hall", ScriptedTarget(self.circling), limits=Limits(tokens=700))
-        assert run.outcome.feedback.startswith("the limit of 700 tokens was met")
+        assert run.outcome.feedback.startswith("the limit of 700 tokens was reached")
         assert run.usage.model_calls < 30
 
     def test_seconds(self):
@@ -207,7 +207,7 @@ class TestLimits:
         run = attempt(
             House(), "hall", ScriptedTarget(self.circling), limits=Limits(seconds=25), clock=lambda: next(ticks)
         )
-        assert run.outcome.feedback.startswith("the limit of 25 seconds was met")
+        assert run.outcome.feedback.startswith("the limit of 25 seconds was reached")
         assert run.usage.model_calls == 2
 
     def test_the_same_call_with_the_same_result_is_made_three_times_and_not_once_more(self):

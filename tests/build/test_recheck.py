@@ -68,7 +68,7 @@ def test_support_grows_with_the_runs_and_a_second_build_counts_nothing_twice(tmp
 @pytest.mark.parametrize(
     ("guard", "reason", "asked_times"),
     [
-        ("Search comes before delete", "is no guard", MAX_ASKED),
+        ("Search comes before delete", "is not a guard", MAX_ASKED),
         ("precedence(Mail.serach, Mail.delete)", "no run calls Mail.serach. Perhaps Mail.search?", MAX_ASKED),
         ("absence(Mail.delete)", "broken by passing runs too", 1),
     ],
@@ -104,7 +104,7 @@ def test_a_guard_that_only_the_curator_wrote_is_replayed_as_well(tmp_path: Path)
         guards = {card.guards for card in store.bank().skills}
     assert guards == {(), (GUARD,)}
     (refused,) = (decision.reason for decision in decisions if not decision.accepted)
-    assert refused.startswith("guard: 'existence(Mail.search' is no guard.")
+    assert refused.startswith("guard: 'existence(Mail.search' is not a guard.")
 
 
 def test_spelling_makes_no_other_guard(tmp_path: Path) -> None:

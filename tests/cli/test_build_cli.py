@@ -165,10 +165,10 @@ def test_a_damaged_line_is_named_and_the_other_runs_still_teach(desk: Path, tmp_
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ("no/such/folder/bank.db", "there is no folder"),
+        ("no/such/folder/bank.db", "does not exist. Create it first"),
         (".", "is a folder. A store is a file."),
         ("desk.jsonl", "is not a store"),
-        ("mysql://host/bank", "is no store"),
+        ("mysql://host/bank", "is not a store"),
     ],
 )
 def test_a_place_where_no_store_can_be_is_said_to_be_none(

@@ -191,7 +191,7 @@ def test_identical_deltas_make_an_append_only_bank(traces: Path, tmp_path: Path)
 
     assert deltas("appended.db") == deltas("curated.db")
     said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "curated.db")
-    assert "holds no delta of any of these 1 tasks" in said
+    assert "has no delta for any of these 1 tasks" in said
     assert not (tmp_path / "x.db").exists()
     said = complaint("build", runs, "--bank", tmp_path / "curated.db", "--deltas-from", tmp_path / "." / "curated.db")
     assert "is the bank itself" in said
@@ -224,7 +224,7 @@ def test_recorded_exchanges_stand_in_for_a_model(traces: Path, tmp_path: Path) -
     RecordedModel(recorded, ScriptedModel(name="openai:some"))
     store = tmp_path / "bank.db"
     said = complaint("build", traces, "--bank", store, "--model", f"recorded:{recorded}")
-    assert "holds no reply to this request" in said
+    assert "has no reply to this request" in said
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_store_that_cannot_be_written_is_told_before_the_runs_are_read(traces:
     with open_store(tmp_path / "bank.db", create=True) as store, store.writing("build"):
         said = complaint("build", tmp_path, "--bank", tmp_path / "bank.db")  # there are no runs in this folder
     assert "is in use by `contramem build`" in said
-    assert "there is no folder" in complaint("build", tmp_path, "--bank", tmp_path / "nowhere" / "bank.db")
+    assert "does not exist. Create it first" in complaint("build", tmp_path, "--bank", tmp_path / "nowhere" / "bank.db")
 
 
 def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(

@@ -159,7 +159,7 @@ def test_contrast_as_json_is_one_packet_or_all() -> None:
     ("arguments", "complaint"),
     [
         (["traces", "nowhere.jsonl"], "nowhere.jsonl: there is no such file or folder."),
-        (["traces", EXAMPLES / "README.md"], "is of no format that contramem knows"),
+        (["traces", EXAMPLES / "README.md"], "is not in a format that contramem reads"),
         (
             ["traces", EXAMPLES / "runs", "--format", "tau3"],
             "there is no reader 'tau3'; did you mean 'tau2'? --format takes one of: contramem",

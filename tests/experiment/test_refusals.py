@@ -88,7 +88,7 @@ def test_a_folder_of_another_experiment_is_left_alone(tmp_path):
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path):
     (tmp_path / "thesis.doc").write_text("mine")
-    with pytest.raises(UsageError, match="is not empty, and holds no experiment"):
+    with pytest.raises(UsageError, match="is not empty, and is not the folder of an experiment"):
         claim_folder(tmp_path, "small")
 
 

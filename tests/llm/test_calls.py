@@ -83,7 +83,7 @@ def test_exchanges_are_recorded_once_and_replayed_without_a_model(tmp_path: Path
     replaying = RecordedModel(path)
     assert replaying.name == "openai:real"
     assert json.loads(replaying.ask(request()).text) == {"card": None}
-    with pytest.raises(ModelError, match="holds no reply to this request about two"):
+    with pytest.raises(ModelError, match="has no reply to this request about two"):
         replaying.ask(request("two"))
 
 

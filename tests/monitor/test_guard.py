@@ -72,15 +72,15 @@ def test_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("delete before read", "is no guard"),
+        ("delete before read", "is not a guard"),
         ("sequence(A.b, A.c)", "there is no template 'sequence'"),
         ("precedence(A.b)", "precedence takes two functions"),
         ("existence(A.b, A.c)", "existence takes one function"),
         ("existence(read)", "functions are written App.function"),
         ("known_value(Mail.read)", "functions are written App.function, and an argument or field of one App.fun"),
         ("existence(A.b) unless A.c", "after the guard may follow `within 60 s` and `when App.function`"),
-        ("existence(A.b[id])", "'id' in 'A.b\\[id\\]' is no condition"),
-        ("precedence(A.b, A.c", "is no guard"),
+        ("existence(A.b[id])", "'id' in 'A.b\\[id\\]' is not a condition"),
+        ("precedence(A.b, A.c", "is not a guard"),
         ("precedence(A.b, A.b)", "precedence needs two different functions"),
     ],
 )

@@ -126,13 +126,13 @@ def test_a_house_rule_is_put_into_words(guard: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("guard", "complaint"),
     [
-        ("existence(Shop.pay[on falls soon])", "is no relation between dates"),
+        ("existence(Shop.pay[on falls soon])", "is not a relation between dates"),
         ("existence(Shop.pay[text has 5])", "has at most 160 characters"),
         ("existence(Shop.pay[amount sums total])", "sums App.function.field"),
         ('existence(Mail.send[text mentions "hello"])', "`contains` and `lacks`"),
-        ("existence(Shop.pay[id picks lowest total of Shop.list where open])", "no condition on a record"),
+        ("existence(Shop.pay[id picks lowest total of Shop.list where open])", "not a condition on a record"),
         ("at_most(Shop.pay)", "takes a function and a number"),
-        ("at_most(Shop.pay, few)", "is no number of calls"),
+        ("at_most(Shop.pay, few)", "is not a number of calls"),
     ],
 )
 def test_a_house_rule_that_is_written_wrongly_is_refused_with_an_example(guard: str, complaint: str) -> None:

@@ -378,10 +378,10 @@ def test_archives_in_archives_end_somewhere(tmp_path: Path) -> None:
         content = zip_of({f"{depth}.zip": content})
     reading = read_traces([write(tmp_path / "a.zip", content)])
     assert list(reading) == []
-    assert ["is an archive in 3 others" in problem.what for problem in reading.problems] == [True]
+    assert ["is nested in 3 other archives" in problem.what for problem in reading.problems] == [True]
 
 
 def test_a_named_file_whose_lines_cannot_be_read_says_why(tmp_path: Path) -> None:
     reading = read_traces([write(tmp_path / "a.jsonl", b'{"messages": ' + b'{"a":' * 5000)])
     assert list(reading) == []
-    assert "holds no line that can be read" in reading.problems[0].what
+    assert "has no readable line" in reading.problems[0].what

@@ -130,5 +130,5 @@ def test_the_quick_look_at_a_run_finds_all_that_the_pattern_finds(values: list[s
 
 def test_a_label_that_is_no_text_is_a_problem_of_its_run() -> None:
     made = Trajectory("e", "t", "m", Origin("f"), ())
-    with pytest.raises(TraceError, match="holds what no run has"):
+    with pytest.raises(TraceError, match="contains a value that no run can have"):
         sanitize(msgspec.structs.replace(made, source=7))

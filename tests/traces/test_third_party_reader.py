@@ -65,5 +65,5 @@ def test_a_registered_reader_reads_its_files_and_reports_what_does_not_fit(insta
 
 def test_a_reader_under_a_name_that_is_taken_is_refused(installed: Path) -> None:
     install(installed, "tau2", "rival_reader")
-    with pytest.raises(UsageError, match="registers a reader 'tau2', but there is one of that name already"):
+    with pytest.raises(UsageError, match="registers a reader 'tau2', but that name is taken"):
         readers()

@@ -55,7 +55,7 @@ def test_a_card_that_its_calls_show_passes_every_check() -> None:
 def test_refusals_are_counted_by_check() -> None:
     found = refusals(applies_when="Ada Byron writes.", functions_used=("Mail.fly",))
     assert tally(found) == {"schema": 1, "evidence": 1, "privacy": 1}
-    assert str(found[0]) == "schema: Mail.fly is no function that was observed."
+    assert str(found[0]) == "schema: Mail.fly was not called in any run."
 
 
 def test_checks_can_be_chosen() -> None:
@@ -67,7 +67,7 @@ def test_checks_can_be_chosen() -> None:
 
 def test_a_function_nobody_has_seen_is_refused() -> None:
     found = Validator(schema=schema).candidate(candidate(functions_used=("Mail.fly",)), PACKET)
-    assert reasons("schema", found) == ["Mail.fly is no function that was observed."]
+    assert reasons("schema", found) == ["Mail.fly was not called in any run."]
 
 
 def test_a_function_seen_in_another_packet_is_known() -> None:
@@ -129,7 +129,7 @@ def test_counts_are_counted_again() -> None:
 @pytest.mark.parametrize(
     ("guard", "complaint"),
     [
-        ("search first", "is no guard. Write, for example, precedence(App.search, App.delete)."),
+        ("search first", "is not a guard. Write, for example, precedence(App.search, App.delete)."),
         ("precedense(Mail.search_emails, Mail.delete_email)", "Perhaps precedence?"),
         ("existence(delete_email)", "Write Mail.delete_email."),
         ("existence(Mail.delete_emails)", "no run calls Mail.delete_emails. Perhaps Mail.delete_email?"),

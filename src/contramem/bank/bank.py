@@ -152,7 +152,7 @@ class Bank:
         holdings = dict(self.entries)
         for change in changes:
             if holdings.get(change.card_id) != change.before:
-                raise PatchError(f"{change.card_id} is no longer what the decision was made on.")
+                raise PatchError(f"{change.card_id} has changed since this decision was made.")
             holdings[change.card_id] = change.after
         return Bank(holdings)
 
@@ -200,7 +200,7 @@ class Bank:
     def _target(self, card_id: str, ability: str, patch: Patch) -> BankEntry:
         entry = self.entries.get(card_id)
         if entry is None or not isinstance(entry.card, SkillCard):
-            raise PatchError(f"{patch.operation} names {card_id!r}, which is no skill card of this bank.")
+            raise PatchError(f"{patch.operation} names {card_id!r}, which is not a Skill Card of this bank.")
         if entry.card.ability != ability:
             raise PatchError(
                 f"{patch.operation} for ability {ability!r} names {card_id}, a card of {entry.card.ability!r}."

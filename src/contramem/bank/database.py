@@ -29,7 +29,7 @@ def connect(where: str) -> Engine:
 def _postgres(where: str) -> Engine:
     scheme, _, rest = where.partition("://")
     if scheme not in ("postgres", "postgresql", "postgresql+psycopg"):
-        raise UsageError(f"{scheme}:// is no store. A store is a SQLite path or a postgresql:// URL.")
+        raise UsageError(f"{scheme}:// is not a store. A store is a SQLite path or a postgresql:// URL.")
     try:
         return sql.create_engine(f"postgresql+psycopg://{rest}", pool_pre_ping=True)
     except ModuleNotFoundError as error:

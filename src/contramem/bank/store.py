@@ -344,7 +344,7 @@ def _check_file(path: Path, create: bool) -> None:
         if not create:
             raise UsageError(f"{path}: there is no store here. {_MAKE_ONE}")
         if not path.absolute().parent.is_dir():
-            raise UsageError(f"{path}: there is no folder {path.parent} to make the store in.")
+            raise UsageError(f"{path}: the folder {path.parent} does not exist. Create it first.")
         path.touch(mode=0o600)  # a store holds what models were asked and answered: not for other users
         return
     with path.open("rb") as file:
@@ -352,7 +352,7 @@ def _check_file(path: Path, create: bool) -> None:
     if begins_with != SQLITE_BEGINS_WITH:
         if begins_with.startswith(b'{"contramem_bank'):
             raise StoreError(f"{path}: is a frozen bank; this needs a store: the one it came from, or a new file.")
-        raise StoreError(f"{path}: is not a store: it begins with {begins_with!r}, which is no SQLite file.")
+        raise StoreError(f"{path}: is not a store: it begins with {begins_with!r}, so it is not SQLite.")
 
 
 def _decision(text: str, changes: list[Change]) -> Decision:

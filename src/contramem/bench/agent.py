@@ -181,12 +181,12 @@ class _AgentRun:
     def _check_limits(self) -> None:
         limits, usage = self._limits, self.usage
         if (usage.model_calls or 0) >= limits.steps:
-            raise _LimitError(f"the limit of {limits.steps} steps was met")
+            raise _LimitError(f"the limit of {limits.steps} steps was reached")
         spent = (usage.tokens_in or 0) + (usage.tokens_out or 0)
         if limits.tokens is not None and spent >= limits.tokens:
-            raise _LimitError(f"the limit of {limits.tokens} tokens was met")
+            raise _LimitError(f"the limit of {limits.tokens} tokens was reached")
         if limits.seconds is not None and self._clock() - self._started >= limits.seconds:
-            raise _LimitError(f"the limit of {limits.seconds:g} seconds was met")
+            raise _LimitError(f"the limit of {limits.seconds:g} seconds was reached")
 
     def _call(self, call: ToolCall, function: str) -> str:
         """Make the call, or hold it once to show its card; give what the target reads."""

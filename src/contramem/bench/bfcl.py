@@ -140,7 +140,7 @@ def render_call(call: EnvironmentCall) -> str:
     strings are escaped, because BFCL rewrites any `name(` it finds, quoted or not.
     """
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", call.function) is None:
-        raise UsageError(f"{call.function!r} is no function name that could be given to the BFCL checker.")
+        raise UsageError(f"{call.function!r} is not a name that the BFCL checker can take for a function.")
     literal = repr(json.loads(json.dumps(dict(call.arguments), allow_nan=False))).replace("(", "\\x28")
     return f"{call.function}(**{literal})"
 

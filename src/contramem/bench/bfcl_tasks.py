@@ -69,7 +69,7 @@ def _user_text(turn: list[dict[str, str]]) -> str:
 def _parse_call(text: str, functions: dict[str, tuple[str, Any]]) -> EnvironmentCall:
     call = ast.parse(text, mode="eval").body
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise UsageError(f"BFCL's solution {text!r} is no call. Is this a version of bfcl-eval that contramem knows?")
+        raise UsageError(f"BFCL's solution {text!r} is not a call. Does contramem support this version of bfcl-eval?")
     names = [name for name in inspect.signature(functions[call.func.id][1]).parameters if name != "self"]
     positional = {name: ast.literal_eval(value) for name, value in zip(names, call.args, strict=False)}
     return EnvironmentCall(

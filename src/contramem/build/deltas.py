@@ -45,7 +45,7 @@ class DeltasFrom:
         """Complain unless the store has learned from some of these very runs."""
         if not any(packet.content_digest in self._deltas for packet in packets):
             raise UsageError(
-                f"--deltas-from {self._where}: holds no delta of any of these {len(packets)} tasks. Give the same runs "
+                f"--deltas-from {self._where}: has no delta for any of these {len(packets)} tasks. Give the same runs "
                 "that it was built from, with the same --sources, --rollouts and --ability."
             )
 

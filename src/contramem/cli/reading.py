@@ -206,4 +206,4 @@ def nothing_read_error(problems: list[Problem], ignored: int) -> UsageError:
             f"no traces among {plural(ignored, 'file')}. If they are of a known format, name it with --format "
             f"({', '.join(readers())}); docs/formats.md says how to read others."
         )
-    return UsageError("there are no files in it.")
+    return UsageError("the folder is empty.")

@@ -49,7 +49,7 @@ def _describe_change(part: Comparison) -> str:
 def _how_sure(part: Comparison, found: Finding) -> str:
     if found == "too little data":
         few = f"with fewer than {MIN_TASKS} tasks" if part.tasks < MIN_TASKS else "as every task changed the same way"
-        return f"{few} there is no interval, so take it as an anecdote"
+        return f"{few} there is no interval, so treat it as an anecdote"
     assert part.interval is not None, "finding() asks for one"
     where = f"95 % interval {in_points(part.interval)} points, exact p {p_value(part.mcnemar.exact_p)}"
     if found == "unclear":

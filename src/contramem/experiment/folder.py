@@ -116,7 +116,9 @@ def claim_folder(path: Path, name: str) -> ResultFolder:
     mark = folder.read_json(MARK) if path.is_dir() else None
     if mark is None:
         if path.is_dir() and any(path.iterdir()):
-            raise UsageError(f"{path}: is not empty, and holds no experiment. Choose another folder with --out.")
+            raise UsageError(
+                f"{path}: is not empty, and is not the folder of an experiment. Choose another folder with --out."
+            )
         folder.write_json(MARK, {"format": FORMAT, "name": name})
     else:
         _check_mark(path, mark, name)
@@ -128,7 +130,7 @@ def open_folder(path: Path) -> ResultFolder:
     folder = ResultFolder(path)
     mark = folder.read_json(MARK) if path.is_dir() else None
     if mark is None:
-        raise UsageError(f"{path}: holds no experiment. `contramem experiment run FILE.toml` makes one.")
+        raise UsageError(f"{path}: there is no experiment here. `contramem experiment run FILE.toml` creates one.")
     _check_mark(path, mark, None)
     return folder
 

@@ -63,7 +63,7 @@ def as_agents_md(cards: Sequence[Card], around: str = "") -> str:
     if begun:
         _, ended, after = rest.partition(END)
         if not ended:
-            raise BankFileError(f"the line {END!r} is missing after {BEGIN!r}: mend the file first.")
+            raise BankFileError(f"the line {END!r} is missing after {BEGIN!r}: put it back first.")
         return f"{before}{section}{after}"
     return f"{around.rstrip()}\n\n{section}\n" if around.strip() else f"{section}\n"
 

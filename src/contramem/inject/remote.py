@@ -30,7 +30,7 @@ class RemoteMemory:
         self._connections: list[http.client.HTTPConnection] = []
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise UsageError(f"{url!r} is no address of a server. Write http://127.0.0.1:8321.")
+            raise UsageError(f"{url!r} is not the address of a server. Write, for example, http://127.0.0.1:8321.")
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._netloc, self._timeout_s = parts.netloc, timeout_s
         self._base = f"{parts.path.rstrip('/')}/api/v1/{quote(project)}/"

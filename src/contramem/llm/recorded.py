@@ -43,7 +43,7 @@ class RecordedModel:
                 return self._replies[request.digest]
         if self._live is None:
             raise ModelError(
-                f"{self._path}: holds no reply to this request about {request.subject} ({request.stage}). "
+                f"{self._path}: has no reply to this request about {request.subject} ({request.stage}). "
                 "Prompts, runs or settings differ from those that were recorded."
             )
         reply = self._live.ask(request)

@@ -264,7 +264,7 @@ def parse_argument_condition(part: str, text: str) -> ArgumentCondition:
     match = _CONDITION.fullmatch(part)
     if match is None:
         raise GuardError(
-            f"{part!r} in {text!r} is no condition; write `arg = value`, `arg > 500`, `arg like 9-A9`, "
+            f"{part!r} in {text!r} is not a condition; write `arg = value`, `arg > 500`, `arg like 9-A9`, "
             '`arg contains "words"`, `arg from place`, `arg given` or `arg missing`; docs/guards.md lists them all'
         )
     argument, alone, test, value = match.groups()

@@ -108,6 +108,6 @@ def parse_choice(text: str) -> RecordChoice:
     if match := _HAVING.fullmatch(text):
         return RecordChoice("having", match[2], filters=parse_filters(match[1]))
     raise GuardError(
-        f"{text!r} is no choice; write `picks lowest due of App.list`, `picks lowest due of App.list where status = "
+        f"{text!r} is not a choice; write `picks lowest due of App.list`, `picks lowest due of App.list where status = "
         "open`, `picks first of App.list` or `picks status = open of App.list`"
     )

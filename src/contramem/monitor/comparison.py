@@ -136,7 +136,7 @@ def read_threshold(value: str, text: str) -> str:
     """A number, written the one way. Raises GuardError for anything else."""
     number = read_number(unquote(value, text))
     if number is None:
-        raise GuardError(f"{value!r} in {text!r} is no number")
+        raise GuardError(f"{value!r} in {text!r} is not a number")
     return write_number(number)
 
 
@@ -147,7 +147,7 @@ def unquote(value: str, text: str) -> str:
     try:
         return msgspec.json.decode(value, type=str)
     except msgspec.DecodeError:
-        raise GuardError(f"{value} in {text!r} is no quoted text") from None
+        raise GuardError(f"{value} in {text!r} is not a quoted text") from None
 
 
 def write_number(value: float) -> str:

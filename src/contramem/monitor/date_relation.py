@@ -92,7 +92,7 @@ def parse_date_relation(text: str) -> DateRelation:
         bound, amount, unit, side, place = match.groups()
         return DateRelation("", bound or "", int(amount or 0), unit or "", side, place)
     raise GuardError(
-        f"{text!r} is no relation between dates; write `falls on weekend`, `falls after App.function.field` or "
+        f"{text!r} is not a relation between dates; write `falls on weekend`, `falls after App.function.field` or "
         "`falls at most 7 days after App.function.field`"
     )
 

@@ -207,7 +207,7 @@ def parse_guard(text: str) -> Guard:
 
 def _read_count(text: str, part: str) -> int:
     if not part.isdecimal() or not int(part):
-        raise GuardError(f"{text!r}: {part!r} is no number of calls; write, for example, at_most(App.send, 3).")
+        raise GuardError(f"{text!r}: {part!r} is not a number of calls; write, for example, at_most(App.send, 3).")
     return int(part)
 
 
@@ -246,7 +246,7 @@ def _take_apart(text: str) -> tuple[str, str, str]:
     match = re.match(r"\s*(\w+)\s*\(", text)
     end = _closing(text, match.end()) if match else None
     if match is None or end is None:
-        raise GuardError(f"{text!r} is no guard. Write, for example, precedence(App.search, App.delete).")
+        raise GuardError(f"{text!r} is not a guard. Write, for example, precedence(App.search, App.delete).")
     return match[1], text[match.end() : end], text[end + 1 :].strip()
 
 

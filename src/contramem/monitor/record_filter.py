@@ -67,7 +67,9 @@ def parse_filters(text: str) -> Filters:
 def _parse_filter(text: str) -> RecordFilter:
     match = _FILTER.fullmatch(text)
     if match is None:
-        raise GuardError(f"{text!r} after `where` is no condition on a record; write `where status = open, total > 5`")
+        raise GuardError(
+            f"{text!r} after `where` is not a condition on a record; write `where status = open, total > 5`"
+        )
     operator, value = cast(Operator, match[2].strip()), match[3].strip()
     if is_place_behind(operator, value):
         return RecordFilter(match[1], operator, value, is_place=True)

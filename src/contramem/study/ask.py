@@ -120,7 +120,9 @@ def read_guard(text: str, run_set: RunSet) -> Guard:
 def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
     """Try a guard on the open half of the tasks, or on all, and on request hold it against the half kept back."""
     if request.confirm and request.on_all:
-        raise UsageError("what was tried on all tasks cannot be confirmed: no task is left for it. Choose one of them.")
+        raise UsageError(
+            "what was tried on all tasks cannot be confirmed, because no tasks are kept back. Try it on half of them."
+        )
     guard = read_guard(request.guard, run_set)
     tasks = set(run_set.kind(request.kind).tasks) if request.kind else None
     wanted = None if tasks is None else tasks.__contains__

@@ -56,7 +56,7 @@ def _in_json(before: str, arguments: Sequence[str], path: Path) -> str:
     try:
         settings: dict[str, Any] = json.loads(before or "{}")
     except json.JSONDecodeError as error:
-        raise UsageError(f"{path}: this is no JSON ({error}). Mend it, then install again.") from None
+        raise UsageError(f"{path}: not valid JSON ({error}). Fix it, then install again.") from None
     settings.setdefault("mcpServers", {})[SERVER_NAME] = {"command": sys.executable, "args": list(arguments)}
     return json.dumps(settings, indent=2) + "\n"
 

@@ -75,7 +75,7 @@ def read_proposals(path: Path) -> list[Proposal | UsageError]:
     listed = content.get("cards") if isinstance(content, dict) and "cards" in content else content
     listed = [listed] if isinstance(listed, dict) else listed
     if not isinstance(listed, list) or not listed:
-        raise UsageError(f"{path}: no cards in it. Write a list of cards with title, when, rule and guards.")
+        raise UsageError(f"{path}: there are no cards in it. Write a list of cards with title, when, rule and guards.")
     return [parse_proposal(card, f"{path}, card {number}") for number, card in enumerate(listed, 1)]
 
 
@@ -96,7 +96,7 @@ def _load(path: Path) -> Any:
         try:
             return msgspec.json.decode(text)
         except msgspec.DecodeError as error:
-            raise UsageError(f"{path}: this is no JSON ({error}).") from None
+            raise UsageError(f"{path}: not valid JSON ({error}).") from None
     try:
         import yaml
     except ImportError as error:
@@ -104,4 +104,4 @@ def _load(path: Path) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise UsageError(f"{path}: this is no YAML: {' '.join(str(error).split())}.") from None
+        raise UsageError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None

@@ -75,7 +75,9 @@ class TrialLog:
             try:
                 entry = msgspec.json.decode(line, type=TrialEntry)
             except msgspec.MsgspecError as error:
-                raise UsageError(f"{self._path}:{number}: this is no trial ({error}). Choose another file.") from None
+                raise UsageError(
+                    f"{self._path}:{number}: this line is not a trial ({error}). Choose another file."
+                ) from None
             if entry.runs == self._runs:
                 entries_read.append(entry)
         return entries_read

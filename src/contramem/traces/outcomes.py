@@ -91,6 +91,6 @@ def read_outcomes(path: Path) -> OutcomeRows:
         if passed and passed not in _TRUE | _FALSE:
             raise UsageError(f"{path}:{line}: passed is {passed!r}; write true or false, or leave it empty.")
         if row["run"] in rows:
-            raise UsageError(f"{path}:{line}: {row['run']!r} has a row already.")
+            raise UsageError(f"{path}:{line}: {row['run']!r} appears in an earlier row too. Keep one of them.")
         rows[row["run"]] = {column: value or "" for column, value in row.items() if column is not None}
     return OutcomeRows(rows, str(path))

@@ -37,9 +37,7 @@ def readers() -> dict[str, Reader]:
     for entry in entry_points(group="contramem.readers"):
         reader = entry.load()()
         if reader.name in by_name:
-            raise UsageError(
-                f"{entry.value} registers a reader {reader.name!r}, but there is one of that name already."
-            )
+            raise UsageError(f"{entry.value} registers a reader {reader.name!r}, but that name is taken.")
         by_name[reader.name] = reader
     return by_name
 
@@ -128,7 +126,9 @@ class TraceReading:
 
     def _in_archive(self, path: Path, name: str, depth: int) -> Iterator[Trajectory]:
         if depth > MAX_ARCHIVE_DEPTH:
-            raise TraceError(f"is an archive in {MAX_ARCHIVE_DEPTH} others", "Unpack it yourself and pass the folder.")
+            raise TraceError(
+                f"is nested in {MAX_ARCHIVE_DEPTH} other archives", "Unpack it yourself and pass the folder."
+            )
         with unpack(path) as (root, refused):
             for what in refused:
                 self._report(Problem(name, what))
@@ -208,7 +208,7 @@ def _describe_damage(file: TraceFile) -> TraceError | None:
         return None
     error = first[0]
     assert isinstance(error, TraceError)
-    return TraceError(f"holds no line that can be read; the first {error.what}", error.hint)
+    return TraceError(f"has no readable line; the first {error.what}", error.hint)
 
 
 def _unknown_format(file: TraceFile) -> TraceError:
@@ -219,7 +219,7 @@ def _unknown_format(file: TraceFile) -> TraceError:
     )
     if unknown.options:
         hint = f"Try {' '.join(unknown.options)}."
-    return TraceError(f"is of no format that contramem knows: it looks like {unknown.looks}", hint)
+    return TraceError(f"is not in a format that contramem reads: it looks like {unknown.looks}", hint)
 
 
 def _reader_named(name: str) -> Reader:

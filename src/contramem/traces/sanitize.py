@@ -79,7 +79,9 @@ def sanitize(run: Trajectory) -> Trajectory:
     try:
         return msgspec.convert(cleaned, Trajectory, strict=True)
     except msgspec.ValidationError as error:
-        raise TraceError(f"holds what no run has ({error})", "Is a number or a position out of range?") from error
+        raise TraceError(
+            f"contains a value that no run can have ({error})", "Is a number or a position out of range?"
+        ) from error
 
 
 def _if_text(clean: Callable[[str], str], value: Any) -> Any:

@@ -58,7 +58,7 @@ def _functions(case: Case, delta: SkillDelta) -> Iterator[str]:
         return
     for function in delta.functions_used:
         if function not in existing:
-            yield f"{function} is no function that was observed."
+            yield f"{function} was not called in any run."
 
 
 def _without_success(case: Case, delta: SkillDelta) -> Iterator[str]:

@@ -98,7 +98,9 @@ def test_the_three_jobs_make_a_bank_and_the_ledger_knows_what_each_decision_cost
         pytest.param({"deltas": [{**DELTA, "colour": "red"}]}, "Extra inputs are not permitted", id="unknown-field"),
         pytest.param({"deltas": [DELTA] * 4}, "at most 3 items", id="too-many"),
         pytest.param({"deltas": [{**DELTA, "cites": ["A#99"]}]}, "cites event 99 of run A", id="no-such-event"),
-        pytest.param({"deltas": [{**DELTA, "cites": ["A#2#1"]}]}, "'A#2#1' is no event; write each as", id="no-event"),
+        pytest.param(
+            {"deltas": [{**DELTA, "cites": ["A#2#1"]}]}, "'A#2#1' is not an event; write each as", id="no-event"
+        ),
         pytest.param({"deltas": [{**DELTA, "applies_when": "See A#2."}]}, "names A#2, an event of a run", id="event"),
         pytest.param({"deltas": [{**DELTA, "functions_used": ["Mail.burn"]}]}, "Mail.burn", id="no-such-function"),
         pytest.param({"deltas": [{**DELTA, "solves": "Mail ada@example.org."}]}, "an e-mail address", id="personal"),

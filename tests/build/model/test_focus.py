@@ -28,7 +28,7 @@ def test_the_focus_follows_the_ability_of_app_tools_and_the_signature_of_code(ru
     ("text", "complaint"),
     [
         ("[app_tool.a]\nobligation = 'x'", "needs `obligation` and `contrasts`"),
-        ("[tools.a]\nobligation = 'x'\ncontrasts = 'y'", r"\[tools\] is no suite"),
+        ("[tools.a]\nobligation = 'x'\ncontrasts = 'y'", r"\[tools\] is not a suite"),
         ("[app_tool.a]\nobligation = ''\ncontrasts = 'y'", "has an empty"),
         ("not toml", "is not TOML"),
     ],

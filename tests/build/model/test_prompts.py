@@ -111,5 +111,5 @@ def test_a_template_that_asks_for_what_is_not_there_says_so(tmp_path: Path, runs
     with pytest.raises(UsageError, match="'nonsense' is undefined"):
         author(runs, overrides=tmp_path).reflector_request(runs.packets[0], Bank())
     (tmp_path / "judge.jinja").write_text("")
-    with pytest.raises(UsageError, match=r"judge\.jinja is no template"):
+    with pytest.raises(UsageError, match=r"judge\.jinja is not a template"):
         Prompts(overrides=tmp_path)

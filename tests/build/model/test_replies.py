@@ -49,7 +49,7 @@ def test_events_that_are_named_together_are_told_apart(cites: list[str]) -> None
     [
         ("", "The answer: Invalid JSON"),
         ('{"deltas": [{"title": "x"}]}', "deltas.0.title: String should have at least 3 characters."),
-        (json.dumps({"deltas": [{**DELTA, "cites": ["event 4"]}]}), "is no event; write each as RUN#EVENT"),
+        (json.dumps({"deltas": [{**DELTA, "cites": ["event 4"]}]}), "is not an event; write each as RUN#EVENT"),
         (json.dumps({"deltas": [{**DELTA, "mood": "good"}]}), "deltas.0.mood: Extra inputs are not permitted."),
     ],
 )

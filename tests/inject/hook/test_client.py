@@ -59,7 +59,7 @@ def test_what_the_resident_process_refuses_is_told_to_the_user_and_the_agent_goe
     serve()
     done = run_client(options, ["no event"])
     assert (done.returncode, done.stdout) == (0, "")
-    assert "contramem hook: what came on standard input is no hook event" in done.stderr
+    assert "contramem hook: standard input is not a hook event" in done.stderr
 
 
 @pytest.mark.slow

@@ -141,7 +141,7 @@ def test_a_mapped_field_that_some_records_lack_is_no_problem() -> None:
 
 
 def test_a_field_that_does_not_exist_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match=r"no field outcom.*task_id, source"):
+    with pytest.raises(UsageError, match=r"unknown field outcom.*task_id, source"):
         read(RECORD, outcom="score")
 
 

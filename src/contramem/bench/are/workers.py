@@ -81,7 +81,7 @@ class Workers:
             if self._process.poll() is not None:
                 break
             time.sleep(0.05)
-        raise UsageError(f"ARE does not start: {self._last_words()}")
+        raise UsageError(f"ARE did not start: {self._last_words()}")
 
     def _last_words(self) -> str:
         text = (self._folder / "log").read_text(encoding="utf-8", errors="replace").strip()

@@ -74,7 +74,7 @@ def _parse(text: str, where: str) -> FocusBlocks:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{where}: is not TOML ({error}).") from error
     if unknown := sorted(tables.keys() - set(SUITES)):
-        raise UsageError(f"{where}: [{unknown[0]}] is no suite. Write [app_tool.NAME] or [code_agent.NAME].")
+        raise UsageError(f"{where}: [{unknown[0]}] is not a suite. Write [app_tool.NAME] or [code_agent.NAME].")
     return FocusBlocks({suite: _blocks(suite, tables.get(suite, {}), where) for suite in SUITES})
 
 

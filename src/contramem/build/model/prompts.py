@@ -73,12 +73,14 @@ def in_messages(prompt: Prompt) -> tuple[PromptMessage, ...]:
 
 def _read_overrides(folder: Path) -> dict[str, tuple[Path, str]]:
     if not folder.is_dir():
-        raise UsageError(f"--prompts {folder}: is no folder.")
+        raise UsageError(f"--prompts {folder}: is not a folder.")
     paths = {path.stem: path for path in sorted(folder.glob("*.jinja"))}
     if unknown := sorted(paths.keys() - set(TEMPLATES)):
-        raise UsageError(f"--prompts {folder}: {unknown[0]}.jinja is no template ({', '.join(TEMPLATES)}).")
+        raise UsageError(
+            f"--prompts {folder}: {unknown[0]}.jinja is not a template (templates: {', '.join(TEMPLATES)})."
+        )
     if not paths:
-        raise UsageError(f"--prompts {folder}: holds no template. Name them {_join_names(TEMPLATES)}.")
+        raise UsageError(f"--prompts {folder}: has no template in it. Name them {_join_names(TEMPLATES)}.")
     return {name: (path, path.read_text(encoding="utf-8")) for name, path in paths.items()}
 
 

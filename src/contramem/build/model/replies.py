@@ -44,7 +44,7 @@ def _one_by_one(cites: Any) -> Any:
         return cites
     apart = [part for cite in cites for part in re.split(r"[\s,;]+", cite) if part]
     if strange := [part for part in apart if not re.match(CITE, part)]:
-        raise ValueError(f"{strange[0]!r} is no event; write each as RUN#EVENT, such as A#4")
+        raise ValueError(f"{strange[0]!r} is not an event; write each as RUN#EVENT, such as A#4")
     return apart
 
 

@@ -164,7 +164,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read as JSON ({error}). Nothing was changed.") from error
     if not isinstance(settings, dict):
-        raise UsageError(f"{path}: is no settings file. Nothing was changed.")
+        raise UsageError(f"{path}: is not a settings file. Nothing was changed.")
     return settings
 
 

@@ -55,7 +55,9 @@ def answer_alone(options: HookOptions, place: HookPlace, event: bytes) -> bytes 
 def parse_event(text: bytes) -> dict[str, Any]:
     event = json.loads(text.decode("utf-8", "surrogatepass"))
     if not isinstance(event, dict):
-        raise UsageError("what came on standard input is no hook event.")
+        raise UsageError(
+            "standard input is not a hook event. Claude Code and Codex call this command; see `contramem hook install`."
+        )
     return event
 
 

@@ -50,7 +50,7 @@ def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
             task = task or text
             recorder.message("user", text)
         elif role != "system":
-            raise TraceError(f"has a message of unknown role {role!r}", "Is this an AgentDojo run?")
+            raise TraceError(f"has a message with the unknown role {role!r}", "Is this an AgentDojo run?")
     passed = run["utility"]
     injection = run.get("injection_task_id")
     return Trajectory(

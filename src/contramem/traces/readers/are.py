@@ -129,7 +129,7 @@ def _check_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The events with a time that can be compared; ARE gives every completed event one."""
     for event in events:
         if (time := number(event["event_time"])) is None:
-            raise TraceError(f"has an event at {event['event_time']!r}, which is no time", "Is the trace complete?")
+            raise TraceError(f"has an event at {event['event_time']!r}, which is not a time", "Is the trace complete?")
         event["event_time"] = time
     return events
 

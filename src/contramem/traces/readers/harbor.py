@@ -151,7 +151,7 @@ def _record(recorder: Recorder, step: dict[str, Any]) -> None:
         recorder.message("agent", step.get("reasoning_content") or "", time)
         recorder.message("agent", text, time)
     elif source != "system":
-        raise TraceError(f"has a step of unknown source {source!r}", "Is this an ATIF trajectory?")
+        raise TraceError(f"has a step with the unknown source {source!r}", "Is this an ATIF trajectory?")
     calls = step.get("tool_calls") or []
     for call in calls:
         recorder.call(call["function_name"], call.get("arguments"), call["tool_call_id"], time=time)

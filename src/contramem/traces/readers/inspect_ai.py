@@ -55,7 +55,7 @@ def _log_module() -> Any:
     except ImportError as error:
         if "inspect_ai" in str(error.name):
             raise TraceError("is an Inspect log", "To read those, install contramem[inspect].") from None
-        raise TraceError(f"cannot be read: inspect-ai does not import ({error})", "Install it anew.") from None
+        raise TraceError(f"cannot be read because inspect-ai does not import ({error})", "Reinstall it.") from None
 
 
 class LogHeader:

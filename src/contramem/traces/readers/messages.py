@@ -32,7 +32,9 @@ def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
     elif role == "user":
         return record_content(recorder, "user", message.get("content"))
     elif role not in ROLES:
-        raise TraceError(f"has a message of unknown role {str(role)[:40]!r}", f"Known are: {', '.join(sorted(ROLES))}.")
+        raise TraceError(
+            f"has a message with the unknown role {str(role)[:40]!r}", f"The roles are {', '.join(sorted(ROLES))}."
+        )
     return ""
 
 

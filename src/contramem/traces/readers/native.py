@@ -50,7 +50,7 @@ def _check_header(line: bytes) -> None:
         )
     version = header.get("version")
     if type(version) is not int or version < 1:
-        raise TraceError(f"has a header whose version is {version!r}", f"Write 1 to {VERSION}.")
+        raise TraceError(f"has a header whose version is {version!r}", f"The version is a number from 1 to {VERSION}.")
     if version > VERSION:
         raise TraceError(
             f"was written by a newer contramem (trace format {version}); this one reads up to {VERSION}",
@@ -62,7 +62,7 @@ def _trajectory(line: bytes, rename: Callable[[Event], Event] | None) -> Traject
     try:
         trajectory = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TraceError(f"is no trajectory ({error})", "docs/formats.md describes the fields.") from None
+        raise TraceError(f"is not a trajectory ({error})", "docs/formats.md describes the fields.") from None
     bare = False
     for index, event in enumerate(trajectory.events):
         if event.position != index:

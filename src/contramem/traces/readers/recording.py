@@ -30,7 +30,7 @@ class RecordingReader:
             if isinstance(line, dict) and isinstance(line.get("run"), str):
                 runs.setdefault(line["run"], []).append(line)
             else:
-                error = line if isinstance(line, TraceError) else TraceError("is no line of a recording")
+                error = line if isinstance(line, TraceError) else TraceError("is not a line of a recording")
                 yield Problem(f"{file.origin}:{position}", error.what, error.hint)
 
         def build(lines: list[Line], run_id: str) -> Trajectory | SkippedRun:

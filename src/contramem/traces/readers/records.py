@@ -77,7 +77,7 @@ class FieldMap:
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         if unknown := sorted(set(paths) - set(FIELDS)):
-            raise UsageError(f"--map knows no field {', '.join(unknown)}. It takes: {', '.join(FIELDS)}.")
+            raise UsageError(f"--map: unknown field {', '.join(unknown)}. The fields are {', '.join(FIELDS)}.")
         self.paths = paths
         self._unseen = set(paths)
         self._keys: dict[str, None] = {}

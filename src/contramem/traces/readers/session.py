@@ -18,16 +18,18 @@ Build = Callable[[list[Entry], TraceFile, ReadOptions], Trajectory | SkippedRun]
 
 
 def read_session(file: TraceFile, options: ReadOptions, build: Build) -> Iterator[Trajectory | Problem | SkippedRun]:
-    """The run of the whole file. A line that is no JSON object is a Problem, and the others still make the run."""
+    """The run of the whole file. A line that is not a JSON object is a Problem, and the others still make the run."""
     entries: list[Entry] = []
     for number, entry in file.lines():
         if isinstance(entry, dict):
             entries.append(entry)
         else:
-            error = entry if isinstance(entry, TraceError) else TraceError("is no JSON object", "Is the line complete?")
+            error = (
+                entry if isinstance(entry, TraceError) else TraceError("is not a JSON object", "Is the line complete?")
+            )
             yield Problem(f"{file.origin}:{number}", error.what, error.hint)
     if not entries:
-        raise TraceError("has no line that can be read", "Is this a session log?")
+        raise TraceError("has no readable line", "Is this a session log?")
     yield from each_run(file, [("", entries)], lambda entries, position: build(entries, file, options))
 
 

@@ -69,7 +69,7 @@ def table_records(file: TraceFile) -> Iterator[tuple[int, dict[str, Any]]]:
         for row in rows:
             yield rows.line_num, {name: _cell(value) for name, value in row.items() if isinstance(name, str)}
     except csv.Error as error:
-        raise TraceError(f"is no CSV table ({error})", "Is the file complete?") from None
+        raise TraceError(f"is not a CSV table ({error})", "Is the file complete?") from None
 
 
 def _cell(value: object) -> object:

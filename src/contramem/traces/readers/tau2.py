@@ -69,7 +69,7 @@ def _is_simulation(document: object) -> bool:
 def _list_under(results: Mapping[str, Any], key: str) -> list[Any]:
     value = results.get(key) or []
     if not isinstance(value, list):
-        raise TraceError(f"has {key} that are no list", "Is this tau2's results.json?")
+        raise TraceError(f"has {key} that are not a list", "Is this tau2's results.json?")
     return value
 
 
@@ -177,7 +177,7 @@ def _tell(recorder: Recorder, run: Mapping[str, Any], solo: bool) -> RunUsage:
             for result in message.get("tool_messages") or (message,):
                 recorder.result(text_of(result.get("content")), result.get("id"), error=bool(result.get("error")))
         elif role != "system":
-            raise TraceError(f"has a message of unknown role {str(role)[:40]!r}", "Is this a tau2 simulation?")
+            raise TraceError(f"has a message with the unknown role {str(role)[:40]!r}", "Is this a tau2 simulation?")
     if meter.cost_usd is None:
         meter.spend(run.get("agent_cost"))
     return meter.usage()

@@ -36,7 +36,7 @@ class TauBenchReader:
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         if not isinstance(file.document, list):
-            raise TraceError("is no list of rows", "Is this a tau-bench result? Choose a reader with --format.")
+            raise TraceError("is not a list of rows", "Is this a tau-bench result? Choose a reader with --format.")
         domain = domain_of(file)
         source = source_of(file.name)
 
@@ -101,7 +101,7 @@ def _tell(recorder: Recorder, messages: Sequence[Mapping[str, Any]]) -> str:
             first = first or text
             recorder.message("user", text)
         elif role != "system":
-            raise TraceError(f"has a message of unknown role {str(role)[:40]!r}", "Is this a tau-bench result?")
+            raise TraceError(f"has a message with the unknown role {str(role)[:40]!r}", "Is this a tau-bench result?")
     return first
 
 
