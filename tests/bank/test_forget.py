@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.made_runs import call, run
 
 from contramem.bank.acts import person
@@ -13,6 +14,7 @@ from contramem.bank.calls import StoredExchange
 from contramem.bank.check import check_store
 from contramem.bank.forget import ForgetSelection, RebuiltBank, forget_calls, forget_runs, search_files
 from contramem.bank.store import Store, open_store
+from contramem.cli import cli
 from contramem.errors import UsageError
 from contramem.pipeline import learn
 
@@ -78,6 +80,15 @@ def test_files_are_searched_for_a_name_however_json_spells_it(tmp_path: Path) ->
     assert search_files([tmp_path], ['Jürgen "J" K', "nobody"])[1] == (
         f"""{tmp_path / "log" / "a.jsonl"} holds 'Jürgen "J" K'""",
     )
+
+
+def test_the_question_says_how_many_cards_go(store: Store) -> None:
+    cards = len(store.bank().entries)
+    words = ["bank", "forget", store.where, "--source", "agent-one"]
+    asked = CliRunner().invoke(cli, words, input="n\n")
+    assert asked.exit_code == 1 and "none is built again without --runs" in asked.output
+    assert f" of {cards} cards in " in asked.output and "0 of" not in asked.output
+    assert len(store.bank().entries) == cards
 
 
 def test_forgetting_what_was_never_there_is_an_error(store: Store) -> None:

@@ -127,6 +127,12 @@ def forget_runs(
     return Erasure(len(runs), tuple(sorted(cards)), len(decisions), calls, size, needles, left, rebuilt)
 
 
+def count_taught_cards(store: Store, selection: ForgetSelection) -> tuple[int, int]:
+    """How many cards rest on the selected runs, and how many there are."""
+    bank = store.bank()
+    return len(_taught_cards(bank, store.ledger(), selection)), len(bank.entries)
+
+
 def forget_calls(store: Store) -> int:
     """Erase all kept prompts and replies of models, leaving what they cost. How many calls those were."""
     return store.erase(lambda connection: int(connection.exec_driver_sql(_DROP_TEXTS).rowcount))

@@ -12,7 +12,15 @@ import click
 
 from contramem.bank import acts
 from contramem.bank.check import StoreCheck, check_store, repair_store
-from contramem.bank.forget import Erasure, ForgetSelection, RebuiltBank, forget_calls, forget_runs, search_files
+from contramem.bank.forget import (
+    Erasure,
+    ForgetSelection,
+    RebuiltBank,
+    count_taught_cards,
+    forget_calls,
+    forget_runs,
+    search_files,
+)
 from contramem.bank.locate import is_url, store_only, without_password
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
@@ -142,7 +150,7 @@ def forget(
         return
     selection = ForgetSelection(source, task, run)
     if not yes:
-        click.confirm(f"Erase what these runs taught from {where}? This cannot be undone.", abort=True, err=True)
+        _confirm_forgetting(where, selection, bool(paths))
     rebuild = (lambda: _rebuild(selection, paths, options)) if paths else None
     with open_store(store_only(where)) as store, store.writing("bank forget"):
         erased = forget_runs(store, selection, acts.person(name), rebuild)
@@ -150,6 +158,16 @@ def forget(
     print_json(_erasure_json(erased)) if as_json else click.echo(_describe_erasure(erased, bool(paths)))
     if erased.left:
         raise SystemExit(1)
+
+
+def _confirm_forgetting(where: str, selection: ForgetSelection, will_rebuild: bool) -> None:
+    from contramem.bank.store import open_store
+
+    with open_store(store_only(where)) as store:
+        taught, cards = count_taught_cards(store, selection)
+    rest = "those that other runs teach are built again" if will_rebuild else "none is built again without --runs"
+    question = f"{taught} of {cards} cards in {where} rest on these runs; {rest}. Erase them? This cannot be undone."
+    click.confirm(question, abort=True, err=True)
 
 
 def _forget_calls(where: str, yes: bool) -> None:
