@@ -3,8 +3,8 @@
     trajectory.py   Trajectory and Event: one attempt at one task; everything else is made from these
     reader.py       what a reader of one format is; readers/ has the formats
     read.py         finds files, knows their format, reads each, and loses nothing silently
-    files.py        what readers are given: decompressed, decoded once, with what lies beside it; remote.py brings what
-                    lies in object storage
+    files.py        what readers are given: decompressed, decoded once (encodings.py helps), with what lies beside it;
+                    remote.py brings what lies in object storage
     sanitize.py     the one door: no hidden characters, no label that is a sentence; characters.py helps it
     shorten.py      of a run with thousands of events, its beginning and its end
     secrets.py      values that their field calls a password, token or key are masked when runs leave the pool
