@@ -99,6 +99,16 @@ def test_what_json_cannot_say_is_written_as_null_or_as_the_replacement_character
     assert back.events[1].time is None
 
 
+def test_files_put_together_with_cat_are_read_without_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "all.jsonl"
+    write_traces([RUN], path)
+    part = path.read_bytes()
+    path.write_bytes(part + part.replace(b"model-a", b"model-b"))
+    read = list(NativeReader().read(TraceFile(path), ReadOptions()))
+    assert [run.source for run in read if isinstance(run, Trajectory)] == ["model-a", "model-b"]
+    assert not any(isinstance(run, Problem) for run in read)
+
+
 def test_unknown_fields_are_ignored() -> None:
     line = b'{"environment":"e","task_id":"t","source":"s","origin":{"file":"f"},"events":[],"colour":"red"}\n'
     assert read(HEADER + line) == [Trajectory("e", "t", "s", Origin("f"), ())]

@@ -7,6 +7,7 @@ ignored, a missing or wrong one is reported with its path.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -18,6 +19,8 @@ from contramem.traces.trajectory import Event, Trajectory
 from contramem.traces.write import FORMAT, VERSION
 
 _decode = msgspec.json.Decoder(Trajectory).decode
+_LONGEST_HEADER = 200
+"""In bytes: no line of a run is as short, so runs are not decoded twice."""
 
 
 class NativeReader:
@@ -36,15 +39,25 @@ class NativeReader:
         def build(line: bytes, position: str) -> Trajectory:
             return _trajectory(line, rename)
 
-        yield from each_run(file, lines, build)
+        yield from each_run(file, (line for line in lines if not _is_header(line[1])), build)
 
 
-def _check_header(line: bytes) -> None:
+def _is_header(line: object) -> bool:
+    """Files put together with `cat` have a header before each part."""
+    return isinstance(line, bytes) and len(line) < _LONGEST_HEADER and _decode_header(line).get("format") == FORMAT
+
+
+def _decode_header(line: bytes) -> dict[str, Any]:
     try:
         header = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        header = None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        return {}
+    return header if isinstance(header, dict) else {}
+
+
+def _check_header(line: bytes) -> None:
+    header = _decode_header(line)
+    if header.get("format") != FORMAT:
         raise TraceError(
             "has no header line", f'The first line must be {{"format": "{FORMAT}", "version": {VERSION}}}.'
         )
