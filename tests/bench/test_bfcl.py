@@ -145,7 +145,7 @@ def test_calls_are_rendered_as_literals_only():
 
 @pytest.mark.parametrize("name", ["", "a.b", "f(); g", "__import__", "f "])
 def test_what_is_no_function_name_is_never_rendered(name):
-    with pytest.raises(UsageError, match="no function name"):
+    with pytest.raises(UsageError, match="not a name that the BFCL checker can take"):
         render_call(EnvironmentCall(name, {}))
 
 

@@ -26,7 +26,7 @@ from contramem.traces.reader import ReadOptions
 
 
 def _hinted(request: Request) -> list[str]:
-    return re.findall(r"^  guard: (.+?) \(passing runs", fenced(request, "hints") or "", re.MULTILINE)
+    return re.findall(r"^  guard: (.+?) \(kept by passing", fenced(request, "hints") or "", re.MULTILINE)
 
 
 def _as_written(text: str, of: Packet) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def test_the_terminal_names_gains_and_losses_and_ends_with_a_verdict(command, fo
     assert code == 0
     assert "+ user_task_1" in out
     assert "− user_task_2" in out
-    assert "take it as an anecdote" in " ".join(out.split())
+    assert "treat it as an anecdote" in " ".join(out.split())
     assert "banking  " not in out
 
 

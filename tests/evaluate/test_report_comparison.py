@@ -146,7 +146,7 @@ def test_cards_stand_in_a_section_of_their_own_with_their_titles():
 
 def test_one_task_is_a_page():
     html = as_html(page_of(runs("base", {"t": "pass"}), runs("memory", {"t": "fail"})))
-    assert "take it as an anecdote" in html
+    assert "treat it as an anecdote" in html
 
 
 def thousand():

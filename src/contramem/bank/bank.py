@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from operator import attrgetter, itemgetter
-from typing import Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from contramem.bank.card import AnyCard, Card, FunctionCard, SkillCard, SkillDelta, Strict, same_text, skill_id
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.stored_rule import StoredRule
-from contramem.bank.support import GRADES, CardSupport, Grade
+from contramem.bank.support import GRADES, CardSupport, Grade, rename_key
 from contramem.errors import PatchError, UsageError
 
 Status: TypeAlias = Literal["active", "muted", "pinned", "retired"]
@@ -25,16 +25,20 @@ go on learning without being served. Retired cards stay for the record, and so t
 class BankEntry(Strict):
     """A card as the bank holds it."""
 
-    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     card: AnyCard
     status: Status = "active"
-    support: CardSupport = Field(default=CardSupport(), validation_alias="footing", serialization_alias="footing")
+    support: CardSupport = Field(default=CardSupport(), validation_alias="footing")
     """Stored as `footing`."""
     reviewed: bool = False
     """A person has seen this text and let it stand."""
     rule: StoredRule | None = None
     """What the words of the card were made from. None: an author wrote them, or a person."""
+
+    @model_serializer(mode="wrap")
+    def _store(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return rename_key(write(self), "support", "footing")
 
     @property
     def served(self) -> bool:

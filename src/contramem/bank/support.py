@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from contramem.bank.card import Strict
 
@@ -33,6 +33,12 @@ CallLists = Annotated[tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...
 """Functions in the order in which a passing run called them, up to its last write: one list for each such write."""
 
 
+def rename_key(fields: dict[str, Any], name: str, stored: str) -> dict[str, Any]:
+    """The fields in their order, with one under the name that stores have for it. A setting of pydantic would do it,
+    but only from 2.11 on, and the runtime is installed beside agents that pin 2.10."""
+    return {stored if field == name else field: value for field, value in fields.items()}
+
+
 class GuardSupport(Strict):
     """How a guard fared when it was replayed on the runs behind its card."""
 
@@ -57,7 +63,7 @@ GuardCountsByText = Annotated[dict[str, GuardSupport], AfterValidator(lambda cou
 class CardSupport(Strict):
     """The evidence of one card. Sets rather than counts, so that the same task seen twice counts once."""
 
-    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     tasks: Names = ()
     """Tasks whose runs showed the rule: keys, or digests of them."""
@@ -74,10 +80,12 @@ class CardSupport(Strict):
     scope: Scope | None = None
     grade: Grade | None = None
     """None: nobody has asked, or the card says nothing that runs could show."""
-    guard_counts: GuardCountsByText = Field(
-        default_factory=dict, validation_alias="support", serialization_alias="support"
-    )
+    guard_counts: GuardCountsByText = Field(default_factory=dict, validation_alias="support")
     """By guard, as the card writes it. Stored as `support`."""
+
+    @model_serializer(mode="wrap")
+    def _store(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return rename_key(write(self), "guard_counts", "support")
 
     def __add__(self, more: CardSupport) -> CardSupport:
         """Both together. The newer scope wins, if it says one; guard counts add up."""

@@ -68,7 +68,7 @@ def test_a_broken_bank_is_told_to_the_user_once_a_session_and_costs_nothing_afte
         pytest.param((), json.dumps(call()), "--bank", id="no-option"),
         pytest.param(("--bnak", "x"), json.dumps(call()), "option", id="wrong-option"),
         pytest.param(("--bank", "BANK"), "no json", "Expecting value", id="no-json"),
-        pytest.param(("--bank", "BANK"), "[]", "no hook event", id="no-event"),
+        pytest.param(("--bank", "BANK"), "[]", "not a hook event", id="no-event"),
         pytest.param(("--bank", "BANK", "--state", "FILE"), json.dumps(call()), "FILE", id="no-state"),
     ],
 )
