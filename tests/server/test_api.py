@@ -50,6 +50,13 @@ def test_a_run_goes_on_after_a_restart_where_it_was(server: Server, tmp_path: Pa
     other.close()
 
 
+def test_a_run_id_that_another_task_has_is_refused(client: TestClient) -> None:
+    first = client.post(f"{BASE}/runs", json={"task": TASK, "run_id": "r"}).json()
+    assert client.post(f"{BASE}/runs", json={"task": TASK, "run_id": "r"}).json() == first
+    refused = client.post(f"{BASE}/runs", json={"task": "Book a flight.", "run_id": "r"})
+    assert refused.status_code == 409 and "is at another task" in refused.json()["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from contramem.errors import UsageError
+from contramem.errors import StoreError, UsageError
 from contramem.inject.run import Memory, Run
 from contramem.traces.trajectory import Event
 from contramem.whole_file import make_private
@@ -42,9 +42,9 @@ class LiveRuns:
         self._journal.executescript(_SCHEMA)
 
     def start(self, memory: Memory, decision: int, run_id: str | None, request: dict[str, Any]) -> Run:
-        """Begin a run, or return the run of this id that is under way: asking twice starts one run."""
+        """Begin a run, or return the run of this id: asking twice starts one run. Another task needs another id."""
         if run_id is not None and (known := self._find(run_id)) is not None:
-            return known
+            return _same_task(known, request["task"])
         run = memory.start(**request, run_id=run_id)
         with self._lock:
             self._journal.execute(
@@ -93,6 +93,13 @@ class LiveRuns:
         self._runs[run.run_id] = run
         if len(self._runs) > MAX_IN_MEMORY:
             self._runs.popitem(last=False)
+
+
+def _same_task(run: Run, task: str) -> Run:
+    """Whoever asks with an id that is taken must not get the guidance and the state of another task."""
+    if run.task != task:
+        raise StoreError(f"run {run.run_id!r} is at another task. Choose another run_id, or leave it out.")
+    return run
 
 
 def _restore(memory: Memory, run_id: str, request: dict[str, Any], steps: list[tuple[str, str]]) -> Run:

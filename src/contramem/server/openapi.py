@@ -19,7 +19,7 @@ _ERRORS = {
     "401": "No token, or one that is not known",
     "403": "The token lacks the scope",
     "404": "No such project, run or card",
-    "409": "Another process is writing to the bank",
+    "409": "Another process is writing to the bank, or a run at another task has this id",
     "413": "The body is too large",
     "415": "The body isn't JSON",
     "422": "The body or a parameter is not valid",
