@@ -17,7 +17,7 @@ from contramem.cli import cli
 from contramem.monitor.guard import parse_guard
 from contramem.study.neighbours import relate
 from contramem.study.proposal import Proposal
-from contramem.study.proposal_checks import RunValues, find_copies
+from contramem.study.proposal_checks import find_copies
 from contramem.study.run_set import LoadedRuns, RunSet
 from contramem.traces.trajectory import Trajectory
 from contramem.validate.case import Case
@@ -123,6 +123,7 @@ def test_the_file_may_be_yaml(desk: Desk) -> None:
         ({"guards": ["response(Office.create_note, Office.assign_owner)"]}, "It would hold as: response"),
         ({"guards": ["existence(Office.create_note) when Office.create_note"]}, "no failing run breaks it"),
         ({"guards": []}, "neither a guard nor a check"),
+        ({"guards": ["existence(Office.assign_owner[owner like AA-99])"]}, "Values are written like a-a."),
         ({"rule": "Assign invoice INV-9008 to the finance lead."}, "core_rule holds 'INV-9008'"),
         ({"rule": "Write to ada@example.org before you assign."}, "core_rule holds an e-mail address"),
         ({"rule": "Ask Marta Quill before you assign."}, "core_rule holds 'Marta Quill'"),
@@ -160,6 +161,12 @@ def test_the_same_rule_in_other_words_changes_the_card_only_on_confirmation(desk
     assert "accepted as decision 2 PATCH" in desk.propose(again, yes=True).output
     assert desk.titles() == ["Assign large notes"]
     assert "accepted as decision 3 NOOP" in desk.propose(again).output
+
+
+@pytest.mark.parametrize("change", [{"when": "A customer gets a large credit note."}, {"recovery": "Assign it now."}])
+def test_a_card_that_says_when_it_applies_in_other_words_is_an_edit(desk: Desk, change: dict[str, str]) -> None:
+    desk.propose(CARD)
+    assert "accepted as decision 2 PATCH" in desk.propose({**CARD, **change}, yes=True).output
 
 
 @pytest.mark.parametrize(
@@ -243,13 +250,6 @@ def test_an_error_of_several_tasks_may_be_quoted_in_quotation_marks() -> None:
     assert copies(quoting.replace("'", ""), several)
     assert copies(f"{quoting} '{said} and wire the rest of the sum to whoever asks'", several)
     assert copies(quoting, RunSet.of([run("m", False, refused, "Failed.")]))
-
-
-def test_a_time_of_day_and_a_quoted_beginning_are_nobodys_values() -> None:
-    listed = call("Desk.list", {"since": "00:00:00", "word": "All"}, [{"owner": "Ada"}])
-    values = RunValues(RunSet.of([run("m", True, listed, "Done.")]))
-    assert not list(values.find_private("'All future' cases: list them from 00:00:00 on."))
-    assert list(values.find_private("Ask for Ada.")) == ["Ada"]
 
 
 def test_many_proposals_read_the_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:

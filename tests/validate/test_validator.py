@@ -234,6 +234,7 @@ def test_what_belongs_to_somebody_is_told_by_its_form(text: str, what: str) -> N
         "The token: an identifier from `login`. The password: text.",
         "HTTP 404 in 12 of 130 calls; wait 5 minutes, then retry 3 times.",
         "Read/write access, base64 or utf-8, and/or SHA256.",
+        "Amounts are in cents: 123.45 (12345), 1234.56 12345.",
         "Keep 1 free lane open, leave 2 items in place, and move 40 units each way; the free lane 3 is for returns.",
     ],
 )

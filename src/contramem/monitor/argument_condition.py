@@ -94,6 +94,22 @@ class ArgumentCondition(NamedTuple):
             return (function,) if function else ()
         return ()
 
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """The fields of earlier results that it names, each with the function that returned it."""
+        if self.test == "picks":
+            choice = parse_choice(self.value)
+            ranked = ((choice.function, choice.field),) if choice.field else ()
+            return (*ranked, *((choice.function, each.field) for each in choice.filters))
+        if self.test in ("sums", "counts"):
+            total = _parse_total(self.value)
+            function, field = function_of_place(total.place), field_of_place(total.place)
+            return (*(((function, field),) if field else ()), *((function, each.field) for each in total.filters))
+        if not self.functions:
+            return ()
+        place = parse_date_relation(self.value).place if self.test == "falls" else self.value.rpartition(" ")[2]
+        return ((function_of_place(place), field_of_place(place)),) if field_of_place(place) else ()
+
     def holds(self, action: Action) -> bool:
         value = action.arguments.get(self.argument)
         if self.test in ("given", "missing"):

@@ -2,7 +2,8 @@
 
 = !=          the same word or number (upper and lower case are alike)
 < <= > >=     numbers; `1,200.50` and `$500` are numbers too
-like          the same written form: 9 stands for digits, A for capitals, a for small letters (`2026-W05` is 9-A9)
+like          the same written form: 9 stands for digits, A for capitals, a for small letters (`2026-W05` is 9-A9);
+              doubled they are counted (9999-A99), and any other character stands for itself (9999-W99)
 contains lacks   a piece of text; `starts with` and `ends with` say where it stands
 one of, none of  one of several: `one of open | held`
 """
@@ -40,7 +41,7 @@ def satisfies(actual: Any, operator: Operator, expected: str) -> bool:
     if operator == "=":
         return is_same(actual, expected)
     if operator == "like":
-        return shape_of(actual) == expected
+        return is_written_like(actual, expected)
     if operator == "one of":
         return any(is_same(actual, word) for word in split_words(expected))
     if operator in _TEXTUAL:
@@ -94,6 +95,31 @@ def _letters(match: re.Match[str]) -> str:
     if run.isupper():
         return "A"
     return "Aa" if run[0].isupper() else "a"
+
+
+def is_written_like(value: Any, form: str) -> bool:
+    """Is the value written so? `9-A9` and `9999-W99` are both forms of `2026-W05`, `99-W99` is not."""
+    return shape_of(value) == form or _read_form(form).fullmatch(str(value)) is not None
+
+
+_CLASSES = {"9": r"\d", "A": r"[^\W\d_a-zß-ÿ]", "a": r"[^\W\d_A-ZÀ-Þ]"}
+_SAME = re.compile(r"(.)\1*", re.DOTALL)
+
+
+@lru_cache(maxsize=1024)
+def _read_form(form: str) -> re.Pattern[str]:
+    """A class that stands alone is any number of characters, doubled ones are counted."""
+    pieces = ((match[1], len(match[0])) for match in _SAME.finditer(form))
+    return re.compile(
+        "".join(
+            f"{_CLASSES[mark]}{{{number}}}"
+            if mark in _CLASSES and number > 1
+            else f"{_CLASSES[mark]}+"
+            if mark in _CLASSES
+            else re.escape(mark * number)
+            for mark, number in pieces
+        )
+    )
 
 
 _BARE = re.compile(r"[\w\-.]+(?: [\w\-.]+)*")

@@ -4,7 +4,7 @@ run_set.py      RunSet: all runs of a domain, ready to be asked many times; reco
 run_file.py     the same runs on disk, with an index; run_cache.py: kept for the next command
 kinds.py        tasks of one kind: same functions, near wording; task_groups.py: which group a task is nearest to
 halves.py       which tasks are tried on, and which are kept back to confirm
-trial.py        Trial: a guard on all runs, counted by outcome, kind and source
+trial.py        Trial: a guard on all runs, counted by outcome, kind and source; guard_check.py: what no run has
 trial_log.py    how many things were tried and confirmed, so that `proven` means something
 atoms.py        facts of a run that a condition can ask for; sharpen.py: the condition that makes a guard true
 candidates.py   the guards that a kind of task gives reason to try; relations.py: what is true of one argument
@@ -12,7 +12,7 @@ explain.py      those that hold up, ranked; masks.py: sets of runs as bits, so t
 side_by_side.py what the runs of a task did, call by call; values_seen.py: the values behind a guard
 task_words.py   words of requests that tell when a function is needed
 tables.py       the runs as tables for SQL
-proposal.py     a card as somebody writes it; proposal_checks.py and neighbours.py: what is held against it
+proposal.py     a card as somebody writes it; proposal_checks.py, run_values.py, neighbours.py: what is held against it
 sql_check.py    a rule that no guard can state, checked by a query
 propose.py      what becomes of each proposal, in the ledger; proposal_support.py: what it rests on
 ask.py          the questions that commands and MCP tools ask

@@ -11,6 +11,7 @@ from contramem.errors import GuardError, UsageError, nearest
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.study.explain import Explanation, explain
+from contramem.study.guard_check import check_names, find_unmet
 from contramem.study.run_set import RunSet
 from contramem.study.sharpen import Split, find_splits
 from contramem.study.trial import Trial, replay_guard, try_guard, weigh
@@ -82,6 +83,8 @@ class TrialReport:
     on_all: bool
     values: SeenValues
     """What runs had where the guard looks."""
+    unmet: tuple[str, ...]
+    """Conditions of the guard that come true in none of the runs, in words."""
 
     @property
     def grade(self) -> str:
@@ -106,7 +109,8 @@ def is_observed(trial: Trial) -> bool:
 
 
 def read_guard(text: str, run_set: RunSet) -> Guard:
-    """The guard that `text` writes. Raises GuardError for one about a function that no run calls: rather a slip."""
+    """The guard that `text` writes. Raises GuardError for one about a function, an argument or a field that no run has:
+    rather a slip."""
     try:
         guard = parse_guard(text)
     except GuardError as error:
@@ -114,6 +118,7 @@ def read_guard(text: str, run_set: RunSet) -> Guard:
     for function in guard.functions:
         if function not in run_set.functions:
             raise GuardError(f"{guard}: no run calls {function}.{suggest_name(function, run_set.functions)}")
+    check_names(guard, run_set.runs)
     return guard
 
 
@@ -136,8 +141,15 @@ def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
         kept_back = run_set.select(half="kept back", wanted=wanted)
         confirmation = log.confirm(try_guard(guard, kept_back, run_set), request.by, request.at)
     splits = find_splits(guard, runs, verdicts, run_set) if trial.contradicting else []
-    values = list_values(guard, runs)
-    return TrialReport(trial, tuple(splits[:SHOWN_SPLITS]), confirmation, *log.count(), request.on_all, values)
+    return TrialReport(
+        trial,
+        tuple(splits[:SHOWN_SPLITS]),
+        confirmation,
+        *log.count(),
+        request.on_all,
+        list_values(guard, runs),
+        tuple(find_unmet(guard, runs)),
+    )
 
 
 class ExplainReport(NamedTuple):

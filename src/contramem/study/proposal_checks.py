@@ -1,24 +1,18 @@
-"""What is held against a proposed card: its guards on all runs, values that are somebody's, words that were planted.
-
-Conventions may stand on a card: a value that passing runs of several tasks used although neither the request nor a
-result had shown it is the house's own (`finance-lead`), and so are words that fields of several tasks hold (`overdue`).
-"""
+"""What is held against a proposed card: its guards on all runs, values that are somebody's, words that were planted."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
 
 from contramem.bank.card import SkillDelta
 from contramem.errors import GuardError
-from contramem.monitor.comparison import plain_text
-from contramem.monitor.results import walk
 from contramem.study.ask import read_guard
-from contramem.study.atoms import is_word
 from contramem.study.copied_texts import texts_of
+from contramem.study.guard_check import find_unmet
 from contramem.study.person_names import find_person_names
 from contramem.study.run_set import RunSet
+from contramem.study.run_values import values_of
 from contramem.study.sharpen import find_splits
 from contramem.study.trial import Trial, replay_guard, weigh
 from contramem.traces.effects import words
@@ -26,90 +20,6 @@ from contramem.validate.case import Case, fields
 from contramem.validate.poison import poison
 from contramem.validate.privacy import Privacy
 from contramem.validate.schema import schema
-
-MAX_VALUE_WORDS, MAX_VALUE_CHARS = 4, 60
-_TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
-_ENDS_SENTENCE = re.compile(r"[.!?:“\"(]\s*$|(?<!\w)['‘]$")
-_CLOCK_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
-
-
-class RunValues:
-    """The values that runs gave and got, with the tasks they belong to."""
-
-    def __init__(self, run_set: RunSet) -> None:
-        self._run_set = run_set
-
-    def find_private(self, text: str) -> Iterator[str]:
-        """Each stretch of `text` that is a value of the runs and no convention."""
-        tokens = list(_TOKEN.finditer(text))
-        for start in range(len(tokens)):
-            for end in range(min(start + MAX_VALUE_WORDS, len(tokens)), start, -1):
-                piece = text[tokens[start].start() : tokens[end - 1].end()].rstrip(".'’")
-                if _could_identify(piece, text, tokens[start].start()) and self._is_private(piece):
-                    yield piece
-                    break
-
-    def _is_private(self, piece: str) -> bool:
-        value = plain_text(piece)
-        return hash(value) in self._seen and value not in self.conventions
-
-    @cached_property
-    def conventions(self) -> frozenset[str]:
-        """Values that passing runs of several tasks made up, and words that fields of several tasks hold."""
-        made_up, words = _SharedValues(), _SharedValues()
-        for run in self._run_set.evidence:
-            for call in run.recorded.calls:
-                for name, value in call.arguments.items():
-                    if run.passed and call.worked and call.origin(name) in ("nowhere", None):
-                        made_up.add(plain_text(value), run.task)
-                for _, value in walk(call.result()):
-                    if is_word(value) and not str(value).istitle():
-                        words.add(plain_text(value), run.task)
-        return frozenset(made_up.shared | words.shared)
-
-    @cached_property
-    def convention_words(self) -> frozenset[str]:
-        return frozenset(word for value in self.conventions for word in value.split())
-
-    @cached_property
-    def _seen(self) -> frozenset[int]:
-        """Hashes of all values: the values themselves of a hundred thousand runs would take gigabytes."""
-        seen = set[int]()
-        for run in self._run_set.runs:
-            for call in run.recorded.calls:
-                for value in (*call.arguments.values(), *(value for _, value in walk(call.result()))):
-                    if isinstance(value, str) and 2 < len(value) <= MAX_VALUE_CHARS:
-                        seen.add(hash(plain_text(value)))
-        return frozenset(seen)
-
-
-class _SharedValues:
-    """Values that several tasks have."""
-
-    def __init__(self) -> None:
-        self._first_task: dict[str, str] = {}
-        self.shared = set[str]()
-
-    def add(self, value: str, task: str) -> None:
-        if len(value) <= MAX_VALUE_CHARS and self._first_task.setdefault(value, task) != task:
-            self.shared.add(value)
-
-
-@lru_cache(maxsize=1)
-def values_of(run_set: RunSet) -> RunValues:
-    """The values of some runs. An author proposes one card after another, and looking through all runs takes long."""
-    return RunValues(run_set)
-
-
-def _could_identify(piece: str, text: str, start: int) -> bool:
-    """Capitals inside of a sentence, digits and marks make a value; plain words do not."""
-    if _CLOCK_TIME.fullmatch(piece):
-        return False
-    if re.search(r"[\d@]", piece):
-        return True
-    opens = start == 0 or _ENDS_SENTENCE.search(text[:start]) is not None
-    capitals = [word for word in piece.split() if word[:1].isupper()]
-    return len(capitals) > (1 if opens else 0) or (opens and len(capitals) == 1 and " " not in piece and len(piece) > 3)
 
 
 def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) -> Iterator[str]:
@@ -154,6 +64,8 @@ def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
     runs = run_set.evidence
     verdicts = replay_guard(guard, runs)
     trial = weigh(guard, zip(runs, verdicts, strict=True), run_set)
+    if unmet := find_unmet(guard, runs):
+        return trial, " ".join([find_objection(trial) or f"{guard}:", *unmet])
     if trial.judgement == "contradicted":
         splits = find_splits(guard, runs, verdicts, run_set)[:1]
         hint = f" It would hold as: {splits[0].guard}" if splits else " Give it a condition, or leave it out."

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from contramem.bank.bank import Bank
-from contramem.bank.card import SkillDelta
+from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.store import Store
@@ -140,7 +140,7 @@ def _choose_patch(
             "under `replaces`; if both hold, give each its condition."
         )
     if same := by_relation.get("same"):
-        if len(same) == 1 and same[0].skill.core_rule == delta.skill.core_rule:
+        if len(same) == 1 and _says_the_same(same[0], delta):
             noop = Noop(delta_index=0, reason=reason, target_card_ids=(same[0].card_id,))
             return noop, ""
         ids = tuple(card.card_id for card in same)
@@ -156,6 +156,11 @@ def _choose_patch(
             "further; if it should, name that card under `replaces`."
         )
     return Add(**edit), ""
+
+
+def _says_the_same(card: SkillCard, delta: SkillDelta) -> bool:
+    """Word for word, in every field that somebody may have written."""
+    return all(getattr(card, name) == getattr(delta, name) for name in SkillDelta.model_fields if name != "version")
 
 
 def _replacement(ids: tuple[str, ...], edit: dict[str, Any]) -> Patch:

@@ -42,6 +42,8 @@ _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _EMAIL = re.compile(EMAIL_PATTERN)
 _URL = re.compile(r"\b(?:[a-z][a-z0-9+.\-]{1,12}://|www\.)[\w\-]+(?:\.[\w\-]+)*", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\+?\(?\d[\d\s().\-]{5,22}\d(?!\w)")
+_DECIMAL = re.compile(r"(?<![\d.\-])\d{1,7}\.\d{1,2}(?![\d.\-])")
+"""`123.45`: an amount. With the number behind it, it would look like a telephone number."""
 _IBAN = re.compile(IBAN_PATTERN)
 _STREET = re.compile(
     r"\b\d{1,5}[a-z]?,?\s(?P<name>(?:[A-Z][\w'’.\-]*\s){1,3})(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|"
@@ -173,7 +175,7 @@ def personal(text: str) -> Iterator[str]:
     if any(is_iban(match.group()) for match in _IBAN.finditer(text)):
         yield "an account number"
     timeless = _TIME.sub(" ", text)
-    numbers = [match.group().strip() for match in _NUMBER.finditer(timeless)]
+    numbers = [match.group().strip() for match in _NUMBER.finditer(_DECIMAL.sub("<>", timeless))]
     if any(is_card_number(number) for number in numbers):
         yield "a card number"
     elif any(is_phone(number) for number in numbers):

@@ -1,0 +1,101 @@
+"""What a guard asks for that no run has: an argument or field that does not exist, a value or form that nobody gives.
+
+Such a guard says nothing, or is broken by every run. Whoever wrote it rather made a slip.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from contramem.errors import GuardError
+from contramem.monitor.argument_condition import ArgumentCondition
+from contramem.monitor.comparison import shape_of
+from contramem.monitor.guard import Guard
+from contramem.monitor.names import suggest_name
+from contramem.monitor.results import field_values, walk
+from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, ItemsReturned, TaskSays
+from contramem.study.recorded_actions import RecordedAction
+from contramem.study.run_set import StudyRun
+
+MAX_NAMES = 12
+MAX_RUNS_FOR_NAMES = 50
+"""Runs that are looked at to say which names there are."""
+MAX_FORMS = 4
+
+
+def check_names(guard: Guard, runs: Sequence[StudyRun]) -> None:
+    """Raises GuardError for an argument that no call gives or a field that no result has, with those that there are."""
+    for function, argument in dict.fromkeys(guard.arguments):
+        if not any(argument in call.arguments for call in _calls_of(runs, function)):
+            names = _list_names(runs, function, lambda call: call.arguments)
+            raise GuardError(f"{guard}: no call of {function} gives `{argument}`. {_tell(argument, names, 'It takes')}")
+    for function, field in dict.fromkeys(_fields_of(guard)):
+        if not any(_has_field(call, field) for call in _calls_of(runs, function)):
+            names = _list_names(runs, function, lambda call: [path[-1] for path, _ in walk(call.result()) if path])
+            raise GuardError(f"{guard}: no result of {function} has `{field}`. {_tell(field, names, 'It returns')}")
+
+
+def find_unmet(guard: Guard, runs: Sequence[StudyRun]) -> list[str]:
+    """Conditions of the guard that come true in no run, in words: the guard cannot mean these."""
+    unmet = []
+    for pattern in guard.patterns:
+        for test in pattern.conditions if pattern.function else ():
+            if not any(map(test.holds, _calls_of(runs, pattern.function))):
+                unmet.append(f"No call of {pattern.function} has `{test}`.{_tell_forms(test, pattern.function, runs)}")
+    for condition in guard.conditions:
+        if isinstance(condition, TaskSays):
+            if not any(condition.matches_task(run.trajectory.task) for run in runs):
+                unmet.append(f"No request fits `{condition}`.")
+        elif isinstance(condition, CallOccurs):
+            continue  # its pattern is among those of the guard
+        elif not any(map(condition.matches, _calls_of(runs, condition.function))):
+            unmet.append(f"No result fits `{condition}`.")
+    return unmet
+
+
+def _fields_of(guard: Guard) -> Iterator[tuple[str, str]]:
+    """The fields of results that the guard asks for, each with its function."""
+    if guard.field and guard.patterns[0].function:
+        yield guard.patterns[0].function, guard.field
+    for pattern in guard.patterns:
+        for test in pattern.conditions:
+            yield from test.fields
+    for condition in guard.conditions:
+        if isinstance(condition, (FieldReturned, FieldSum)):
+            yield condition.function, condition.field
+        if isinstance(condition, (ItemsReturned, FieldSum)):
+            yield from ((condition.function, each.field) for each in condition.filters)
+
+
+def _calls_of(runs: Iterable[StudyRun], function: str) -> Iterator[RecordedAction]:
+    """Runs that do not call it are not even loaded."""
+    return (call for run in runs if function in run.called for call in run.recorded.calls if call.function == function)
+
+
+def _has_field(call: RecordedAction, field: str) -> bool:
+    return next(field_values(call.result(), field), None) is not None
+
+
+def _list_names(
+    runs: Sequence[StudyRun], function: str, names_of: Callable[[RecordedAction], Iterable[str]]
+) -> list[str]:
+    calling = [run for run in runs if function in run.called][:MAX_RUNS_FOR_NAMES]
+    counts = Counter(name for call in _calls_of(calling, function) for name in set(names_of(call)))
+    return [name for name, _ in counts.most_common(MAX_NAMES)]
+
+
+def _tell(name: str, names: Sequence[str], verb: str) -> str:
+    if not names:
+        return f"{verb} nothing that can be named."
+    return f"{verb} {', '.join(sorted(names))}.{suggest_name(name, names)}"
+
+
+def _tell_forms(test: ArgumentCondition, function: str, runs: Sequence[StudyRun]) -> str:
+    """The forms that values have where a form was asked for."""
+    if test.test != "like":
+        return ""
+    values: Iterable[Any] = (call.arguments.get(test.argument) for call in _calls_of(runs, function))
+    forms = Counter(shape_of(value) for value in values if value is not None)
+    return f" Values are written like {', '.join(form for form, _ in forms.most_common(MAX_FORMS))}."

@@ -1,0 +1,177 @@
+"""RunValues: which words of a card are values of the runs, and which are words that anybody could write.
+
+Conventions may stand on a card: a value that passing runs of several tasks used although neither the request nor a
+result had shown it is the house's own (`finance-lead`), and so are words that fields of several tasks hold (`overdue`).
+So may ordinary English and words of the interface, whatever field once held them (`Refund`, `Read`), unless somebody
+is called so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from contramem.contrast.english import ORDINARY_STEMS, is_ordinary, stem
+from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.values import is_time, kind_of_text
+from contramem.monitor.comparison import plain_text
+from contramem.monitor.results import walk
+from contramem.study.atoms import is_word
+from contramem.study.recorded_actions import RecordedAction
+from contramem.study.run_set import RunSet, StudyRun
+from contramem.traces.effects import words
+
+MAX_VALUE_WORDS, MAX_VALUE_CHARS = 4, 60
+_TOKEN = re.compile(r"[\w@][\w@.'’\-]*")
+_ABBREVIATION = re.compile(r"(?<![\w@./\-])[A-Z]{2,5}(?![\w@/\-]|\.\w)")
+_ENDS_SENTENCE = re.compile(r"[.!?:;“\"(]\s*$|(?<!\w)['‘]$")
+
+
+class RunValues:
+    """The values that runs gave and got, with the tasks they belong to."""
+
+    def __init__(self, run_set: RunSet) -> None:
+        self._run_set = run_set
+
+    def find_private(self, text: str) -> Iterator[str]:
+        """Each stretch of `text` that is a value of the runs, and neither a convention nor an ordinary word."""
+        tokens = list(_TOKEN.finditer(text))
+        for start in range(len(tokens)):
+            opens = _opens_sentence(text, tokens[start].start())
+            for end in range(min(start + MAX_VALUE_WORDS, len(tokens)), start, -1):
+                piece = text[tokens[start].start() : tokens[end - 1].end()].rstrip(".'’")
+                if (_could_identify(piece, opens) and self._is_private(piece, opens)) or self._is_somebody(piece):
+                    yield piece
+                    break
+
+    def _is_private(self, piece: str, opens: bool) -> bool:
+        value = plain_text(piece)
+        if hash(value) not in self._contents.seen or value in self.conventions:
+            return False
+        return hash(value) in self._contents.people or not self._is_only_a_word(piece, opens)
+
+    def _is_somebody(self, piece: str) -> bool:
+        """Is this, in small letters, what one person is called?"""
+        if not piece.islower() or hash(piece) not in self._contents.single_names:
+            return False
+        return not self._is_only_a_word(piece, opens=True) and piece not in self.conventions
+
+    def _is_only_a_word(self, piece: str, opens: bool) -> bool:
+        """A word that tells nothing about a task, although some field of a run held it."""
+        word = piece.lower()
+        if not word.isalpha():
+            return False
+        if stem(word) in ORDINARY_STEMS or word in self._interface_words:
+            return True
+        return (opens and word in ORDINARY_WORDS) or piece in self._abbreviations
+
+    @property
+    def conventions(self) -> frozenset[str]:
+        """Values that passing runs of several tasks made up, and words that fields of several tasks hold."""
+        return self._contents.conventions
+
+    @cached_property
+    def convention_words(self) -> frozenset[str]:
+        return frozenset(word for value in self.conventions for word in value.split())
+
+    @cached_property
+    def _contents(self) -> _RunContents:
+        """Read once: runs of a large set are on disk."""
+        seen, people, single, shared = set[int](), set[int](), set[int](), _SharedValues()
+        for run in self._run_set.runs:
+            for call in run.recorded.calls:
+                for role, value in texts_of_call(call):
+                    text = plain_text(value)
+                    seen.add(hash(text))
+                    if value[:1].isupper() and kind_of_text(value, role) == "PERSON":
+                        people.update(map(hash, (text, *text.split())))
+                        single.update([hash(text)] if text.isalpha() else [])
+                for value in _possible_conventions(call, run) if run.passed is not None else ():
+                    shared.add(plain_text(value), run.task)
+        people -= set(map(hash, self._interface_words))
+        return _RunContents(frozenset(seen), frozenset(people), frozenset(single), frozenset(shared.values))
+
+    @cached_property
+    def _interface_words(self) -> frozenset[str]:
+        return frozenset(word.lower() for name in self._run_set.functions for word in words(name))
+
+    @cached_property
+    def _abbreviations(self) -> frozenset[str]:
+        """Short words in capitals that requests of several tasks have: `CRM`."""
+        shared = _SharedValues()
+        for profile in self._run_set.profiles:
+            for word in _ABBREVIATION.findall(profile.text):
+                shared.add(word, profile.task)
+        return frozenset(shared.values)
+
+
+class _RunContents(NamedTuple):
+    """What all runs hold. Hashes, because the values of a hundred thousand runs would take gigabytes."""
+
+    seen: frozenset[int]
+    """All short texts."""
+    people: frozenset[int]
+    """What people are called, by the arguments and fields that say so: `Mark Lee`, `Mark` and `Lee` of a `sender`."""
+    single_names: frozenset[int]
+    """Of these, those of one word: `Mark` where a `sender` is called no more than that."""
+    conventions: frozenset[str]
+
+
+class _SharedValues:
+    """Values that several tasks have."""
+
+    def __init__(self) -> None:
+        self._first_task: dict[str, str] = {}
+        self.values = set[str]()
+
+    def add(self, value: str, task: str) -> None:
+        if len(value) <= MAX_VALUE_CHARS and self._first_task.setdefault(value, task) != task:
+            self.values.add(value)
+
+
+@lru_cache(maxsize=1)
+def values_of(run_set: RunSet) -> RunValues:
+    """The values of some runs. An author proposes one card after another, and looking through all runs takes long."""
+    return RunValues(run_set)
+
+
+def texts_of_call(call: RecordedAction) -> Iterator[tuple[str, str]]:
+    """The short texts that a call gave and got, each with the names of the fields that lead to it."""
+    values: Iterable[tuple[tuple[str, ...], Any]] = (
+        *(((name,), value) for name, value in call.arguments.items()),
+        *walk(call.result()),
+    )
+    for path, value in values:
+        if isinstance(value, str) and 2 < len(value) <= MAX_VALUE_CHARS:
+            yield "_".join(path), value
+
+
+def _possible_conventions(call: RecordedAction, run: StudyRun) -> Iterator[Any]:
+    """What a passing run made up, and words in fields. With a capital only ordinary ones that are nobody's name."""
+    for name, value in call.arguments.items() if run.passed and call.worked else ():
+        if call.origin(name) in ("nowhere", None):
+            yield value
+    for path, value in walk(call.result()):
+        if is_word(value) and (not str(value).istitle() or _is_category(str(value), "_".join(path))):
+            yield value
+
+
+def _is_category(value: str, role: str) -> bool:
+    """`Completed` of a `status` is one; `Mark` of a `sender` is not."""
+    return is_ordinary(value) and kind_of_text(value, role) != "PERSON"
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    return start == 0 or _ENDS_SENTENCE.search(text[:start]) is not None
+
+
+def _could_identify(piece: str, opens: bool) -> bool:
+    """Capitals inside of a sentence, digits and marks make a value; plain words, dates and times do not."""
+    if is_time(piece):
+        return False
+    if re.search(r"[\d@]", piece):
+        return True
+    capitals = [word for word in piece.split() if word[:1].isupper()]
+    return len(capitals) > (1 if opens else 0) or (opens and len(capitals) == 1 and " " not in piece)
