@@ -58,7 +58,7 @@ def test_refusals_are_in_the_ledger_too(store):
 def test_decision_and_progress_are_recorded_together_or_not_at_all(store):
     record(store, decide(Bank(), add()), packet="1 of 3")
     stale = decide(Bank(), add())  # made on the bank before the first decision
-    with pytest.raises(StoreError, match="changed by somebody else in the meantime"):
+    with pytest.raises(StoreError, match="changed by another writer in the meantime"):
         record(store, decide(store.bank(), add(delta())), stale, packet="3 of 3")
     assert store.progress() == {"packet": "1 of 3"}
     assert len(store.ledger()) == 1

@@ -42,7 +42,7 @@ def test_a_scenario_that_are_cannot_load_stops_no_other(tmp_path: Path, capsys: 
     document = json.loads(printed.out)
     assert [row["passed"] for row in document["runs"]] == [True, True, True]
     assert "bad.json: ARE cannot run this scenario" in document["problems"][0]
-    assert "broken.json: is no ARE scenario" in printed.err
+    assert "broken.json: is not an ARE scenario" in printed.err
     assert len(list(read_traces([tmp_path / "out"]))) == 3
 
 

@@ -200,11 +200,11 @@ def test_identical_deltas_make_an_append_only_bank(traces: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--budget", "5"], "--budget goes with --model"),
-        (["--dry-run"], "--dry-run goes with --model"),
+        (["--budget", "5"], "--budget needs --model"),
+        (["--dry-run"], "--dry-run needs --model"),
         (["--model", "nobody:nothing", "--budget", "5"], "the price of nobody:nothing is not known"),
         (["--model", "openai:x", "--price", "cheap", "--dry-run"], "--price takes two numbers"),
-        (["--model", "openai:x", "--author", "rules"], "goes with neither --author nor --deltas-from"),
+        (["--model", "openai:x", "--author", "rules"], "cannot be combined with --author or --deltas-from"),
         (["--model", "openai:x", "--dry-run", "--export-requests", "r"], "--dry-run changes nothing"),
         (["--only", "functions", "--append-only"], "--append-only, --no-reassess and --deltas-from are about skills"),
         (["--model", "recorded:nothing.jsonl"], "no recorded exchanges"),
@@ -235,9 +235,9 @@ def test_recorded_exchanges_stand_in_for_a_model(traces: Path, tmp_path: Path) -
         ),
         pytest.param(("--model", "google:gemini-3-pro"), "with --export-requests FILE", id="another-provider"),
         pytest.param(("--model", "google:gemini-3-pro", "--dry-run"), "openai: and anthropic: have", id="dry-run"),
-        pytest.param(("--model", "openai:gpt-5.5", "--no-keep-replies"), "goes on from the replies", id="not-kept"),
+        pytest.param(("--model", "openai:gpt-5.5", "--no-keep-replies"), "continues from the replies", id="not-kept"),
         pytest.param(("--model", "openai:gpt-5.5", "--export-requests", "f.jsonl"), "Choose one", id="by-file"),
-        pytest.param((), "--batch goes with --model", id="no-model"),
+        pytest.param((), "--batch needs --model", id="no-model"),
     ],
 )
 def test_batch_says_what_it_does_not_go_with_before_a_store_is_made(
@@ -294,7 +294,7 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
         how = ("--model", "openai:some", "--base-url", server.url, "--parallel", "1")
         first = contramem("build", traces, "--bank", store, *how)
         assert "run the same command again to continue" in str(first.exception)
-        assert "Ctrl-C again leaves at once" in " ".join(first.output.split())
+        assert "Press Ctrl-C again to stop immediately" in " ".join(first.output.split())
         with open_store(store) as opened:
             assert len(opened.calls()) == len(server.bodies) == 1
         assert ok("build", traces, "--bank", store, *how)["model"]["finished"]
@@ -345,10 +345,12 @@ def test_a_second_ctrl_c_leaves_at_once_and_the_build_goes_on_later(traces: Path
             assert building.stderr is not None
             assert asked.wait(PATIENCE_S)
             building.send_signal(signal.SIGINT)
-            assert "Ctrl-C again leaves at once" in building.stderr.readline()
+            assert "Press Ctrl-C again to stop immediately" in building.stderr.readline()
             building.send_signal(signal.SIGINT)
             assert building.wait(PATIENCE_S) == 1
-            assert building.stderr.read().startswith("contramem: left at once. Replies that had come are kept;")
+            assert building.stderr.read().startswith(
+                "contramem: stopped immediately. Replies that had arrived are kept."
+            )
         with open_store(store) as opened:
             assert opened.calls() == ()
         release.set()

@@ -169,14 +169,14 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
     said = process.communicate(timeout=PATIENCE_S)[1].decode()
     assert process.returncode == 1
     assert "Traceback" not in said
-    assert f"Go on with: contramem experiment run {file} --out {out}" in said
+    assert f"Continue with: contramem experiment run {file} --out {out}" in said
 
 
 def test_a_target_that_does_not_answer_stops_it_and_keeps_what_is_done(tmp_path, capsys):
     text = SMALL.replace(":hasty", ":unreachable")
     said = complaint(capsys, "experiment", "run", written(tmp_path, text), "--out", tmp_path / "out")
     assert "unreachable does not answer." in said
-    assert "Go on with: contramem experiment run" in said
+    assert "Continue with: contramem experiment run" in said
     assert list((tmp_path / "out" / "reference" / "careful").glob("*.jsonl"))
 
 

@@ -97,7 +97,7 @@ def test_the_gaia2_experiment_is_killed_goes_on_and_ends_with_tables_1_and_3(tmp
     done = finish(file, out)
     assert len(kept) >= 3
     assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
-    assert any("broken.json: is no ARE scenario" in str(note) for note in done["notes"])
+    assert any("broken.json: is not an ARE scenario" in str(note) for note in done["notes"])
     table = (out / "paper.md").read_text()
     for words in (
         "| Target | Method | Execution | Time | Overall |", "| Source macro | contramem |", "| follower | No memory |",

@@ -137,8 +137,8 @@ def test_an_account_with_nothing_left_is_not_asked_again(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("model", "settings", "complaint"),
     [
-        pytest.param(0, {"seed": 7}, "takes no seed. Leave --seed away", id="openai-seed"),
-        pytest.param(1, {"seed": 7}, "takes no seed. Leave --seed away", id="anthropic-seed"),
+        pytest.param(0, {"seed": 7}, "does not accept a seed. Drop --seed", id="openai-seed"),
+        pytest.param(1, {"seed": 7}, "does not accept a seed. Drop --seed", id="anthropic-seed"),
         pytest.param(0, {"temperature": 0.5}, "Sampling parameters", id="openai-temperature-while-reasoning"),
     ],
 )

@@ -144,8 +144,8 @@ def test_a_condition_is_put_in_words(guard: str, sentence: str) -> None:
         ("absence(A.b[n > many])", "'many' in .* is not a number"),
         ("absence(A.b) when A.c.n > many", "'many' in .* is not a number"),
         ("existence(A.b[id picks nicest of A.c])", "is not a choice; write"),
-        ("absence(A.b) when sometimes", "after `when` may also stand"),
-        ("last(A.b) within 5 s", "a deadline can stand after existence"),
+        ("absence(A.b) when sometimes", "`when` also takes"),
+        ("last(A.b) within 5 s", "a deadline is allowed after existence"),
         ("existence(A.b[n times many of task])", "write `times 100 of task`"),
     ],
 )

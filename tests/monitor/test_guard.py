@@ -78,7 +78,7 @@ def test_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
         ("existence(A.b, A.c)", "existence takes one function"),
         ("existence(read)", "functions are written App.function"),
         ("known_value(Mail.read)", "functions are written App.function, and an argument or field of one App.fun"),
-        ("existence(A.b) unless A.c", "after the guard may follow `within 60 s` and `when App.function`"),
+        ("existence(A.b) unless A.c", "a guard may be followed by `within 60 s` and `when App.function`"),
         ("existence(A.b[id])", "'id' in 'A.b\\[id\\]' is not a condition"),
         ("precedence(A.b, A.c", "is not a guard"),
         ("precedence(A.b, A.b)", "precedence needs two different functions"),

@@ -114,7 +114,7 @@ def repair_store(path: Path, target: Path) -> StoreCheck:
     from contramem.bank.store import open_store
 
     if target.exists():
-        raise UsageError(f"{target}: there is a file already. Name a new one.")
+        raise UsageError(f"{target}: already exists. Name a new file.")
     found = check_store(path)
     salvage = _read_everything(path)
     readable = [decision for decision in _decisions(salvage) if decision.is_readable]
@@ -136,7 +136,9 @@ def _read_everything(path: Path) -> _Salvage:
     salvage = _Salvage()
     with path.open("rb") as file:
         if file.read(16) != SQLITE_BEGINS_WITH:
-            raise StoreError(f"{path}: is no SQLite file, or its first bytes are damaged; nothing can be read from it.")
+            raise StoreError(
+                f"{path}: is not a SQLite file, or its first bytes are damaged. Nothing can be read from it."
+            )
     # Read as it is: a damaged log beside it must not keep the rest from being read.
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:

@@ -204,7 +204,7 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_READONLY: "may only be read. Make file and folder writable, or work on a copy.",
     sqlite3.SQLITE_PERM: "may not be opened. Check the rights of file and folder.",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that the folder exists, and the rights of both.",
-    sqlite3.SQLITE_NOTADB: "is not a store: it is no SQLite file.",
+    sqlite3.SQLITE_NOTADB: "is not a store: it is not a SQLite file.",
     sqlite3.SQLITE_CORRUPT: "is damaged. `contramem bank check FILE` says what can be saved.",
     sqlite3.SQLITE_MISMATCH: "is damaged. `contramem bank check FILE` says what can be saved.",
     sqlite3.SQLITE_TOOBIG: "is damaged. `contramem bank check FILE` says what can be saved.",

@@ -152,7 +152,7 @@ def load_frozen(path: Path, *, allow_edited: bool = False) -> FrozenBank:
     if bank.missing and not allow_edited:
         raise BankFileError(
             f"{path}: holds {len(bank.cards)} of the {bank.header.cards} cards that line 1 counts: it was cut short, "
-            f"or somebody took cards out. Get the whole file again, or freeze the store it came from. Importing it "
+            f"or cards were removed. Get the whole file again, or freeze the store it came from. Importing it "
             f"(`contramem bank import STORE {path}`) would retire the other {bank.missing}, and asks before it does."
         )
     if bank.edited and not allow_edited:

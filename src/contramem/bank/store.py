@@ -293,9 +293,9 @@ class Store:
         stored = connection.scalar(_HELD, {"card_id": change.card_id})
         if stored != written.before and (stored is None or BankEntry.model_validate_json(stored) != change.before):
             raise StoreError(
-                f"{without_password(self.where)}: {change.card_id} was changed by somebody else in the meantime, so "
-                f"this decision does not fit any more and was not recorded. Run the command again: it goes on from the "
-                f"present bank."
+                f"{without_password(self.where)}: {change.card_id} was changed by another writer in the meantime, "
+                f"so this decision no longer fits and was not recorded. Run the command again to continue from the "
+                f"current bank."
             )
         row = {"number": number, "position": position, "card_id": change.card_id, "change": str(written)}
         connection.execute(_PUT_CHANGE, row)

@@ -44,4 +44,4 @@ def _find_retired(bank: Bank, ability: str, candidate: Candidate) -> list[BankEn
 def _respect_people(recorder: BuildRecorder, card_id: str) -> None:
     last = [past for past in recorder.decisions_on(card_id) if card_id in past.scopes][-1]
     if last.by.kind == "person":
-        raise PatchError(f"{last.by} took {card_id}, which says this, out of service ({last.reason}).")
+        raise PatchError(f"{card_id} says the same, and {last.by} took it out of service ({last.reason}).")

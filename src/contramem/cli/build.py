@@ -122,17 +122,19 @@ def build(
     if author == "agent":
         if append_only or deltas_from is not None or only == "functions":
             raise UsageError(
-                "--author agent writes Skill Cards by proposing them: it goes with neither --append-only nor "
-                "--deltas-from nor --only functions."
+                "--author agent writes Skill Cards by proposing them, so it cannot be combined with --append-only, "
+                "--deltas-from or --only functions."
             )
         agent_options = build_agent.check_agent_options(by_model)
         _build_by_agent(paths, options, where, choice, agent_options, engine_choice, Path(log or DEFAULT_LOG), as_json)
         return
     if log is not None:
-        raise UsageError("--trials goes with --author agent.")
+        raise UsageError("--trials needs --author agent.")
     if by_model is not None:
         if author is not None or deltas_from is not None:
-            raise UsageError("--model writes the cards itself: it goes with neither --author nor --deltas-from.")
+            raise UsageError(
+                "--model writes the cards itself, so it cannot be combined with --author or --deltas-from."
+            )
         _build_by_model(paths, options, where, choice, by_model, engine_choice, as_json)
         return
     _build_by_rules(paths, options, where, choice, engine_choice, grade, deltas_from, as_json)

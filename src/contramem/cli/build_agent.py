@@ -25,9 +25,12 @@ def check_agent_options(options: ModelOptions | None) -> ModelOptions:
         raise UsageError("--author agent is a model with tools: name it with --model. Without a model, `contramem "
                          "author install` makes your coding agent the author.")  # fmt: skip
     if options.batch or options.by_file:
-        raise UsageError("--author agent is a conversation: it goes with neither --batch nor requests by file.")
+        raise UsageError(
+            "--author agent is a conversation, so it cannot be combined with --batch, "
+            "--export-requests or --import-replies."
+        )
     if not options.keep:
-        raise UsageError("--no-keep-replies: a conversation goes on from the replies that it keeps.")
+        raise UsageError("--no-keep-replies: a conversation continues from the replies it keeps.")
     return options
 
 

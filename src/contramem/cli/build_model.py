@@ -58,7 +58,7 @@ def _by_file(
     plan: BuildPlan, store: Store, options: ModelOptions, checks: Validator, exchange: Exchange
 ) -> ModelBuildCost:
     if not options.keep:
-        raise UsageError("--no-keep-replies: a build by file goes on from the replies that it keeps.")
+        raise UsageError("--no-keep-replies: a build by file continues from the replies it keeps.")
     replies = read_replies(options.replies, options.price) if options.replies else {}
     answer = FromFile(replies, exchange)
     build = build_by_model(plan, store, options.choice, checks, answer, exchange=exchange)
@@ -107,7 +107,9 @@ def _stoppable(live: _Live) -> Iterator[Event]:
     def ask_to_stop(*_: object) -> None:
         stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        live.say("Stopping: what is under way is waited for and kept. Ctrl-C again leaves at once.")
+        live.say(
+            "Finishing the requests in flight. Press Ctrl-C again to stop immediately."
+        )
 
     if current_thread() is not main_thread():  # only there can signals be taken
         yield stop
@@ -120,8 +122,8 @@ def _stoppable(live: _Live) -> Iterator[Event]:
             yield stop
     except KeyboardInterrupt:
         raise ModelError(
-            "left at once. Replies that had come are kept; what was under way may have been paid for, and is asked "
-            "again when the same command goes on from here."
+            "stopped immediately. Replies that had arrived are kept. Requests in flight may have been billed, and are "
+            "sent again when you run the same command."
         ) from None
     finally:
         signal.signal(signal.SIGINT, before)

@@ -73,5 +73,5 @@ def _show(diagnosis: Diagnosis, console: Console) -> None:
     for finding in diagnosis.findings:
         console.print(f"[bold]Missing[/]   [yellow]{escape(finding.what)}.[/] {escape(finding.hint)}")
     if diagnosis.command:
-        console.print("[bold]Go on with[/]")
+        console.print("[bold]Continue with[/]")
         console.print(diagnosis.command, markup=False, highlight=False, soft_wrap=True, style="green")

@@ -49,8 +49,8 @@ def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> N
         again = f"contramem experiment run {file}" + (f" --out {out}" if out else "")
         done = f"{stopped.done} runs were done just now, {stopped.left} are left; all that is done is kept in {where}"
         if stopped.cause is not None:
-            raise UsageError(f"{stopped.cause} {done}. Go on with: {again}") from None
-        raise UsageError(f"stopped. {done}. Go on with: {again}") from None
+            raise UsageError(f"{stopped.cause} {done}. Continue with: {again}") from None
+        raise UsageError(f"stopped. {done}. Continue with: {again}") from None
     if as_json:
         print_json(results.as_json())
     else:

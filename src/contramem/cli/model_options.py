@@ -151,7 +151,7 @@ def _with_options(command: Command, names: Sequence[str]) -> Command:
 def _options(given: dict[str, Any]) -> ModelOptions | None:
     if given["model"] is None:
         if alone := [name for name, value in given.items() if value]:
-            raise UsageError(f"--{alone[0].replace('_', '-')} goes with --model.")
+            raise UsageError(f"--{alone[0].replace('_', '-')} needs --model.")
         return None
     effort = given["reasoning_effort"]
     settings = ModelSettings(
@@ -170,7 +170,9 @@ def _options(given: dict[str, Any]) -> ModelOptions | None:
     if given["budget"] is not None and price is None:
         raise UsageError(f"--budget: the price of {model} is not known. Say it with --price IN,OUT.")
     if given["dry_run"] and (given["export_requests"] or given["import_replies"]):
-        raise UsageError("--dry-run changes nothing, so it goes with neither --export-requests nor --import-replies.")
+        raise UsageError(
+            "--dry-run changes nothing, so it cannot be combined with --export-requests or --import-replies."
+        )
     return ModelOptions(
         model=str(given["model"]),
         base_url=given["base_url"],
@@ -200,7 +202,7 @@ def _check_batch(given: dict[str, Any]) -> None:
     if given["export_requests"] or given["import_replies"]:
         raise UsageError("--batch hands requests to the provider; by file you hand them over yourself. Choose one.")
     if given["no_keep_replies"]:
-        raise UsageError("--no-keep-replies: a build in batches goes on from the replies that it keeps.")
+        raise UsageError("--no-keep-replies: a build in batches continues from the replies it keeps.")
     if str(given["model"]).startswith("recorded:"):
-        raise UsageError("--batch: recorded exchanges have no batch service. Leave --batch away.")
+        raise UsageError("--batch: recorded exchanges have no batch service. Drop --batch.")
     check_batches(str(given["model"]), given["base_url"])

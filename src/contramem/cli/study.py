@@ -120,7 +120,7 @@ def try_(
     `proven` means the same however many guards were tried.
     """
     if confirm and on_all:
-        raise UsageError("--confirm needs the half that --all gives away. Choose one of them.")
+        raise UsageError("--confirm needs tasks that are kept back, and --all keeps none back. Choose one of the two.")
     request = TrialRequest(guard, kind, confirm, on_all, Path(log), by, datetime.now(UTC).isoformat(timespec="seconds"))
     with study_runs((path,), options, no_cache) as study:
         report = try_on(study.run_set, request)

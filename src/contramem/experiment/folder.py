@@ -69,7 +69,7 @@ class ResultFolder:
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError) as error:
-            raise UsageError(f"{path}: cannot be read ({error}). Take it away, and run again.") from None
+            raise UsageError(f"{path}: cannot be read ({error}). Move it away and run again.") from None
 
     def set_aside(self, wanted: Iterable[Path]) -> int:
         """Move runs that nobody asks for any more to `superseded/`, and say how many. What was paid for is kept."""

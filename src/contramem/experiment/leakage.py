@@ -60,6 +60,6 @@ def refuse(leaks: Iterable[Leak]) -> None:
         named = "; ".join(map(str, leaks_found[:NAMED]))
         more = f"; and {len(leaks_found) - NAMED} more" if len(leaks_found) > NAMED else ""
         raise LeakageError(
-            f"leakage, so nothing was run: what teaches knows {len({leak.task for leak in leaks_found})} held-out "
-            f"task(s): {named}{more}. Put them on one side in [split], or take them out of what is learned from."
+            f"leakage, so nothing was run: the runs to learn from contain {len({leak.task for leak in leaks_found})} "
+            f"held-out task(s): {named}{more}. Put them on one side in [split], or remove them from those runs."
         )

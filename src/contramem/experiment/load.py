@@ -49,7 +49,7 @@ def parse(text: str, where: str) -> ExperimentConfig:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{where}: is no TOML: {error}.") from None
+        raise UsageError(f"{where}: is not valid TOML: {error}.") from None
     for problem in _unknown_keys(document, msgspec.inspect.type_info(ExperimentConfig), ()):
         raise UsageError(_describe_problem(where, text, *problem))
     try:

@@ -100,7 +100,7 @@ def frozen_memory(folder: ResultFolder, place: str, inputs: str) -> tuple[Facts,
 
 def _check(path: Path, found: str, expected: str) -> None:
     if found != expected:
-        raise UsageError(f"{path}: was changed after it was frozen. Take away {path.parent}, and run again.")
+        raise UsageError(f"{path}: was changed after it was frozen. Delete {path.parent} and run again.")
 
 
 def freeze_memory(

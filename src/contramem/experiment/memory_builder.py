@@ -218,7 +218,7 @@ def author(construction: ConstructionConfig) -> Iterator[ByModel | None]:
     price = price_of(construction.model)
     if construction.budget_usd is not None and price is None:
         raise UsageError(
-            f"construction.budget_usd: nobody says what {construction.model} costs, so no limit can be kept."
+            f"construction.budget_usd: the price of {construction.model} is not known, so a budget cannot be enforced."
         )
     budget = Budget(construction.budget_usd, price) if construction.budget_usd is not None and price else None
     model = ProviderModel(construction.model, base_url=construction.url)

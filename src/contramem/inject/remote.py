@@ -78,7 +78,9 @@ class RemoteMemory:
         try:
             answer: dict[str, Any] = json.loads(text)
         except ValueError:
-            raise ServerError(f"http://{self._netloc}: answered {status} with no JSON. Is it contramem?") from None
+            raise ServerError(
+                f"http://{self._netloc}: answered {status} without JSON. Is this a contramem server?"
+            ) from None
         if status >= 400:
             raise ServerError(f"http://{self._netloc}: {answer.get('error', {}).get('message', status)}")
         return answer

@@ -98,13 +98,13 @@ class ProviderModel:
             settings["temperature"] = given.temperature
         if given.seed is not None:
             if "seed" in self.opened.unsupported_settings:
-                raise ModelError(f"{self.name} takes no seed. Leave --seed away.")
+                raise ModelError(f"{self.name} does not accept a seed. Drop --seed.")
             settings["seed"] = given.seed
         if given.reasoning_effort is not None:
             if self.base_url is not None:  # nobody knows what the model behind it can do, so it is told
                 settings = cast(Any, settings | {"openai_reasoning_effort": given.reasoning_effort})
             elif not self.opened.profile.get("supports_thinking"):
-                raise ModelError(f"{self.name} takes no reasoning effort. Leave --reasoning-effort away.")
+                raise ModelError(f"{self.name} does not accept a reasoning effort. Drop --reasoning-effort.")
             else:
                 settings["thinking"] = cast(Any, given.reasoning_effort)
         return settings

@@ -201,7 +201,7 @@ def parse_guard(text: str) -> Guard:
         raise GuardError(f"{text!r}: {template} needs two different functions; no run could keep this.")
     if within is not None and not form.timed:
         timed = ", ".join(name for name, form in FORMS.items() if form.timed)
-        raise GuardError(f"{text!r}: a deadline can stand after {timed}; not after {template}.")
+        raise GuardError(f"{text!r}: a deadline is allowed after {timed}, not after {template}.")
     return Guard(**fields, template=template, when=_normal_when(text, when), within=within, times=times)  # type: ignore[arg-type]
 
 
@@ -255,7 +255,7 @@ def _read_ending(text: str, rest: str) -> tuple[float | None, str]:
     match = _ENDING.fullmatch(rest)
     if match is None:
         raise GuardError(
-            f"{text!r}: after the guard may follow `within 60 s` and `when App.function`; {rest!r} is not that."
+            f"{text!r}: a guard may be followed by `within 60 s` and `when App.function`; {rest!r} is neither."
         )
     within = float(match[1]) * _SECONDS[match[2]] if match[1] else None
     return within, (match[3] or "").strip()

@@ -251,7 +251,7 @@ def _parse_condition(text: str) -> Condition:
         return CallOccurs(parse_pattern(text))
     except GuardError as error:
         raise GuardError(
-            f"{error}; after `when` may also stand `App.function.field = value`, `App.function has several` or "
+            f"{error}; `when` also takes `App.function.field = value`, `App.function has several` or "
             "`task contains word`"
         ) from None
 

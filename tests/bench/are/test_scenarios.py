@@ -32,7 +32,7 @@ def test_a_file_that_does_not_parse_is_reported_and_the_others_are_read(tmp_path
     problems: list[str] = []
     assert len(read_scenarios([str(tmp_path)], problems)) == 3
     assert [problem.partition(": ")[0].rpartition("/")[2] for problem in problems] == ["broken.json", "other.json"]
-    assert all("is no ARE scenario" in problem for problem in problems)
+    assert all("is not an ARE scenario" in problem for problem in problems)
 
 
 def test_a_folder_without_a_scenario_is_refused_with_its_first_problem(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_looks_that_fail_are_repeated_and_a_provider_that_stays_down_keeps_the_b
     provider: Provider, direct: tuple[str, int]
 ) -> None:
     provider.server.stumbles = [503] * 40
-    with pytest.raises(ModelError, match=r"does not say how a batch stands .*run the same command again"):
+    with pytest.raises(ModelError, match=r"does not report the status of a batch .*run the same command again"):
         provider.build()
     provider.server.stumbles = [503, 503]
     bank, finished = provider.build()
@@ -251,7 +251,7 @@ def test_calls_take_in_what_batches_left_and_wait_for_none_that_still_runs(provi
         asked: list[Request] = []
         answer = TakeInFirst(BatchQueue(ProviderBatches(model), exchange, store), lambda left: not asked.extend(left))
         extra = Request(model.name, held.requests[0].settings, (), {}, "builder", "another")
-        with pytest.raises(UsageError, match=r"batch_1, with .* is still at the provider.*Go on with --batch"):
+        with pytest.raises(UsageError, match=r"batch_1, with .* is still at the provider.*Continue with --batch"):
             answer([*held.requests, extra])
         assert answer([*held.requests, extra])
         assert asked == [extra]

@@ -65,7 +65,7 @@ def _tasks_at(place: str, problems: list[str]) -> Iterator[AreTask]:
             try:
                 yield scenario_task(file)
             except (ValueError, KeyError, TypeError, OSError) as error:
-                problems.append(f"{file}: is no ARE scenario ({_reason(error)}).")
+                problems.append(f"{file}: is not an ARE scenario ({_reason(error)}).")
     else:
         raise UsageError(f"{place}: is neither a file, a folder, file.py:Class nor one of {', '.join(BUILT_IN)}.")
 

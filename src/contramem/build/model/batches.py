@@ -98,15 +98,15 @@ class BatchQueue:
         except ModelFailure as trouble:
             self.troubles[trouble.kind] += 1
             raise ModelError(
-                f"{self.batches.name} takes no batch ({trouble.what}). Everything paid for is kept; run the same "
-                "command again to go on from here."
+                f"{self.batches.name} did not accept the batch ({trouble.what}). Everything paid for is kept; run "
+                "the same command again to continue."
             ) from trouble
 
     def pass_time(self, seconds: float) -> None:
         (self.wait or self.stop.wait)(seconds)
         if self.stop.is_set():
             raise ModelError(
-                "stopped as you wished. Batches go on at the provider; run the same command again to take them in."
+                "stopped on request. The batches continue at the provider; run the same command again to collect them."
             )
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
@@ -120,8 +120,8 @@ class BatchQueue:
                 self.troubles[trouble.kind] += 1
                 if not trouble.again or tries == MAX_TRIES:
                     raise ModelError(
-                        f"{self.batches.name} does not say how a batch stands ({trouble.kind}: {trouble.what}). It "
-                        "goes on at the provider; run the same command again to take it in."
+                        f"{self.batches.name} does not report the status of a batch ({trouble.kind}: {trouble.what}). "
+                        "It continues at the provider; run the same command again to collect it."
                     ) from trouble
                 self.pass_time(trouble.retry_after_s or FIRST_LOOK_S * 2 ** (tries - 1))
         raise AssertionError("unreachable")
@@ -201,7 +201,7 @@ class TakeInFirst:
             if now is not None and not now.ticket.ended:
                 raise UsageError(
                     f"{batch.ticket.batch_id}, with {len(batch.requests)} requests of this build, is still at the "
-                    "provider, and will be paid for. Go on with --batch; to give it up, cancel it there first."
+                    "provider and will be billed. Continue with --batch; to abandon it, cancel it there first."
                 )
             if now is not None:
                 self.desk.take_in(now)

@@ -92,6 +92,6 @@ def median_source(tasks: Iterable[Sequence[Trajectory]]) -> str:
             if run.outcome.passed is not None:
                 passed.setdefault(run.source, []).append(run.outcome.passed)
     if not passed:
-        raise UsageError("no run has a known outcome, so that no source can be chosen. Give outcomes with --outcomes.")
+        raise UsageError("no run has a known outcome, so no source can be chosen. Give outcomes with --outcomes.")
     ranked = sorted(passed, key=lambda source: (sum(passed[source]) / len(passed[source]), source))
     return ranked[(len(ranked) - 1) // 2]

@@ -61,7 +61,7 @@ def parse_options(arguments: "Sequence[str]") -> dict[str, str]:
     while words:
         name = words.pop(0)
         if name not in OPTIONS or not words:
-            raise ValueError(f"unknown option {name!r}, or it lacks its value.")
+            raise ValueError(f"unknown option {name!r}, or its value is missing.")
         options[name] = words.pop(0)
     if not options.get("--bank"):
         raise ValueError("name the bank with --bank.")
