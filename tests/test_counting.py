@@ -1,3 +1,5 @@
+import pytest
+
 from contramem import counting
 from contramem.counting import CountFile, count_tokens
 
@@ -22,3 +24,10 @@ def test_counts_beside_a_line_that_broke_off_are_kept(tmp_path):
     kept = path.read_text().replace(" 2\n", " 77\n")
     path.write_bytes(b"\xff\n[]\n12 12 12\n" + kept.encode() + b"00ab")
     assert CountFile(path).count("two words") == 77
+
+
+@pytest.mark.slow
+def test_the_compiled_part_alone_counts_like_the_whole_package():
+    count, slowly = counting._load_counter(), counting._load_whole_package()
+    for text in ("", "two words", "<|endoftext|> is text", "\0 é 漢字 😀\r\n\t", "half a pair \ud800", "x" * 10_000):
+        assert count(text) == slowly(text)
