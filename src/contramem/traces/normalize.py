@@ -154,7 +154,7 @@ def _text_of_part(part: object) -> str:
     if isinstance(part, str):
         return part
     if isinstance(part, dict):
-        for key in ("text", "content"):
+        for key in ("text", "content", "value") if part.get("type") == "text" else ("text", "content"):
             value = part.get(key)
             if isinstance(value, str):
                 return value

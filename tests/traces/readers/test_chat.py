@@ -59,6 +59,20 @@ def test_a_record_is_one_run_with_its_calls_and_results() -> None:
     assert str(run.origin) == "runs.jsonl:1"
 
 
+def test_blocks_with_a_value_are_read_and_calls_in_them_are_calls() -> None:
+    """As LLaMA-Factory's second format has them."""
+    call = {"type": "tool_call", "value": '{"name": "send", "arguments": {"to": "Bob"}}'}
+    messages = [
+        {"role": "user", "content": [{"type": "text", "value": "Mail Bob."}]},
+        {"role": "assistant", "content": [{"type": "reasoning", "value": "Hm."}, call]},
+        {"role": "tool", "content": [{"type": "text", "value": "sent"}]},
+    ]
+    run = read_one({"messages": messages})
+    (sent,) = run.calls
+    assert run.task == "Mail Bob."
+    assert (sent.function, sent.arguments, sent.result.content) == ("general.send", {"to": "Bob"}, "sent")
+
+
 def test_a_task_field_is_the_authored_text_and_names_the_task_when_there_is_no_id() -> None:
     run = read_one({"messages": MESSAGES, "task": "Tell Bob about the party."})
     assert run.authored

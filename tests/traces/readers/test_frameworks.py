@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from tests.traces.readers.samples import FAILED, FIRST, OTHERS, SAMPLES, SECOND, TASK, TERMINAL_LOG, WORKED
+from tests.traces.readers.span_samples import SPAN_SAMPLES
 
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
 
 JUDGED = {"openhands-output": True, "langsmith": True, "langfuse": False, "mlflow": True, "weave": True,
-          "openinference": True}  # fmt: skip
+          "openinference": True, "langfuse-download": False}  # fmt: skip
 NAMED = {"steps", "sharegpt", "smolagents", "openhands-output", "swe-agent", "langsmith", "langfuse", "mlflow", "weave",
-         "openai-agents", "openinference", "openinference-rows"}  # fmt: skip
+         "openai-agents", "openinference", "openinference-rows", *SPAN_SAMPLES}  # fmt: skip
+ALL_SAMPLES = SAMPLES | SPAN_SAMPLES
 
 
 def write(path: Path, content: Any) -> Path:
@@ -32,9 +34,9 @@ def read_only_run(path: Path) -> Trajectory:
     return run
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", ALL_SAMPLES)
 def test_a_sample_reads_as_one_failed_and_one_working_call(tmp_path: Path, name: str) -> None:
-    file, content = SAMPLES[name]
+    file, content = ALL_SAMPLES[name]
     run = read_only_run(write(tmp_path / file, content))
     sends = [call for call in run.calls if call.function.endswith(".send")]
     assert [call.arguments for call in sends] == [FIRST, SECOND]
@@ -46,9 +48,9 @@ def test_a_sample_reads_as_one_failed_and_one_working_call(tmp_path: Path, name:
     assert run.events[-1].kind == "final" and run.events[-1].text == "Done."
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", ALL_SAMPLES)
 def test_a_sample_names_its_task_source_and_outcome_where_the_format_does(tmp_path: Path, name: str) -> None:
-    file, content = SAMPLES[name]
+    file, content = ALL_SAMPLES[name]
     run = read_only_run(write(tmp_path / file, content))
     assert run.source == {"openhands-sdk": "openhands", "openai-responses": "unknown"}.get(name, "m-1")
     assert (run.task_id == "t1") == (name in NAMED)
@@ -66,6 +68,28 @@ def test_a_call_that_raised_in_smolagents_is_read_from_what_the_model_asked_for(
         (SECOND, False),
     ]
     assert run.events[-1].kind == "final" and run.events[-1].text == "Done."
+
+
+def test_a_weave_evaluation_as_its_library_writes_it(tmp_path: Path) -> None:
+    """The example is a reference, an exception is JSON, and a scorer is a call like any other."""
+
+    def call(number: int, name: str, parent: int | None, **fields: Any) -> dict[str, Any]:
+        about = {"id": f"i{number}", "trace_id": "x", "parent_id": None if parent is None else f"i{parent}"}
+        return {**about, "op_name": f"weave:///a/b/op/{name}:v1", "started_at": f"2026-01-01T00:00:0{number}", **fields}
+
+    thrown = json.dumps({"type": "ValueError", "message": "unknown recipient", "traceback": "..."})
+    calls = [
+        call(0, "Evaluation.evaluate", None, inputs={}),
+        call(1, "Evaluation.predict_and_score", 0, inputs={"example": "weave:///a/b/object/Dataset:d/attr/rows/id/r7"},
+             output={"scores": {"Right": {"passed": True}}}),
+        call(2, "Agent.predict", 1, inputs={"self": "weave:///a/b/object/Agent:v1"}),
+        call(3, "send", 2, inputs={"to": "Bob"}, exception=thrown),
+        call(4, "Right.score", 1, inputs={"output": "Done."}, output={"passed": True}),
+    ]  # fmt: skip
+    run = read_only_run(write(tmp_path / "calls.jsonl", calls))
+    (sent,) = run.calls
+    assert (run.task_id, run.outcome.passed) == ("r7", True)
+    assert sent.result is not None and sent.result.error == "ValueError: unknown recipient"
 
 
 def test_an_old_swe_agent_file_reads_each_step_as_a_shell_command(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.traces.readers.samples import OTHERS, SAMPLES
+from tests.traces.readers.span_samples import SPAN_SAMPLES
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
@@ -136,7 +137,7 @@ DEEP = json.loads("[" * 200 + "]" * 200)
 @cache
 def seeds() -> dict[str, Any]:
     """The documents above and, where the shared data is there, its small samples: JSON by file name."""
-    found = INLINE | {f"{name}-{file}": content for name, (file, content) in (SAMPLES | OTHERS).items()}
+    found = INLINE | {f"{name}-{file}": content for name, (file, content) in (SAMPLES | SPAN_SAMPLES | OTHERS).items()}
     beside = Path(__file__).parents[4] / "shared" / "data"
     folder = Path(os.environ.get("CONTRAMEM_SHARED_DATA", beside)) / "formats"
     for path in sorted(folder.glob("*/*")):

@@ -166,6 +166,20 @@ def test_openinference_evaluations_decide_too(tmp_path: Path) -> None:
     assert (run.outcome.passed, run.outcome.feedback) == (False, "wrong Bob")
 
 
+@pytest.mark.parametrize(
+    ("scores", "passed"),
+    [
+        pytest.param({"correctness": 1, "hallucination": 0}, True, id="success-before-the-rest"),
+        pytest.param({"taskSuccess": 0, "style": 1}, False, id="words-in-camel-case"),
+        pytest.param({"toxicity": 0, "latency": 3}, None, id="nothing-about-success"),
+        pytest.param({"style": 1, "toxicity": 0}, True, id="other-names-count"),
+    ],
+)
+def test_only_evaluations_of_success_decide(tmp_path: Path, scores: dict[str, int], passed: bool | None) -> None:
+    [run], _ = read(tmp_path, [root(**{f"eval.{name}.score": score for name, score in scores.items()}), *RUN])
+    assert run.outcome.passed is passed
+
+
 def test_a_run_whose_root_failed_was_interrupted(tmp_path: Path) -> None:
     failed = {**root(), "status": {"status_code": "ERROR", "description": "connection lost"}}
     [run], _ = read(tmp_path, [failed, *RUN])
@@ -269,7 +283,7 @@ def test_a_broken_span_is_a_problem_and_the_rest_is_read(tmp_path: Path) -> None
 
 def test_a_trace_of_plain_requests_is_counted(tmp_path: Path) -> None:
     runs, reading = read(tmp_path, [span("GET /", 1, {"http.method": "GET"})])
-    assert runs == [] and dict(reading.skipped) == {"trace shows no model and no tool": 1}
+    assert runs == [] and dict(reading.skipped) == {"trace shows no model and no tool (attributes: http.method)": 1}
 
 
 def test_real_spans_read_whole(shared_data: Path) -> None:

@@ -1,15 +1,23 @@
-"""Langfuse: traces with observations and scores, or observations alone, as the API, the UI and the SDK write them."""
+"""Langfuse: traces with observations and scores, or observations alone, as the API, the UI and the SDK write them.
+
+What OpenTelemetry sent is kept in an observation's metadata, and often says more than its type: tools of many
+frameworks are a plain SPAN. A span that goes by the name of a call that a model of the trace asked for is that call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
+from contramem.traces.readers.logged_messages import messages_in
 from contramem.traces.readers.otel import read_spans
+from contramem.traces.readers.otel_messages import is_model, is_tool, json_of, messages_of
 from contramem.traces.readers.otel_spans import Span
 from contramem.traces.readers.span_tree import (
+    SpanStep,
     first_record,
     labels,
     model_span,
@@ -25,6 +33,10 @@ from contramem.traces.trajectory import Trajectory
 _MODELS = ("GENERATION", "EMBEDDING")
 _TOOLS = ("TOOL", "RETRIEVER")
 _TYPES = (*_MODELS, *_TOOLS, "SPAN", "EVENT", "AGENT", "CHAIN", "EVALUATOR", "GUARDRAIL")
+_TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name")
+_TOOL_ARGUMENTS = ("gen_ai.tool.call.arguments", "tool.parameters", "gcp.vertex.agent.tool_call_args")
+_TOOL_RESULTS = ("gen_ai.tool.call.result", "gcp.vertex.agent.tool_response")
+_AROUND_NAME = re.compile(r"^(?:running tool: |execute_tool |tool\.)|-\d+$")
 
 
 class LangfuseReader:
@@ -55,10 +67,15 @@ def _spans(record: Mapping[str, Any]) -> Iterator[Span]:
     if "observations" not in record:
         yield _observation(record)
         return
+    trace = record["trace"] if isinstance(record.get("trace"), dict) else record  # what the UI downloads
     observations = [item for item in record["observations"] if isinstance(item, dict)]
-    yield _trace(record, observations)
-    for observation in observations:
-        yield _observation({"traceId": record["id"], **observation}, inside=str(record["id"]))
+    yield _trace(trace, observations)
+    placed = [{"traceId": trace["id"], **observation} for observation in observations]
+    spans = [_observation(observation, inside=str(trace["id"])) for observation in placed]
+    asked = {call.name for span in spans if is_model(span) for message in messages_of(span) for call in message.calls}
+    for observation, span in zip(placed, spans, strict=True):
+        is_asked = observation.get("name") in asked and not is_model(span) and not is_tool(span)
+        yield _observation(observation, inside=str(trace["id"]), tools=asked) if is_asked else span
 
 
 def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Span:
@@ -68,6 +85,8 @@ def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Spa
     for name, camel in (("task_id", "datasetItemId"), ("session.id", "sessionId")):
         if _get(record, camel):
             attributes[name] = _get(record, camel)
+    if asked := _asked_by_user(record.get("input")):
+        attributes.setdefault("contramem.task", asked)
     for score in record.get("scores") or ():
         text = _get(score, "stringValue")
         attributes |= score_attributes(
@@ -77,15 +96,45 @@ def _trace(record: Mapping[str, Any], observations: list[dict[str, Any]]) -> Spa
     return plain_span(step(record["id"], "", begun), attributes)
 
 
-def _observation(record: Mapping[str, Any], inside: str = "") -> Span:
+def _asked_by_user(sent: object) -> str:
+    """What the user asked the whole trace. The first message that a model is sent may be an instruction."""
+    value = json_of(json_of(sent))  # the UI writes JSON as text once more
+    if isinstance(value, dict) and "args" in value:  # a traced function: its arguments, not somebody's words
+        return ""
+    said = (message.get("content") for message in messages_in(value) if message.get("role") == "user")
+    return next((text for text in said if isinstance(text, str)), "")
+
+
+def _observation(record: Mapping[str, Any], inside: str = "", tools: Set[str] = frozenset()) -> Span:
     failed = record.get("level") == "ERROR"
     parent = _get(record, "parentObservationId") or inside
     message = (_get(record, "statusMessage") or "failed") if failed else None
     place = step(_get(record, "traceId"), parent, _get(record, "startTime"), message)
+    about = labels(record.get("metadata"))
+    sent = json_of(about.get("attributes"))
+    sent = sent if isinstance(sent, dict) else {}
     if record["type"] in _MODELS:
         usage = _get(record, "usageDetails") or record.get("usage")
         model = record.get("model") or _get(record, "providedModelName")
         return model_span(place, record.get("input"), record.get("output"), model, usage)
-    if record["type"] in _TOOLS:
-        return tool_span(place, record.get("name"), record.get("input"), record.get("output"))
-    return plain_span(place, labels(record.get("metadata")))
+    if record["type"] in _TOOLS or record.get("name") in tools or _was_tool(sent, record):
+        return _tool(place, record, sent)
+    return plain_span(place, about)
+
+
+def _was_tool(sent: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
+    """Did the framework send this as a tool that did something? Some send its start and its end as spans as well."""
+    is_tool_kind = sent.get("openinference.span.kind") == "TOOL" or sent.get("gen_ai.operation.name") == "execute_tool"
+    return (is_tool_kind or bool(sent.get("gen_ai.tool.name"))) and bool(record.get("input") or record.get("output"))
+
+
+def _tool(place: SpanStep, record: Mapping[str, Any], sent: Mapping[str, Any]) -> Span:
+    name = _first(sent, _TOOL_NAMES) or _AROUND_NAME.sub("", str(record.get("name")))
+    given, got = json_of(record.get("input")), json_of(record.get("output"))
+    arguments = given if given not in (None, "", {}) else _first(sent, _TOOL_ARGUMENTS)
+    result = got if got not in (None, "", {}) else _first(sent, _TOOL_RESULTS) or got
+    return tool_span(place, name, arguments, result, sent.get("gen_ai.tool.call.id"))
+
+
+def _first(values: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((values[name] for name in names if values.get(name)), None)

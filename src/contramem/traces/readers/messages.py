@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contramem.errors import TraceError
+from contramem.traces.files import decode
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.trajectory import Actor
 
@@ -71,10 +72,18 @@ def record_content(recorder: Recorder, actor: Actor, content: object, unmarked: 
             recorder.message(actor, "\n".join(texts[recorded:]))
             recorded = len(texts)
             _tell_block(recorder, block, unmarked)
+        elif kind == "tool_call" and isinstance(block.get("value"), str):  # LLaMA-Factory: calls as JSON in a block
+            for call in _calls_in(block["value"]):
+                record_call(recorder, call)
         elif kind not in _THOUGHTS and (text := text_of([block])):
             texts.append(text)
     recorder.message(actor, "\n".join(texts[recorded:]))
     return "\n".join(texts)
+
+
+def _calls_in(text: str) -> list[dict[str, Any]]:
+    value = decode(text.encode("utf-8", "replace"))
+    return [call for call in (value if isinstance(value, list) else [value]) if isinstance(call, dict)]
 
 
 def _tell_block(recorder: Recorder, block: Mapping[str, Any], unmarked: bool | None) -> None:

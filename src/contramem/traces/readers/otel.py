@@ -14,6 +14,7 @@ from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
+from contramem.traces.readers.otel_dialects import use_known_names
 from contramem.traces.readers.otel_messages import (
     OtelCall,
     OtelMessage,
@@ -34,6 +35,8 @@ _SOURCES = ("contramem.source", "gen_ai.request.model", "gen_ai.response.model",
 _AGENTS = ("gen_ai.agent.name", "agent_name", "agent.name", "llm.provider")
 _RUNS = ("contramem.run", "trial", "metadata.trial", "gen_ai.conversation.id", "session.id")
 _ABILITIES = ("contramem.ability", "metadata.ability")
+_INVENTED = "unnamed-"
+"""How the ids begin that we give to calls that have none."""
 _INPUTS = ("task", "input", "query", "question", "prompt")
 
 
@@ -70,7 +73,8 @@ def read_spans(
             traces.setdefault(span.trace, []).append(span)
 
     def build(spans: list[Span], position: str) -> Trajectory | SkippedRun:
-        return _trajectory(sorted(spans, key=lambda span: span.start), position, environment, file, options)
+        ordered = sorted(map(use_known_names, spans), key=lambda span: span.start)
+        return _trajectory(ordered, position, environment, file, options)
 
     yield from each_run(file, traces.items(), build)
 
@@ -79,7 +83,7 @@ def _trajectory(
     spans: list[Span], trace: str, environment: str, file: TraceFile, options: ReadOptions
 ) -> Trajectory | SkippedRun:
     if not any(is_model(span) or is_tool(span) for span in spans):
-        return SkippedRun(f"{file.origin}:{trace}", "trace shows no model and no tool")
+        return SkippedRun(f"{file.origin}:{trace}", f"trace shows no model and no tool{_attribute_names(spans)}")
     conversation = OtelConversation(Recorder(options.naming()))
     tools = _tools(spans, conversation.recorder)
     conversation.tell(spans)
@@ -98,6 +102,11 @@ def _trajectory(
         tools=tools,
         usage=usage_of(spans),
     )
+
+
+def _attribute_names(spans: list[Span]) -> str:
+    names = sorted({name for span in spans for name in span.attributes})
+    return f" (attributes: {', '.join(names[:6])}{', ...' if names[6:] else ''})" if names else ""
 
 
 class _Marks:
@@ -138,6 +147,7 @@ class OtelConversation:
         self.recorder = recorder
         self.task = ""
         self._seen: Counter[tuple[object, ...]] = Counter()
+        self._told: set[str] = set()  # ids of calls
         self._open: dict[str, str] = {}  # id of each call that has no result yet -> its tool
 
     def tell(self, spans: list[Span]) -> None:
@@ -165,15 +175,19 @@ class OtelConversation:
 
     def _say(self, message: OtelMessage, time: float) -> None:
         for answer in message.answers:
-            if answer.id in self._open:  # else its tool span has told it
-                self._result(answer, answer.id, time)
+            call_id = answer.id if answer.id in self._open else self._waiting_for(answer)
+            if call_id is not None:  # else its tool span has told it
+                self._result(answer, call_id, time)
         if message.role in ("assistant", "model", "ai"):
             self.recorder.message("agent", message.text, time)
         elif message.role in ("user", "human"):
             self.task = self.task or message.text
             self.recorder.message("user", message.text, time)
         for call in message.calls:
-            call_id = call.id or f"unnamed-{len(self._seen)}-{call.name}"
+            if call.id in self._told:
+                continue
+            self._told |= {call.id} if call.id else set()
+            call_id = call.id or f"{_INVENTED}{len(self._seen)}-{len(self._open)}-{call.name}"
             self._open[call_id] = call.name
             self.recorder.call(call.name, call.arguments, call_id, time=time)
 
@@ -185,8 +199,15 @@ class OtelConversation:
         self._result(call, call_id, time)
 
     def _waiting_for(self, call: OtelCall) -> str | None:
-        """The open call of this tool, for tool spans that do not name theirs."""
-        return None if call.id else next((call_id for call_id, tool in self._open.items() if tool == call.name), None)
+        """The open call of this tool, where the tool's span or the model's reply does not name it by an id."""
+        return next(
+            (
+                call_id
+                for call_id, tool in self._open.items()
+                if tool == call.name and (not call.id or call_id.startswith(_INVENTED))
+            ),
+            None,
+        )
 
     def _result(self, call: OtelCall, call_id: str | None, time: float) -> None:
         if call_id is not None:
@@ -197,7 +218,9 @@ class OtelConversation:
 def _agent_input(spans: list[Span]) -> str:
     """What the outermost agent was asked, where its span says so in words; models are shown more than that."""
     agent = next((span for span in spans if span.get("openinference.span.kind") == "AGENT"), None)
-    return _input(agent) if agent is not None and isinstance(json_of(agent.get("input.value")), dict) else ""
+    if agent is None or (agent.parent and not isinstance(json_of(agent.get("input.value")), dict)):
+        return ""
+    return _input(agent)
 
 
 def _input(root: Span) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,13 +19,17 @@ _FLAT_CALL = re.compile(r"tool_calls\.(\d+)\.tool_call\.(id|function\.name|funct
 
 @dataclass(slots=True)
 class OtelCall:
-    """A tool call, as a model asked for it or as a tool span shows it; or, with `name` empty, only its answer."""
+    """A tool call, as a model asked for it or as a tool span shows it; or only its answer, often with no name."""
 
     id: str | None
     name: str = ""
     arguments: Any = None
     result: Any = None
     error: str | bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.id is not None and not isinstance(self.id, str):  # the ids of a run and of a call, as a list
+            self.id = json.dumps(self.id, default=str)
 
 
 @dataclass(slots=True)
@@ -37,8 +42,18 @@ class OtelMessage:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes a message in a later span the same one again: models are sent the whole conversation each time."""
-        calls = tuple((call.id, call.name, str(call.arguments)) for call in self.calls)
+        calls = tuple((call.id, call.name, _written(call.arguments)) for call in self.calls)
         return self.role, self.text, calls, tuple((answer.id, text_of(answer.result)) for answer in self.answers)
+
+
+def _written(arguments: Any) -> str:
+    """Arguments in one spelling: a reply has them as text, the next request often as an object."""
+    if arguments in ("", None):
+        return "{}"
+    if not isinstance(arguments, str):
+        return json.dumps(arguments, sort_keys=True, default=str)
+    value = json_of(arguments)
+    return arguments if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def is_model(span: Span) -> bool:
@@ -71,32 +86,68 @@ def messages_of(span: Span) -> list[OtelMessage]:
 
 def _message(raw: dict[str, Any]) -> OtelMessage:
     message = OtelMessage(str(raw.get("role") or "user"))
-    texts = [raw["content"]] if isinstance(raw.get("content"), str) else []
-    content = raw["content"] if isinstance(raw.get("content"), list) else []
-    for part in [*(raw.get("parts") or ()), *content]:
-        kind = part.get("type") if isinstance(part, dict) else None
-        if kind == "tool_call":
-            message.calls.append(OtelCall(part.get("id"), part["name"], part.get("arguments")))
-        elif kind == "tool_call_response":
-            result = part["response"] if "response" in part else part.get("result")
-            message.answers.append(OtelCall(part.get("id"), result=result))
-        elif kind == "tool_use":
-            message.calls.append(OtelCall(part.get("id"), part["name"], part.get("input")))
-        elif kind == "tool_result":
-            failed = True if part.get("is_error") is True else None
-            message.answers.append(OtelCall(part.get("tool_use_id"), result=text_of(part.get("content")), error=failed))
-        elif text := text_of(part):
+    content = raw.get("content")
+    texts = [content] if isinstance(content, str) else []
+    if message.role == "assistant" and (written := _calls_written_as_text(content)):
+        texts, raw = [], {**raw, "tool_calls": written}
+    for part in [*(raw.get("parts") or ()), *(content if isinstance(content, list) else ())]:
+        if not (isinstance(part, dict) and _take_call_or_answer(message, part)) and (text := text_of(part)):
             texts.append(text)
-    for call in raw.get("tool_calls") or ():
+    for call in raw.get("tool_calls") or (raw.get("additional_kwargs") or {}).get("tool_calls") or ():
         spec = call["function"] if isinstance(call.get("function"), dict) else call
-        arguments = spec.get("arguments", spec.get("args"))
-        message.calls.append(OtelCall(call.get("id"), str(spec["name"]), arguments))
+        message.calls.append(_call(call.get("id"), spec["name"], spec.get("arguments", spec.get("args"))))
     message.text = "\n".join(texts)
-    if message.role == "tool":
+    if message.role == "tool" and not message.answers:
         failed = True if raw.get("is_error") is True else None
-        message.answers.append(OtelCall(raw.get("tool_call_id"), result=message.text, error=failed))
+        result = message.text or (content if isinstance(content, dict) else "")
+        message.answers.append(OtelCall(raw.get("tool_call_id"), result=result, error=failed))
         message.text = ""
     return message
+
+
+def _call(call_id: Any, name: Any, arguments: Any) -> OtelCall:
+    """A call that a model asks for. Some write its name where the id belongs, which names no call."""
+    return OtelCall(None if call_id == name else call_id, str(name), arguments)
+
+
+def _calls_written_as_text(content: object) -> list[dict[str, Any]]:
+    """The calls of a reply whose whole text is the list of them, as Koog logs it."""
+    calls = json_of(content) if isinstance(content, str) and content.startswith("[{") else None
+    is_calls = isinstance(calls, list) and all(
+        isinstance(call, dict) and isinstance(call.get("function"), dict) and "name" in call["function"]
+        for call in calls
+    )
+    return calls if is_calls and isinstance(calls, list) else []
+
+
+def _take_call_or_answer(message: OtelMessage, part: dict[str, Any]) -> bool:
+    """Note the call or the answer that a part of a message stands for; False when it stands for neither."""
+    kind = part.get("type")
+    asked, answered = (
+        part.get(f"function{end}") or part.get(f"function_{end.lower()}") for end in ("Call", "Response")
+    )
+    if kind == "tool_call":
+        message.calls.append(_call(part.get("id"), part["name"], part.get("arguments")))
+    elif kind == "tool_use":
+        message.calls.append(_call(part.get("id"), part["name"], part.get("input")))
+    elif kind == "tool-call":  # Vercel's SDK
+        message.calls.append(_call(part.get("toolCallId"), part["toolName"], part.get("input", part.get("args"))))
+    elif isinstance(asked, dict):  # Gemini
+        message.calls.append(_call(asked.get("id"), asked["name"], asked.get("args")))
+    elif kind == "tool_call_response":
+        result = part["response"] if "response" in part else part.get("result")
+        message.answers.append(OtelCall(part.get("id"), result=result))
+    elif kind == "tool_result":
+        failed = True if part.get("is_error") is True else None
+        message.answers.append(OtelCall(part.get("tool_use_id"), result=text_of(part.get("content")), error=failed))
+    elif kind == "tool-result":
+        message.answers.append(OtelCall(part.get("toolCallId"), result=part.get("output", part.get("result"))))
+    elif isinstance(answered, dict):
+        name = str(answered.get("name") or "")
+        message.answers.append(OtelCall(answered.get("id"), name, result=answered.get("response")))
+    else:
+        return False
+    return True
 
 
 def _flat_messages(attributes: dict[str, Any]) -> list[OtelMessage]:
@@ -135,7 +186,7 @@ def tool_call(span: Span) -> OtelCall:
     arguments, result = json_of(span.get("input.value")), span.get("output.value")
     if isinstance(arguments, dict) and isinstance(arguments.get("kwargs"), dict) and "args" in arguments:
         arguments = arguments["kwargs"]  # smolagents
-    call = OtelCall(span.get("tool_call.id", "tool.call_id"), str(name), arguments, result, span.error)
+    call = OtelCall(span.get("tool_call.id", "tool.call_id", "tool.id"), str(name), arguments, result, span.error)
     wrapped = json_of(result)
     data = wrapped.get("data") if isinstance(wrapped, dict) and wrapped.get("type") == "tool" else None
     if isinstance(data, dict):  # LangChain, whose failed tools have status OK

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from contramem.traces.files import number
 from contramem.traces.readers.otel_messages import is_model
@@ -11,18 +12,50 @@ from contramem.traces.readers.otel_spans import Span
 from contramem.traces.trajectory import Ending, Outcome, RunUsage
 from contramem.traces.verdict_files import verdict_of
 
+_SUCCESS = frozenset(
+    "accuracy accurate complete completed completion correct correctness goal outcome pass passed resolved reward "
+    "solved success succeeded successful".split()
+)
+_NO_SUCCESS = frozenset(
+    "bias biased cost duration frustration hallucination hallucinated harm harmful harmfulness injection jailbreak "
+    "latency leak length pii refusal speed time tokens toxic toxicity verbosity".split()
+)
+"""Words in the names of evaluations: those that say whether the task was done, and those that measure something else,
+often something of which less is better."""
+
+
+class Evaluation(NamedTuple):
+    """One evaluation of a trace."""
+
+    name: str
+    score: Any
+    label: Any
+    why: str
+
+    @property
+    def words(self) -> set[str]:
+        return set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", self.name).lower()))
+
 
 def outcome_of(spans: list[Span], named: object) -> Outcome:
-    """`named` (what the user's own attribute says) alone, else every evaluation in the trace: all must pass."""
-    evaluations = [(named, None, "")] if named is not None else list(_evaluations(spans))
-    judged = [_judge(value, label) for value, label, _ in evaluations]
-    rewards = [reward for value, _, _ in evaluations if (reward := number(value)) is not None]
+    """`named` (what the user's own attribute says) alone, else the evaluations that tell success: all must pass."""
+    evaluations = [Evaluation("", named, None, "")] if named is not None else _about_success(list(_evaluations(spans)))
+    judged = [_judge(evaluation.score, evaluation.label) for evaluation in evaluations]
+    rewards = [reward for evaluation in evaluations if (reward := number(evaluation.score)) is not None]
     failed = next((span for span in spans if not span.parent and span.error), None)
     ended: Ending = "complete"
     if failed is not None:
         ended = "limit" if "limit" in str(failed.error).lower() else "interrupted"
-    texts = [text for _, _, text in evaluations if text] or ([failed.error] if failed and failed.error else [])
+    texts = [evaluation.why for evaluation in evaluations if evaluation.why] or (
+        [failed.error] if failed and failed.error else []
+    )
     return Outcome(_all(judged), min(rewards, default=None), "\n".join(texts)[:4000], ended)
+
+
+def _about_success(evaluations: list[Evaluation]) -> list[Evaluation]:
+    """Those whose names speak of success; where none does, all but those that measure something else."""
+    telling = [evaluation for evaluation in evaluations if evaluation.words & _SUCCESS]
+    return telling or [evaluation for evaluation in evaluations if not evaluation.words & _NO_SUCCESS]
 
 
 def _all(judged: list[bool | None]) -> bool | None:
@@ -36,17 +69,18 @@ def _judge(value: object, label: object) -> bool | None:
     return verdict_of(value)[0] if by_label is None else by_label
 
 
-def _evaluations(spans: list[Span]) -> Iterator[tuple[Any, Any, str]]:
-    """(score, label, explanation) of the GenAI evaluation events and of OpenInference's `eval.<name>.*` attributes."""
+def _evaluations(spans: list[Span]) -> Iterator[Evaluation]:
+    """Those of the GenAI evaluation events and of OpenInference's `eval.<name>.*` attributes."""
     for span in spans:
         for name, values in span.events:
             if name == "gen_ai.evaluation.result":
                 score, label = (values.get(f"gen_ai.evaluation.score.{part}") for part in ("value", "label"))
-                yield score, label, str(values.get("gen_ai.evaluation.explanation") or "")
-        named = [key.split(".") for key in span.attributes if key.startswith("eval.")]
-        for name in sorted({parts[1] for parts in named if len(parts) > 2}):
+                named = str(values.get("gen_ai.evaluation.name") or "")
+                yield Evaluation(named, score, label, str(values.get("gen_ai.evaluation.explanation") or ""))
+        keys = [key.split(".") for key in span.attributes if key.startswith("eval.")]
+        for name in sorted({parts[1] for parts in keys if len(parts) > 2}):
             score, label, why = (span.get(f"eval.{name}.{part}") for part in ("score", "label", "explanation"))
-            yield score, label, str(why or "")
+            yield Evaluation(name, score, label, str(why or ""))
 
 
 def usage_of(spans: list[Span]) -> RunUsage:

@@ -101,6 +101,8 @@ def _span(raw: dict[str, Any], _: Any) -> Span:
     description = status.get("description") if isinstance(status, dict) else raw.get("status_message")
     events = [(event["name"], event.get("attributes") or {}) for event in raw.get("events") or ()]
     attributes = expand_metadata(flatten(raw["attributes"]))
+    if raw.get("span_kind"):  # Phoenix's API writes the kind beside the attributes
+        attributes.setdefault("openinference.span.kind", raw["span_kind"])
     return Span(
         trace=str(context["trace_id"]),
         parent=str(raw.get("parent_id") or ""),

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
-from contramem.traces.readers.langchain import chat_messages, is_langchain_message
+from contramem.traces.readers.langchain import chat_messages
+from contramem.traces.readers.logged_messages import messages_in
 from contramem.traces.readers.otel_messages import json_of
 from contramem.traces.readers.otel_spans import Span, seconds
 
@@ -77,7 +78,7 @@ def model_span(place: SpanStep, sent: object, reply: object, model: object, usag
     counts = usage if isinstance(usage, dict) else {}
     attributes = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": model if isinstance(model, str) and model else None,
+        "gen_ai.request.model": model.rpartition("/models/")[2] if isinstance(model, str) and model else None,
         "gen_ai.input.messages": list(messages_in(json_of(sent))),
         "gen_ai.output.messages": list(messages_in(json_of(reply), "assistant")),
         "gen_ai.usage.input_tokens": _first(counts, "input_tokens", "prompt_tokens", "input", "promptTokens"),
@@ -106,26 +107,6 @@ def tool_span(place: SpanStep, name: object, arguments: object, result: object, 
 
 def _first(counts: dict[str, Any], *names: str) -> Any:
     return next((counts[name] for name in names if counts.get(name) is not None), None)
-
-
-def messages_in(value: Any, role: str = "user") -> Iterator[dict[str, Any]]:
-    """The chat messages in what a model was sent or gave back, in the shapes that SDKs log it."""
-    if isinstance(value, str):
-        yield {"role": role, "content": value}
-    elif isinstance(value, list):
-        for item in value:
-            yield from messages_in(item, role)
-    elif is_langchain_message(value):
-        yield from chat_messages(value)
-    elif isinstance(value, dict):
-        if "role" in value:
-            yield value
-        elif value.get("type") in ("text", "tool_use"):  # a bare block of Anthropic's reply
-            yield {"role": role, "content": [value]}
-        else:
-            keys = ("messages", "contents", "input", "choices", "message", "generations", "output", "content", "text")
-            inner = next((value[key] for key in keys if value.get(key)), None)
-            yield from messages_in(inner, role)
 
 
 def labels(*holders: object) -> dict[str, Any]:

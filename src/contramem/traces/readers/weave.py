@@ -12,6 +12,7 @@ from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.otel import read_spans
+from contramem.traces.readers.otel_messages import json_of
 from contramem.traces.readers.otel_spans import Span
 from contramem.traces.readers.span_tree import (
     Spans,
@@ -62,15 +63,16 @@ def _name(call: Call) -> str:
 
 
 def _outermost_call(call: Call, calls: Mapping[str, Call]) -> Call | None:
-    """The outermost call of the run that this one belongs to; None for the frame of an evaluation."""
+    """The outermost call of the run that this one belongs to; None for the frame and the scorers of an evaluation."""
     chain = [call]
     while (parent := calls.get(str(chain[-1].get("parent_id")))) is not None:
         chain.append(parent)
         if len(chain) > 1000:
             raise TraceError("is nested in itself", "Do calls name each other as parents?")
-    example = next((link for link in chain if _name(link).endswith("predict_and_score")), None)
+    example = next((place for place, link in enumerate(chain) if _name(link).endswith("predict_and_score")), None)
     if example is not None:
-        return example
+        judges = example > 0 and _name(chain[example - 1]).endswith(".score")  # a scorer is no part of the run
+        return None if judges else chain[example]
     in_evaluation = any(_name(link) == "Evaluation.evaluate" for link in chain)
     return None if in_evaluation else chain[-1]
 
@@ -79,7 +81,7 @@ def _span(call: Call, top: Call, leaf: bool) -> Span:
     inputs = call.get("inputs") if isinstance(call.get("inputs"), dict) else {}
     output = call.get("output")
     parent = "" if call is top else call.get("parent_id")
-    place = step(f"{call['trace_id']}/{top.get('id')}", parent, call["started_at"], call.get("exception"))
+    place = step(f"{call['trace_id']}/{top.get('id')}", parent, call["started_at"], _error(call.get("exception")))
     name = _name(call)
     kind = ((call.get("attributes") or {}).get("weave") or {}).get("kind")
     if kind == "llm" or any(operation in name for operation in _MODEL_OPS):
@@ -91,11 +93,21 @@ def _span(call: Call, top: Call, leaf: bool) -> Span:
     return tool_span(place, name.rpartition(".")[2], arguments, output)
 
 
+def _error(exception: object) -> object:
+    """`ValueError: message`: newer versions log an exception as JSON, with its traceback."""
+    thrown = json_of(exception)
+    if not isinstance(thrown, dict) or "message" not in thrown:
+        return exception
+    return f"{thrown.get('type') or 'Error'}: {thrown['message']}"
+
+
 def _about(call: Call) -> dict[str, Any]:
     about = labels(call.get("attributes"))
     inputs, output = call.get("inputs") or {}, call.get("output")
-    example = inputs.get("example") if isinstance(inputs.get("example"), dict) else None
-    if example is not None:
+    example = inputs.get("example")
+    if isinstance(example, str) and example.startswith("weave:///"):  # a reference to a row of a data set
+        about["task_id"] = example.rpartition("/")[2]
+    elif isinstance(example, dict):
         named = example.get("id") or example.get("task_id")
         about["task_id"] = str(named) if named else digest(str(sorted(example.items(), key=str)))
     scores = output.get("scores") if isinstance(output, dict) else None
