@@ -50,7 +50,7 @@ def test_a_good_file_is_read_and_what_it_leaves_out_has_a_default():
         ),
         pytest.param('run = ["none", "contramem"]', "", "f.toml:11: conditions: 'run' is missing.", id="missing"),
         pytest.param('name = "small"', 'name = "a/b"', "f.toml:1: name: expected 'str' matching", id="name"),
-        pytest.param("seed = 7", "seed = = 7", "f.toml: is not valid TOML: Invalid value (at line 2, column 8).", id="toml"),
+        pytest.param("seed = 7", "seed = = 7", "f.toml: is not valid TOML: Invalid value (at line 2", id="toml"),
         pytest.param(
             "[conditions]", "[targets.t]\nmodell = 1\n[conditions]",
             "f.toml:12: targets.t.modell: there is no such key; did you mean 'model'?", id="inside-a-dict",

@@ -13,6 +13,7 @@ from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.locate import load_bank, store_only
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
+from contramem.cli.sections import SectionedCommand
 from contramem.retrieve.profiles import PROFILES, profile_named
 from contramem.traces.pool import Pool
 from contramem.traces.reader import ReadOptions
@@ -27,7 +28,7 @@ LISTED = 10
 """Names that people are shown; `--json` has all."""
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("where", metavar="STORE")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @how_to_read
@@ -90,7 +91,7 @@ def _summarize(findings: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("where", metavar="BANK")
 @click.option(
     "--tasks",

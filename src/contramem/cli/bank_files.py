@@ -25,6 +25,7 @@ from contramem.bank.locate import is_url, store_only, without_password
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read, read_pool
 from contramem.cli.review import by_option
+from contramem.cli.sections import SectionedCommand
 from contramem.errors import UsageError
 from contramem.traces.reader import ReadOptions
 from contramem.traces.task_key import TaskKey
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 LISTED = 10
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("where", metavar="STORE")
 @click.option("--repair", "target", metavar="NEW", type=click.Path(path_type=Path), help="Write what is left to NEW.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -86,7 +87,7 @@ def _list(items: tuple[int, ...] | tuple[str, ...]) -> str:
     return f"{listed} and {len(items) - LISTED} more" if len(items) > LISTED else listed
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("source", metavar="STORE")
 @click.argument("target", metavar="NEW")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -107,7 +108,7 @@ def copy(source: str, target: str, as_json: bool) -> None:
         click.echo(f"{without_password(target)}: {decisions:,} decisions and {cards:,} cards.")
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("where", metavar="STORE")
 @click.option("--source", metavar="S", help="Forget the runs of this model or agent.")
 @click.option("--task", metavar="ID", help="Forget the runs of this task: its id or its key.")

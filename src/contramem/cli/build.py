@@ -31,6 +31,7 @@ from contramem.cli.engine_options import EngineChoice, engine_options
 from contramem.cli.model_options import ModelOptions, model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import read_pool, reading_options
+from contramem.cli.sections import SectionedCommand
 from contramem.contrast.collection import contrast_selected, learn_vocabulary
 from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketFile
@@ -48,7 +49,7 @@ from contramem.traces.trajectory import Tool, Trajectory
 from contramem.validate.validator import Validator
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @reading_options
 @click.option(
     "--bank", "where", required=True, metavar="STORE", help="SQLite path or PostgreSQL URL; created if missing."

@@ -107,9 +107,7 @@ def _stoppable(live: _Live) -> Iterator[Event]:
     def ask_to_stop(*_: object) -> None:
         stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        live.say(
-            "Finishing the requests in flight. Press Ctrl-C again to stop immediately."
-        )
+        live.say("Finishing the requests in flight. Press Ctrl-C again to stop immediately.")
 
     if current_thread() is not main_thread():  # only there can signals be taken
         yield stop

@@ -17,6 +17,7 @@ from contramem.cli.engine_options import workers_option
 from contramem.cli.model_options import ModelOptions, few_model_options
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import read_pool, reading_options
+from contramem.cli.sections import SectionedCommand
 from contramem.engine import LocalEngine, count_processors
 from contramem.errors import UsageError
 from contramem.evaluate.conditions import CONDITIONS, ByModel, pick_conditions
@@ -29,7 +30,7 @@ from contramem.traces.reader import ReadOptions
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command("conditions")
+@click.command("conditions", cls=SectionedCommand)
 @reading_options
 @click.option("--sources", metavar="A,B", help="Use only runs of these sources.")
 @click.option(

@@ -15,6 +15,7 @@ from rich.console import Console
 from contramem.cli.contrast_view import list_packets, show_packet
 from contramem.cli.engine_options import workers_option
 from contramem.cli.reading import read_pool, reading_options
+from contramem.cli.sections import SectionedCommand
 from contramem.contrast.collection import contrast_tasks, learn_vocabulary
 from contramem.contrast.packet import Packet, packet_of
 from contramem.engine import LocalEngine, count_processors
@@ -25,7 +26,7 @@ from contramem.traces.task_key import TaskKey
 from contramem.whole_file import make_private
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @reading_options
 @click.option("--task", "task_id", metavar="ID", help="The task to look at: its id, or the end of its key.")
 @click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many tasks to list.")

@@ -11,12 +11,13 @@ from rich.markup import escape
 
 from contramem.cli.output import print_json
 from contramem.cli.reading import collect_options, plural, reading, reading_options
+from contramem.cli.sections import SectionedCommand
 from contramem.errors import UsageError
 from contramem.traces.diagnose import Diagnosis, diagnose
 from contramem.traces.reader import ReadOptions
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from contramem.cli.sections import ENGINE, SectionOption
 from contramem.engine import Engine, open_engine
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_option = functools.partial(click.option, cls=SectionOption, section=ENGINE)
 
 
 class EngineChoice(NamedTuple):
@@ -32,7 +34,7 @@ class EngineChoice(NamedTuple):
 
 def workers_option(command: Command) -> Command:
     """Add --workers; the command gets `workers`."""
-    return click.option(
+    return _option(
         "--workers",
         type=click.IntRange(1),
         metavar="N",
@@ -47,10 +49,10 @@ def engine_options(command: Command) -> Command:
     def with_engine(*, engine: str, workers: int | None, address: str | None, **rest: Any) -> Any:
         return command(engine_choice=EngineChoice(engine, workers, address), **rest)
 
-    decorated: Any = click.option("--address", metavar="A", help="Ray cluster to join, such as ray://head:10001.")(
+    decorated: Any = _option("--address", metavar="A", help="Ray cluster to join, such as ray://head:10001.")(
         with_engine
     )
-    decorated = click.option(
+    decorated = _option(
         "--engine",
         type=click.Choice(["local", "ray"]),
         default="local",

@@ -17,6 +17,7 @@ import msgspec
 from contramem.cli import Group
 from contramem.cli.output import print_json
 from contramem.cli.reading import complain, how_to_read, reading, select_sources
+from contramem.cli.sections import SectionedCommand
 from contramem.errors import HarmError, UsageError
 from contramem.evaluate.attempt import Attempt
 from contramem.evaluate.cards import Cards, card_effects
@@ -54,7 +55,7 @@ def evaluate() -> None:
     """Measure what memory changes on the same tasks."""
 
 
-class PathsAfterWith(click.Command):
+class PathsAfterWith(SectionedCommand):
     """Lets `BASE --with runs/*` mean what it says: the shell makes many paths of one, and none of them is BASE."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -13,6 +13,7 @@ from rich.table import Table
 from contramem.bank.locate import load_bank
 from contramem.cli.output import print_json
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
+from contramem.cli.sections import SectionedCommand
 from contramem.evaluate.baselines import CONTROL
 from contramem.evaluate.foresight import OURS, PARTS, Foresight, ForesightDifference
 from contramem.evaluate.foresight import foresight as measure
@@ -23,7 +24,7 @@ from contramem.traces.reader import ReadOptions
 SEED = 0
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @reading_options
 @click.option("--bank", required=True, metavar="BANK", help="Frozen bank, or a store.")
 @click.option(

@@ -16,6 +16,7 @@ from contramem.build.model.focus import SUITES, load_focus
 from contramem.build.model.prompts import Prompts
 from contramem.build.model.rounds import DEFAULT_WINDOW
 from contramem.build.model.view import PACKET_BUDGET_TOKENS
+from contramem.cli.sections import MODEL, SectionOption
 from contramem.errors import UsageError
 from contramem.llm.batch import check_batches
 from contramem.llm.calls import PARALLEL
@@ -27,70 +28,69 @@ from contramem.llm.request import EFFORTS, ModelSettings, reply_tokens
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_option = functools.partial(click.option, cls=SectionOption, section=MODEL)
 _OPTIONS = {
-    "model": click.option(
+    "model": _option(
         "--model", metavar="M", help="Model that writes the cards: openai:gpt-5.5, anthropic:..., recorded:FILE."
     ),
-    "base_url": click.option("--base-url", metavar="URL", help="URL of an OpenAI-compatible server."),
-    "suite": click.option(
+    "base_url": _option("--base-url", metavar="URL", help="URL of an OpenAI-compatible server."),
+    "suite": _option(
         "--suite", type=click.Choice(list(SUITES)), help="Prompts for app tools (default) or code agents."
     ),
-    "focus": click.option("--focus", type=_FILE, metavar="FILE", help="TOML file with your own focus blocks."),
-    "prompts": click.option(
+    "focus": _option("--focus", type=_FILE, metavar="FILE", help="TOML file with your own focus blocks."),
+    "prompts": _option(
         "--prompts",
         type=click.Path(path_type=Path),
         metavar="DIR",
         help="Folder with templates that replace the built-in ones.",
     ),
-    "prompt_tokens": click.option(
+    "prompt_tokens": _option(
         "--prompt-tokens",
         type=click.IntRange(200),
         metavar="N",
         help=f"Most tokens that runs take up in a prompt ({PACKET_BUDGET_TOKENS}); use fewer for small models.",
     ),
-    "every_function": click.option(
+    "every_function": _option(
         "--every-function", is_flag=True, help="Write a Function Card for every function that was seen to work."
     ),
-    "reasoning_effort": click.option(
+    "reasoning_effort": _option(
         "--reasoning-effort", type=click.Choice(EFFORTS), help="Reasoning effort, for models that support it."
     ),
-    "temperature": click.option(
+    "temperature": _option(
         "--temperature", type=float, metavar="T", help="Sampling temperature, for models that support it."
     ),
-    "seed": click.option("--seed", type=int, metavar="N", help="Random seed, for providers that support it."),
-    "max_reply_tokens": click.option(
+    "seed": _option("--seed", type=int, metavar="N", help="Random seed, for providers that support it."),
+    "max_reply_tokens": _option(
         "--max-reply-tokens", type=click.IntRange(256), metavar="N", help="Longest reply in tokens, reasoning included."
     ),
-    "window": click.option(
+    "window": _option(
         "--window",
         type=click.IntRange(1),
         metavar="N",
         help="How many tasks are reflected on before the bank is updated.",
     ),
-    "parallel": click.option("--parallel", type=click.IntRange(1), metavar="N", help="Maximum calls at once."),
-    "timeout": click.option(
+    "parallel": _option("--parallel", type=click.IntRange(1), metavar="N", help="Maximum calls at once."),
+    "timeout": _option(
         "--timeout", type=click.FloatRange(1), metavar="S", help=f"Seconds before a call times out ({TIMEOUT_S:g})."
     ),
-    "price": click.option(
-        "--price", metavar="IN,OUT", help="Dollars per million tokens, for models without a list price."
-    ),
-    "batch": click.option("--batch", is_flag=True, help="Use the provider's batch service: slow, but half the price."),
-    "dry_run": click.option(
+    "price": _option("--price", metavar="IN,OUT", help="Dollars per million tokens, for models without a list price."),
+    "batch": _option("--batch", is_flag=True, help="Use the provider's batch service: slow, but half the price."),
+    "dry_run": _option(
         "--dry-run", is_flag=True, help="Estimate the cost without calling the model or changing anything."
     ),
-    "budget": click.option(
+    "budget": _option(
         "--budget", type=click.FloatRange(0), metavar="USD", help="Stop before this command spends more than this."
     ),
-    "no_keep_replies": click.option(
+    "no_keep_replies": _option(
         "--no-keep-replies", is_flag=True, help="Don't store prompts and replies; a resumed build then pays again."
     ),
-    "export_requests": click.option(
+    "export_requests": _option(
         "--export-requests",
         type=_FILE,
         metavar="FILE",
         help="Write the requests that are ready to a file; needs no key.",
     ),
-    "import_replies": click.option(
+    "import_replies": _option(
         "--import-replies",
         type=_FILE,
         metavar="FILE",

@@ -14,6 +14,7 @@ from contramem.bank.card import SkillCard
 from contramem.bank.locate import load_bank
 from contramem.cli.monitor_view import list_runs, show_run
 from contramem.cli.reading import complain, nothing_read_error, reading, reading_options
+from contramem.cli.sections import SectionedCommand
 from contramem.errors import GuardError, UsageError
 from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.guard_monitor import Obligation, WatchedGuard, guards_of_card
@@ -44,7 +45,7 @@ class RunFilter(NamedTuple):
         )
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @reading_options
 @click.option("--bank", metavar="BANK", help="Frozen bank or store whose guards to check.")
 @click.option("--guard", "written", multiple=True, metavar="GUARD", help="Check this guard too. May be repeated.")

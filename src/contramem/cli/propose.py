@@ -12,6 +12,7 @@ from contramem.bank.store import open_store
 from contramem.cli.output import print_json
 from contramem.cli.reading import how_to_read
 from contramem.cli.review import by_option
+from contramem.cli.sections import SectionedCommand
 from contramem.cli.study_runs import study_runs
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG
@@ -21,7 +22,7 @@ from contramem.study.trial_log import TrialLog
 from contramem.traces.reader import ReadOptions
 
 
-@click.command(name="propose")
+@click.command(name="propose", cls=SectionedCommand)
 @click.argument("where", metavar="STORE")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @by_option

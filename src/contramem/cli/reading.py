@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from contramem.cli.sections import READING, SectionOption
 from contramem.errors import UsageError
 from contramem.traces.effects import read_effects
 from contramem.traces.locations import check_location, is_location
@@ -26,27 +27,28 @@ SHOWN_PROBLEMS = 10
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_option = functools.partial(click.option, cls=SectionOption, section=READING)
 _OPTIONS = (
-    click.option("--format", "format_", metavar="F", help="Read the files as this format instead of detecting it."),
-    click.option(
+    _option("--format", "format_", metavar="F", help="Read the files as this format instead of detecting it."),
+    _option(
         "--map",
         "fields",
         metavar="FIELD=PATH",
         multiple=True,
         help="Where to find a field, such as outcome=scores.final.",
     ),
-    click.option(
+    _option(
         "--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="CSV file with the outcomes: run, passed."
     ),
-    click.option("--app", metavar="A", help="App that every function belongs to, as in A.function."),
-    click.option("--ability", metavar="A", help="Ability (kind of task) of every task."),
-    click.option(
+    _option("--app", metavar="A", help="App that every function belongs to, as in A.function."),
+    _option("--ability", metavar="A", help="Ability (kind of task) of every task."),
+    _option(
         "--effects",
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="TOML file: which functions read, which write.",
     ),
-    click.option("--strict", is_flag=True, help="End with exit code 1 if a file or a run cannot be read."),
+    _option("--strict", is_flag=True, help="End with exit code 1 if a file or a run cannot be read."),
 )
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from contramem.cli.output import print_json, progress
 from contramem.cli.reading import how_to_read
+from contramem.cli.sections import SectionedCommand
 from contramem.cli.study_runs import no_cache_option, study_runs
 from contramem.cli.study_view import show_answer, show_explanation, show_kinds, show_trial
 from contramem.errors import UsageError
@@ -21,7 +22,7 @@ from contramem.traces.reader import ReadOptions
 _RUNS = click.argument("path", metavar="RUNS", type=click.Path(path_type=Path))
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @_RUNS
 @click.argument("sql", metavar="SQL", required=False)
 @how_to_read
@@ -58,7 +59,7 @@ def _plain(value: object) -> object:
     return value if value is None or isinstance(value, (bool, int, float, str, list, dict)) else str(value)
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @_RUNS
 @how_to_read
 @no_cache_option
@@ -73,7 +74,7 @@ def kinds(path: Path, options: ReadOptions, no_cache: bool, as_json: bool) -> No
         show_kinds(rows, Console())
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @_RUNS
 @how_to_read
 @no_cache_option
@@ -89,7 +90,7 @@ def runs(path: Path, options: ReadOptions, no_cache: bool, task: str, kind: str,
         click.echo(lay_side_by_side(study.run_set, task=task, kind=kind, on_all=on_all))
 
 
-@click.command(name="try")
+@click.command(name="try", cls=SectionedCommand)
 @click.argument("guard", metavar="GUARD")
 @_RUNS
 @how_to_read
@@ -130,7 +131,7 @@ def try_(
         show_trial(report, Console())
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @_RUNS
 @how_to_read
 @no_cache_option

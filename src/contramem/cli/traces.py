@@ -24,6 +24,7 @@ from contramem.cli.reading import (
     reading_options,
     refuse_problems,
 )
+from contramem.cli.sections import SectionedCommand
 from contramem.errors import UsageError
 from contramem.traces.discover import discover_sessions
 from contramem.traces.read import TraceReading
@@ -34,7 +35,7 @@ from contramem.traces.trajectory import Trajectory
 from contramem.traces.write import write_traces
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @optional_paths
 @click.option("--discover", is_flag=True, help="List your Claude Code and Codex sessions without opening them.")
 @click.option(
@@ -157,7 +158,7 @@ def _bar(share: float, width: int = 12) -> str:
     return f"[green]{'━' * full}[/][red]{'─' * (width - full)}[/]"  # to be told apart without colour too
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @reading_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write (.jsonl, or .jsonl.gz ...).")
 def convert(paths: tuple[Path, ...], options: ReadOptions, out: Path) -> None:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from contramem.cli.reading import plural, reading_options
+from contramem.cli.sections import SectionedCommand
 from contramem.traces.reader import ReadOptions
 
 if TYPE_CHECKING:
     from contramem.watch import WatchRound
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @reading_options
 @click.option("--bank", "where", required=True, metavar="STORE", help="Store to learn into; created if missing.")
 @click.option("--serve", type=click.Path(path_type=Path, dir_okay=False), default=Path("bank.jsonl"), show_default=True,
@@ -80,7 +81,7 @@ def _line(done: WatchRound, serve: Path) -> str:
     return f"{runs} read. {serve} is served now: {done.added} added, {done.changed} changed, {done.removed} removed."
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("served", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--to", type=int, metavar="N", help="Number of the bank to go back to (default: the previous one).")
 @click.option("--list", "only_list", is_flag=True, help="Show the banks that are kept, and change nothing.")
