@@ -39,6 +39,10 @@ class Engine(Protocol):
     def workers(self) -> int:
         """How many shards it works on at a time; 1: in this process."""
 
+    @property
+    def shares_files(self) -> bool:
+        """Do its workers see the files of this machine?"""
+
     def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
         """The result of each shard, in the order of the shards."""
 
@@ -48,6 +52,8 @@ class Engine(Protocol):
 
 class LocalEngine:
     """Processes on this machine. With one worker, or one shard, everything stays in this process."""
+
+    shares_files = True
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers

@@ -23,6 +23,8 @@ class RayEngine:
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         self._ray = _import_ray()
+        self.shares_files = address is None
+        """A cluster with an address may have nodes on other machines, which have other files."""
         self._started = not self._ray.is_initialized()
         if self._started:
             self._connect(address, workers)

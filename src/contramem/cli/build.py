@@ -183,9 +183,9 @@ def _select_runs(
 ) -> Iterator[SelectedRuns]:
     tools: dict[str, Tool] = {}
     with (
-        read_pool(paths, options, choice.sources, tools) as every,
-        limit_rollouts(every, choice.rollouts) as pool,
         engine_choice.open() as engine,
+        read_pool(paths, options, choice.sources, tools, engine) as every,
+        limit_rollouts(every, choice.rollouts) as pool,
         progress() as tell,
     ):
         selection = Selection(pool.sketches(), choice.max_tasks)

@@ -80,15 +80,11 @@ def conditions(
     chosen = pick_conditions(names) if names else list(CONDITIONS.values())
     if by_model is not None and work is None:
         raise UsageError("--model: say with --work DIR where replies are kept, so that none is paid for twice.")
-    with read_pool(paths, options, sources) as pool:
-        tasks = list(pool)
-    with (
-        _folder(work) as folder,
-        _model(by_model) as model,
-        progress() as tell,
-        LocalEngine(workers or count_processors()) as engine,
-    ):
-        table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell, engine)
+    with LocalEngine(workers or count_processors()) as engine, _folder(work) as folder, _model(by_model) as model:
+        with read_pool(paths, options, sources, engine=engine) as pool:
+            tasks = list(pool)
+        with progress() as tell:
+            table = measure(tasks, MeasurementPlan(chosen, folder, seed, splits, target, model), tell, engine)
     tables = write_tables(table)
     if html is not None:
         command = shlex.join(["contramem", *sys.argv[1:]])

@@ -45,7 +45,7 @@ def contrast(
     as_json: bool,
 ) -> None:
     """Put the runs under PATH... side by side, task by task, and show what separates them."""
-    with read_pool(paths, options) as pool, LocalEngine(workers or count_processors()) as engine:
+    with LocalEngine(workers or count_processors()) as engine, read_pool(paths, options, engine=engine) as pool:
         keys = _matching(pool, task_id) if task_id else pool.tasks()
         vocabulary = learn_vocabulary(pool, engine)
         if len(keys) == 1:

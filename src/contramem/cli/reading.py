@@ -13,14 +13,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from contramem.cli.sections import READING, SectionOption
+from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
 from contramem.traces.effects import read_effects
 from contramem.traces.locations import check_location, is_location
 from contramem.traces.outcomes import read_outcomes
 from contramem.traces.pool import Pool
 from contramem.traces.read import TraceReading, read_traces, readers
+from contramem.traces.read_shards import RunReading
 from contramem.traces.reader import Problem, ReadOptions
-from contramem.traces.tools import ToolDescriptions
 from contramem.traces.trajectory import Tool, Trajectory
 
 SHOWN_PROBLEMS = 10
@@ -130,25 +131,29 @@ def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[TraceRead
 
 @contextmanager
 def read_pool(
-    paths: tuple[Path, ...], options: ReadOptions, sources: str | None = None, tools: dict[str, Tool] | None = None
+    paths: tuple[Path, ...],
+    options: ReadOptions,
+    sources: str | None = None,
+    tools: dict[str, Tool] | None = None,
+    engine: Engine = SERIAL,
 ) -> Iterator[Pool]:
     """The runs under `paths`, of `sources` (names with commas between them) only, and an error when there are none.
 
     What the runs say about their tools goes into `tools`.
     """
-    descriptions = ToolDescriptions()
     with Pool() as pool:
-        with reading(paths, options) as runs:
-            for run in select_sources(runs, sources):
-                pool.add(run, is_sanitized=True)
-                if tools is not None:
-                    descriptions.add(run)
-        complain(runs.problems, runs.problem_count, nothing_read=not len(pool), strict=options.strict)
+        with reading(paths, options) as files:
+            runs = RunReading(files, engine, None if sources is None else frozenset(_split_names(sources)))
+            for run in runs:
+                pool.put(run)
+        if sources is not None:
+            _check_sources(_split_names(sources), runs.sources, "--sources")
+        complain(files.problems, files.problem_count, nothing_read=not len(pool), strict=options.strict)
         if tools is not None:
-            tools.update(descriptions.by_function())
-            report_disputed(descriptions.find_disputed())
+            tools.update(runs.tools.by_function())
+            report_disputed(runs.tools.find_disputed())
         if not len(pool):
-            raise nothing_read_error(runs.problems, runs.ignored)
+            raise nothing_read_error(files.problems, files.ignored)
         yield pool
 
 
@@ -157,11 +162,19 @@ def select_sources(runs: TraceReading, sources: str | None, option: str = "--sou
     if sources is None:
         yield from runs
         return
-    wanted, present = {name.strip() for name in sources.split(",")}, set()
+    wanted, present = _split_names(sources), set()
     for run in runs:
         present.add(run.source)
         if run.source in wanted:
             yield run
+    _check_sources(wanted, present, option)
+
+
+def _split_names(sources: str) -> set[str]:
+    return {name.strip() for name in sources.split(",")}
+
+
+def _check_sources(wanted: set[str], present: set[str], option: str) -> None:
     if present and (unknown := sorted(wanted - present)):
         named, names = ", ".join(map(repr, unknown)), ", ".join(sorted(present))
         raise UsageError(f"{option}: there are no runs by {named}. The sources here are {names}.")

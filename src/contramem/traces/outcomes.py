@@ -26,20 +26,25 @@ class OutcomeRows:
     def __init__(self, rows: Mapping[str, Mapping[str, str]], path: str) -> None:
         self._rows = rows
         self._path = path
-        self._used: set[str] = set()
+        self.used: set[str] = set()
+        """The rows that some run has asked for."""
+
+    def copy(self) -> OutcomeRows:
+        """The same rows, of which none has been asked for."""
+        return OutcomeRows(self._rows, self._path)
 
     def apply(self, trajectory: Trajectory) -> Trajectory:
         """The trajectory with what its row says, or as it is when it has none."""
         for name in _names(trajectory):
             if name in self._rows:
-                self._used.add(name)
+                self.used.add(name)
                 return _apply_row(trajectory, self._rows[name])
         return trajectory
 
     def unused(self) -> Iterator[tuple[str, str, str]]:
         """(where, what, hint) for each row that matched no run: most likely a misspelt name."""
         for name in self._rows:
-            if name not in self._used:
+            if name not in self.used:
                 hint = "Name a run by its file, the end of its path, or its session id."
                 yield self._path, f"row {name!r} matches no run that was read", hint
 

@@ -86,6 +86,25 @@ class TaskSketch(NamedTuple):
     """Those that are evidence."""
 
 
+class EncodedRun(NamedTuple):
+    """A run as it goes into a pool, perhaps from another process."""
+
+    task_key: str
+    source: str
+    run: str
+    content: bytes
+    """The digest of all but its origin."""
+    row: bytes
+    sketch: RunSketch
+
+    @classmethod
+    def of(cls, run: Trajectory) -> EncodedRun:
+        """Of a run that is sanitized."""
+        encoded = _encode_run(run)
+        row = _encode((run.origin, msgspec.Raw(encoded)))
+        return cls(run.task_key, run.source, run.run, _digest(encoded), row, RunSketch.of(run))
+
+
 class _Entry(NamedTuple):
     """Sorts runs of a task the same way whatever order they were read in. Small: it is all that stays in memory."""
 
@@ -143,23 +162,23 @@ class Pool:
     def add(self, trajectory: Trajectory, *, is_sanitized: bool = False) -> bool:
         """Take a run in. False: an identical one is here already, and this one is left out. Runs that `read_traces`
         reads are sanitized already."""
-        trajectory = trajectory if is_sanitized else sanitize(trajectory)
-        encoded = _encode_run(trajectory)
-        content = _digest(encoded)
-        if content in self._seen:
+        return self.put(EncodedRun.of(trajectory if is_sanitized else sanitize(trajectory)))
+
+    def put(self, encoded: EncodedRun) -> bool:
+        """`add` for a run that is encoded already."""
+        if encoded.content in self._seen:
             return False
-        self._seen.add(content)
-        row = _encode((trajectory.origin, msgspec.Raw(encoded)))
+        self._seen.add(encoded.content)
         if not self._is_at_end:
             self._spool.seek(self._end)
             self._is_at_end = True
-        self._spool.write(row)
+        self._spool.write(encoded.row)
         source, run, sketch = (
-            self._shared.setdefault(part, part)
-            for part in (trajectory.source, trajectory.run, RunSketch.of(trajectory))
+            self._shared.setdefault(part, part) for part in (encoded.source, encoded.run, encoded.sketch)
         )
-        self._entries[trajectory.task_key].append(_Entry(source, run, content, self._end, len(row), sketch))
-        self._end += len(row)
+        entry = _Entry(source, run, encoded.content, self._end, len(encoded.row), sketch)
+        self._entries[encoded.task_key].append(entry)
+        self._end += len(encoded.row)
         return True
 
     def __len__(self) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +18,7 @@ from contramem.traces.files import MAX_ARCHIVE_DEPTH, TraceFile, is_archive, unp
 from contramem.traces.locations import apply_locations
 from contramem.traces.reader import Problem, Reader, ReadOptions
 from contramem.traces.readers import BUILT_IN
+from contramem.traces.reading_report import ReadingReport
 from contramem.traces.remote import download, url_of
 from contramem.traces.sanitize import sanitize
 from contramem.traces.session_rules import judge_by_rule
@@ -26,8 +28,6 @@ from contramem.traces.unknown import describe_unknown
 from contramem.traces.verdicts import VerdictsBeside
 
 LINES_LOOKED_AT = 5
-KEPT_PROBLEMS = 10_000
-"""Problems beyond this many are counted but no longer kept: a corrupt terabyte must not fill the memory."""
 
 
 @cache
@@ -42,46 +42,65 @@ def readers() -> dict[str, Reader]:
     return by_name
 
 
-class TraceReading:
+class FoundFile(NamedTuple):
+    """A file, an archive or the URL of a folder that is to be read."""
+
+    path: str
+    """As text: a path object for each of a million files would fill the memory."""
+    root: str | None = None
+    """The folder that was named, if the file was found in one."""
+
+
+class TraceReading(ReadingReport):
     """Iterate over it to read; afterwards it knows what was left out and why."""
 
     def __init__(
         self, paths: Iterable[Path], options: ReadOptions, on_file: Callable[[int, int], None] | None = None
     ) -> None:
+        super().__init__()
         self._paths = list(paths)
-        self._options = options
+        self.options = options
         self._on_file = on_file or (lambda done, found: None)
-        self.problems: list[Problem] = []
-        self.problem_count = 0
         self.verdicts = VerdictsBeside()
-        self.skipped: Counter[str] = Counter()
-        self.ignored = 0
-        self.ignored_files: list[str] = []
-        self.formats: Counter[str] = Counter()
-        """Files by the reader that took them."""
         self._done = self._files = 0
 
     def __iter__(self) -> Iterator[Trajectory]:
+        for file in self.find_files():
+            yield from self.read(file)
+        self.report_unused_outcomes()
+
+    def find_files(self) -> Iterator[FoundFile]:
+        """All there is to read, in the order in which it is read."""
         for path in self._paths:
             if url_of(path) is None and not path.exists():
                 raise UsageError(f"{path}: there is no such file or folder.")
         self._files += len(self._paths)
         for path in self._paths:
-            yield from self._under(path)
-        if self._options.outcomes is not None:
-            for problem in self._options.outcomes.unused():
-                self._report(Problem(*problem))
+            if url_of(path) is None and path.is_dir():
+                inside = self._files_in(path)
+                self._files += len(inside) - 1
+                yield from (FoundFile(member, str(path)) for member in inside)
+            else:
+                yield FoundFile(str(path))
 
-    def _under(self, path: Path) -> Iterator[Trajectory]:
+    def read(self, found: FoundFile) -> Iterator[Trajectory]:
+        """The runs of one file."""
+        path = Path(found.path)
         if (url := url_of(path)) is not None:
-            yield from self._in_storage(url)
-        elif path.is_dir():
-            inside = self._files_in(path)
-            self._files += len(inside) - 1
-            for member in map(Path, inside):
-                yield from self._file_or_archive(member, TraceFile(member, root=path), named=False)
-        else:
-            yield from self._file_or_archive(path, TraceFile(path), named=True)
+            return self._in_storage(url)
+        root = None if found.root is None else Path(found.root)
+        return self._file_or_archive(path, TraceFile(path, root=root), named=root is None)
+
+    def report_unused_outcomes(self) -> None:
+        """When all runs are read: rows of the user's that no run has asked for."""
+        if self.options.outcomes is not None:
+            for problem in self.options.outcomes.unused():
+                self.report(Problem(*problem))
+
+    def count_done(self, files: int) -> None:
+        """Tell that more files have been read."""
+        self._done += files
+        self._on_file(self._done, self._files)
 
     def _in_storage(self, url: str) -> Iterator[Trajectory]:
         with download(url) as root:
@@ -93,7 +112,7 @@ class TraceReading:
                 yield from self._file_or_archive(member, TraceFile(member, origin, root), named=False)
 
     def _files_in(self, folder: Path) -> list[str]:
-        """Sorted, without what is hidden. As text: a path object for each of a million files would fill the memory."""
+        """Sorted, without what is hidden."""
         files: list[str] = []
         folders = [str(folder)]
         while folders:
@@ -109,7 +128,7 @@ class TraceReading:
                         elif entry.is_file():
                             files.append(entry.path)
             except OSError as error:
-                self._report(Problem(here, f"cannot be listed ({error.strerror})", "Is it readable by you?"))
+                self.report(Problem(here, f"cannot be listed ({error.strerror})", "Is it readable by you?"))
         return sorted(files)
 
     def _file_or_archive(self, path: Path, file: TraceFile, named: bool, depth: int = 0) -> Iterator[Trajectory]:
@@ -119,10 +138,9 @@ class TraceReading:
             else:
                 yield from self._in_file(file, named)
         except TraceError as error:
-            self._report(Problem(file.origin, error.what, error.hint))
+            self.report(Problem(file.origin, error.what, error.hint))
         finally:
-            self._done += 1
-            self._on_file(self._done, self._files)
+            self.count_done(1)
 
     def _in_archive(self, path: Path, name: str, depth: int) -> Iterator[Trajectory]:
         if depth > MAX_ARCHIVE_DEPTH:
@@ -131,7 +149,7 @@ class TraceReading:
             )
         with unpack(path) as (root, refused):
             for what in refused:
-                self._report(Problem(name, what))
+                self.report(Problem(name, what))
             members = self._files_in(root)
             self._files += len(members)
             for member in map(Path, members):
@@ -144,28 +162,27 @@ class TraceReading:
             if problem := _describe_damage(file):
                 raise problem
             if not named:
-                self.ignored += 1
-                if len(self.ignored_files) < KEPT_PROBLEMS:
-                    self.ignored_files.append(file.origin)
+                self.ignore(file.origin)
                 return
             if not file.path.stat().st_size:
                 raise TraceError("is empty")
             raise _unknown_format(file)
         self.formats[reader.name] += 1
-        for item in reader.read(file, self._options):
+        # Names are settled in each file anew: what a file says does not depend on those that were read before it.
+        for item in reader.read(file, replace(self.options, _namings={})):
             if isinstance(item, Trajectory):
                 try:
                     yield self._complete(item, file)
                 except TraceError as error:
-                    self._report(Problem(str(item.origin), error.what, error.hint))
+                    self.report(Problem(str(item.origin), error.what, error.hint))
             elif isinstance(item, Problem):
-                self._report(item)
+                self.report(item)
             else:
                 self.skipped[item.reason] += 1
 
     def _reader(self, file: TraceFile) -> Reader | None:
-        if self._options.format is not None:
-            return _reader_named(self._options.format)
+        if self.options.format is not None:
+            return _reader_named(self.options.format)
         claiming = [reader for reader in readers().values() if reader.claims(file)]
         if len(claiming) > 1:
             names = " and ".join(reader.name for reader in claiming)
@@ -175,13 +192,13 @@ class TraceReading:
     def _complete(self, trajectory: Trajectory, file: TraceFile) -> Trajectory:
         """The run with what stands elsewhere: in the file's path, in files beside it, and in what the user says."""
         trajectory = self.verdicts.apply(trajectory, file)
-        if self._options.located_fields:
-            trajectory = apply_locations(trajectory, file, self._options.located_fields)
-        if self._options.outcomes is not None:
-            trajectory = self._options.outcomes.apply(trajectory)
-        if self._options.rule is not None:
-            trajectory = judge_by_rule(trajectory, self._options.rule)
-        ability = self._options.ability or trajectory.ability or "general"
+        if self.options.located_fields:
+            trajectory = apply_locations(trajectory, file, self.options.located_fields)
+        if self.options.outcomes is not None:
+            trajectory = self.options.outcomes.apply(trajectory)
+        if self.options.rule is not None:
+            trajectory = judge_by_rule(trajectory, self.options.rule)
+        ability = self.options.ability or trajectory.ability or "general"
         if ability != trajectory.ability:
             trajectory = msgspec.structs.replace(trajectory, ability=ability)
         return sanitize(self._shorten(trajectory))
@@ -190,13 +207,8 @@ class TraceReading:
         short = shorten(trajectory)
         if short is not trajectory:
             what = f"has {len(trajectory.events):,} events, of which {MAX_EVENTS:,} are read: its beginning and its end"
-            self._report(Problem(str(trajectory.origin), what))
+            self.report(Problem(str(trajectory.origin), what))
         return short
-
-    def _report(self, problem: Problem) -> None:
-        self.problem_count += 1
-        if len(self.problems) < KEPT_PROBLEMS:
-            self.problems.append(problem)
 
 
 def _describe_damage(file: TraceFile) -> TraceError | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 
 import msgspec
 
@@ -14,8 +15,8 @@ class ToolDescriptions:
     """The descriptions of each function, counted by who brings them. One run cannot outvote the others."""
 
     def __init__(self, runs: Iterable[Trajectory] = ()) -> None:
-        self._runs: dict[str, dict[bytes, int]] = defaultdict(lambda: defaultdict(int))
-        self._sources: dict[str, dict[bytes, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._runs: dict[str, dict[bytes, int]] = defaultdict(partial(defaultdict, int))
+        self._sources: dict[str, dict[bytes, set[str]]] = defaultdict(partial(defaultdict, set))
         for run in runs:
             self.add(run)
 
@@ -25,6 +26,13 @@ class ToolDescriptions:
             written = msgspec.json.encode(tool, order="deterministic")
             self._runs[tool.function][written] += 1
             self._sources[tool.function][written].add(run.source)
+
+    def combine(self, other: ToolDescriptions) -> None:
+        """Count what other runs say."""
+        for function, written in other._runs.items():
+            for text, runs in written.items():
+                self._runs[function][text] += runs
+                self._sources[function][text] |= other._sources[function][text]
 
     def by_function(self) -> dict[str, Tool]:
         """The description that most sources give, then most runs; of equals the shorter, whatever came first."""

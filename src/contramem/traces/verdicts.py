@@ -58,10 +58,14 @@ class VerdictsBeside:
         for relative, read in self._places(file, trajectory.task_id):
             verdict = self._read(file, relative, read, names)
             if verdict is not None and verdict.passed is not None:
-                self.found += 1
-                self.files[Path(relative).name] = self.files.get(Path(relative).name, 0) + 1
+                self.count(Path(relative).name)
                 return _with_verdict(trajectory, verdict)
         return trajectory
+
+    def count(self, name: str, verdicts: int = 1) -> None:
+        """Take note of verdicts that came from files of this name."""
+        self.found += verdicts
+        self.files[name] = self.files.get(name, 0) + verdicts
 
     def _trial(self, file: TraceFile) -> dict[str, object]:
         """The Harbor trial that a session was recorded in: its `result.json` names task and agent."""

@@ -122,7 +122,7 @@ def _closes_another(calls: Calls) -> Iterator[str]:
 
 def _needs(calls: Calls) -> Iterator[str]:
     """This function is refused in runs in which another one has not worked yet."""
-    names = sorted({name for call in calls.worked for name in _done_before(call, calls) if name != calls.function})
+    names = sorted(_find_done_before(calls) - {calls.function})
     # Where the complaint speaks of one of them, the others came before it by habit.
     meant = [name for name in names if _is_meant(name, calls)]
     made_up = [conviction.argument for conviction in convictions(calls)]
@@ -150,10 +150,12 @@ def _split_at(calls: Sequence[Observation], other: str) -> tuple[list[Observatio
     return [call for call in calls if other not in call.earlier and other not in call.looked], after
 
 
-def _done_before(call: Observation, calls: Calls) -> Iterator[str]:
-    """What could have made the call work: whatever acts, and what only seems to look where complaints ask for it."""
-    yield from call.earlier
-    yield from (name for name in call.looked if any(asks_for(failed.error, name) for failed in calls.failed))
+def _find_done_before(calls: Calls) -> set[str]:
+    """What could have made calls work: whatever acts, and what only seems to look where complaints ask for it."""
+    acted = {name for call in calls.worked for name in call.earlier}
+    looked = {name for call in calls.worked for name in call.looked}
+    complaints = {failed.error for failed in calls.failed}
+    return acted | {name for name in looked if any(asks_for(complaint, name) for complaint in complaints)}
 
 
 def _is_needed(without: Sequence[Observation], after: Sequence[Observation], plain: bool) -> bool:

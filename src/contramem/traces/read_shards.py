@@ -1,0 +1,144 @@
+"""Reading files side by side: an engine's workers read and encode some files each, in the order of a single reader.
+
+A file is read by one worker. Archives, URLs and very large files are read in the process of the caller, run by run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from contramem.engine import SERIAL, Engine
+from contramem.traces.files import is_archive
+from contramem.traces.pool import EncodedRun
+from contramem.traces.read import FoundFile, TraceReading
+from contramem.traces.reader import ReadOptions
+from contramem.traces.reading_report import ReadingReport
+from contramem.traces.remote import url_of
+from contramem.traces.tools import ToolDescriptions
+from contramem.traces.trajectory import Trajectory
+
+MAX_SHARD_BYTES = 64 << 20
+"""A larger file is read run by run, so that it does not lie in memory whole."""
+OWN_SHARD_BYTES = 256 << 10
+"""A file of this size is work enough."""
+FILES_PER_SHARD = 64
+"""Small files that are read together, on average."""
+MAX_FILES = 512
+
+
+class ReadOrder(NamedTuple):
+    """What all workers are told."""
+
+    options: ReadOptions
+    sources: frozenset[str] | None
+    """Runs of others are left out. None: of none."""
+
+
+class FileShard(NamedTuple):
+    """Files that are read together."""
+
+    files: list[FoundFile]
+
+
+class ShardRuns(NamedTuple):
+    """What is in some files."""
+
+    files: int
+    runs: list[EncodedRun]
+    tools: ToolDescriptions
+    sources: frozenset[str]
+    """Of all runs, those left out too."""
+    report: ReadingReport
+    verdicts: dict[str, int]
+    outcomes: frozenset[str]
+    """The rows of the user's outcomes that runs asked for."""
+
+
+class RunReading:
+    """Iterate over it to read; afterwards it knows all sources, what runs say about tools, and what was left out."""
+
+    def __init__(self, reading: TraceReading, engine: Engine = SERIAL, sources: frozenset[str] | None = None) -> None:
+        self.files = reading
+        self.tools = ToolDescriptions()
+        self.sources: set[str] = set()
+        self._engine = engine
+        self._order = ReadOrder(reading.options, sources)
+
+    def __iter__(self) -> Iterator[EncodedRun]:
+        for side_by_side, files in groupby(self.files.find_files(), _can_be_sent):
+            read = self._read_shards if side_by_side else self._read_here
+            yield from read(files)
+        self.files.report_unused_outcomes()
+
+    def _read_shards(self, files: Iterable[FoundFile]) -> Iterator[EncodedRun]:
+        engine = self._engine if self._engine.shares_files else SERIAL
+        for shard in engine.map(read_shard, cut_shards(files), self._order):
+            self.tools.combine(shard.tools)
+            self.sources |= shard.sources
+            self.files.add_report(shard.report)
+            for name, count in shard.verdicts.items():
+                self.files.verdicts.count(name, count)
+            if self._order.options.outcomes is not None:
+                self._order.options.outcomes.used |= shard.outcomes
+            self.files.count_done(shard.files)
+            yield from shard.runs
+
+    def _read_here(self, files: Iterable[FoundFile]) -> Iterator[EncodedRun]:
+        runs = (run for file in files for run in self.files.read(file))
+        return _encode(runs, self._order.sources, self.sources, self.tools)
+
+
+def _encode(
+    runs: Iterable[Trajectory], wanted: frozenset[str] | None, sources: set[str], tools: ToolDescriptions
+) -> Iterator[EncodedRun]:
+    for run in runs:
+        sources.add(run.source)
+        if wanted is None or run.source in wanted:
+            tools.add(run)
+            yield EncodedRun.of(run)
+
+
+def read_shard(order: ReadOrder, shard: FileShard) -> ShardRuns:
+    """The runs of some files: a job for an engine."""
+    outcomes = order.options.outcomes
+    options = replace(order.options, outcomes=outcomes.copy() if outcomes is not None else None)
+    reading, tools, sources = TraceReading((), options), ToolDescriptions(), set[str]()
+    found = (run for file in shard.files for run in reading.read(file))
+    runs = list(_encode(found, order.sources, sources, tools))
+    used = frozenset(options.outcomes.used) if options.outcomes is not None else frozenset[str]()
+    report = ReadingReport()
+    report.add_report(reading)
+    return ShardRuns(len(shard.files), runs, tools, frozenset(sources), report, reading.verdicts.files, used)
+
+
+def cut_shards(files: Iterable[FoundFile]) -> Iterator[FileShard]:
+    """A large file alone, small ones together. Names decide where to cut, so that a file more moves no other cut."""
+    shard: list[FoundFile] = []
+    for file in files:
+        is_large = _size(file) >= OWN_SHARD_BYTES
+        if shard and is_large:
+            yield FileShard(shard)
+            shard = []
+        shard.append(file)
+        if is_large or crc32(file.path.encode("utf-8", "replace")) % FILES_PER_SHARD == 0 or len(shard) == MAX_FILES:
+            yield FileShard(shard)
+            shard = []
+    if shard:
+        yield FileShard(shard)
+
+
+def _can_be_sent(file: FoundFile) -> bool:
+    path = Path(file.path)
+    return url_of(path) is None and not is_archive(path) and _size(file) <= MAX_SHARD_BYTES
+
+
+def _size(file: FoundFile) -> int:
+    try:
+        return Path(file.path).stat().st_size
+    except OSError:  # gone, or not readable: reading it says so
+        return 0
