@@ -25,10 +25,15 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Examples of this page are run whole, each with its framework, by tests/inject/adapters/test_documented_examples.py.
 NOT_RUN_WHOLE = [document for document in DOCUMENTS if document.name != "integrations.md"]
+SLOW = {"README.md", "bank.md", "experiments.md"}  # they build banks, or run a whole experiment
 BLOCK = re.compile(r"^```(\w*)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def mark_slow(document: Path) -> object:
+    return pytest.param(document, marks=[pytest.mark.slow] if document.name in SLOW else [])
+
+
+@pytest.mark.parametrize("document", [*map(mark_slow, DOCUMENTS)], ids=lambda path: path.name)
 def test_the_commands_of_a_document_do_what_it_says(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

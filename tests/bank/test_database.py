@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from contramem.bank.database import sole_holder
 
 CONTENDER = """
@@ -28,6 +30,7 @@ def test_the_lock_file_is_gone_when_its_holder_is_done(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_two_processes_never_hold_the_lock_at_once_although_its_file_comes_and_goes(tmp_path: Path):
     command = [sys.executable, "-c", CONTENDER, str(tmp_path), "300"]
     contenders = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]

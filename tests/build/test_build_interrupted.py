@@ -65,7 +65,8 @@ main(sys.argv[2:])
 NO_BYTECODE = ("-B",)  # the limit would cut modules short that are compiled on the way, and break them for everybody
 
 
-@pytest.mark.parametrize("limit", [pytest.param(100_000, marks=pytest.mark.slow), 300_000])
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [100_000, 300_000])
 def test_a_full_disk_ends_a_build_in_one_clear_line_and_it_goes_on_later(
     limit: int, runs: Path, calm: Path, tmp_path: Path
 ) -> None:

@@ -122,7 +122,7 @@ def test_what_a_person_rejected_is_not_learned_again(store: Path) -> None:
     after = bank(store)
     assert {after.entries[card_id].status for card_id in rejected} == {"retired"}
     assert said["refused"]["bank"] > 0
-    assert any("anna took skill::" in decision.reason for decision in decisions(store))
+    assert any("anna took it out of service" in decision.reason for decision in decisions(store))
     new = [card for card in after.skills if card.card_id not in lessons]
     assert new
     known = {(card.ability, card.guards) for card in lessons.values() if card.guards}

@@ -60,6 +60,7 @@ def build(pool: Pool, store: Path, engine: Engine, tasks: int | None = None) -> 
         return [entry.decision for entry in opened.ledger()]
 
 
+@pytest.mark.slow
 def test_workers_decide_what_one_process_decides_in_the_same_order(pool: Pool, tmp_path: Path) -> None:
     engine = TwoAtOnce()
     assert build(pool, tmp_path / "parts.db", engine) == build(pool, tmp_path / "here.db", SERIAL)

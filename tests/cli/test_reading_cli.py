@@ -51,6 +51,7 @@ def test_pass_rates_can_be_told_apart_without_colour() -> None:
     assert bars["scripted-careful"] == 11 and bars["scripted-quitter"] == 5
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_not_utf_8_gets_question_marks_and_json_stays_whole() -> None:
     def said(*arguments: str) -> bytes:
         command = [sys.executable, "-m", "contramem", "contrast", str(EXAMPLES / "runs"), "--task", "drive_lights_on"]

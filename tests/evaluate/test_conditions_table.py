@@ -16,6 +16,8 @@ from contramem.evaluate.conditions.tables import write_tables as tables_of
 from contramem.evaluate.contest import share
 from contramem.traces.pool import Pool
 
+pytestmark = pytest.mark.slow  # every condition is built and measured on two splits
+
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Measurements:

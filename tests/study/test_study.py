@@ -44,6 +44,7 @@ def test_tasks_with_the_same_functions_and_wording_are_one_kind(office: RunSet) 
     assert kinds[0].by_source.keys() == {"careful", "eager", "hasty"}
 
 
+@pytest.mark.slow
 def test_kinds_have_the_same_names_in_every_process(tmp_path: Path) -> None:
     runs = write_office(tmp_path)
     command = [sys.executable, "-m", "contramem", "kinds", runs, "--json"]

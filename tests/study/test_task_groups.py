@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,6 +61,7 @@ def _likeness(profile: TaskProfile, group: Sequence[TaskProfile], weights: Mappi
     return (cosine + (common / union if union else 1.0)) / 2
 
 
+@pytest.mark.slow
 @given(st.lists(_TASKS, max_size=40))
 @settings(max_examples=150, deadline=None)
 def test_the_index_gives_the_groups_that_comparing_with_every_group_gives(

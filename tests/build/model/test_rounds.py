@@ -216,7 +216,7 @@ def by_file(runs: Runs, folder: Path, **plan: Any) -> tuple[str, int]:
         replies = read_replies(folder / "replies.jsonl")
 
 
-@pytest.mark.parametrize("window", [1, 100])
+@pytest.mark.parametrize("window", [pytest.param(1, marks=pytest.mark.slow), 100])
 def test_a_build_by_file_is_the_build_by_calls(runs: Runs, tmp_path: Path, window: int) -> None:
     with new_store(tmp_path) as store:
         model = runs.scripted()

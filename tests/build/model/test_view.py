@@ -31,7 +31,7 @@ def test_the_text_degrades_in_the_stated_order(runs: Runs) -> None:
     full = packet_text(about)
     assert full.left_out == ()
     seen = []
-    for budget in range(full.tokens, 0, -10):
+    for budget in range(full.tokens, 0, -50):
         found = packet_text(about, budget)
         assert found.left_out == DEGRADATIONS[: len(found.left_out)]
         seen.append(len(found.left_out))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import msgspec
+import pytest
 from tests.made_runs import call, packet, run
 
 from contramem.build.rules.mine import count_outcomes, highest_chance, mine
@@ -47,6 +48,7 @@ def accepted(packets: list[Packet]) -> set[str]:
     return {str(guard) for guard in found if chance(count_outcomes(guard, packets)) <= limit}
 
 
+@pytest.mark.slow
 def test_of_shuffled_outcomes_hardly_any_guard_is_accepted() -> None:
     # Where nothing is true, every accepted guard is false: the promised share bounds how often there is one at all.
     worlds = [accepted(shuffled(Random(seed))) for seed in range(25)]
