@@ -54,18 +54,17 @@ def _as_json(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _show(diagnosis: Diagnosis, console: Console) -> None:
-    summary, total = diagnosis.summary, diagnosis.summary.total
+    summary = diagnosis.summary
     read = ", ".join(f"{plural(count, 'file')} of {name}" for name, count in diagnosis.formats.most_common())
     others = ", ".join(f"{count:,} {ending}" for ending, count in diagnosis.others)
     console.print(
         f"[bold]Files[/]     {read or 'none that a reader knows'}" + (f"; not traces: {others}" if others else "")
     )
-    console.print(f"[bold]Runs[/]      {plural(total.runs, 'run')} of {plural(len(summary.by_task), 'task')} by "
-                  f"{plural(len(summary.by_source), 'source')}; {plural(summary.calls, 'call')}")  # fmt: skip
-    beside = ", ".join(f"{count:,} from {name}" for name, count in sorted(diagnosis.verdict_files.items()))
-    console.print(f"[bold]Outcomes[/]  {total.passed:,} passed, {total.failed:,} failed, {total.unknown:,} unknown"
-                  + (f" ({beside} beside the runs)" if beside else ""))  # fmt: skip
-    console.print(f"[bold]Contrasts[/] {plural(diagnosis.contrasts, 'task')} with passing and failing runs")
+    if diagnosis.looks:
+        check = " Check the options below." if diagnosis.command else ""
+        console.print(f"[bold]Guessed[/]   from {escape(diagnosis.looks)}.{check}")
+    if summary.total.runs:
+        _show_runs(diagnosis, console)
     for reason, count in sorted(summary.skipped.items()):
         console.print(f"[bold]Left out[/]  {plural(count, 'run')}: {escape(reason)}")
     if summary.problem_count:
@@ -76,3 +75,13 @@ def _show(diagnosis: Diagnosis, console: Console) -> None:
     if diagnosis.command:
         console.print("[bold]Continue with[/]")
         console.print(diagnosis.command, markup=False, highlight=False, soft_wrap=True, style="green")
+
+
+def _show_runs(diagnosis: Diagnosis, console: Console) -> None:
+    summary, total = diagnosis.summary, diagnosis.summary.total
+    console.print(f"[bold]Runs[/]      {plural(total.runs, 'run')} of {plural(len(summary.by_task), 'task')} by "
+                  f"{plural(len(summary.by_source), 'source')}; {plural(summary.calls, 'call')}")  # fmt: skip
+    beside = ", ".join(f"{count:,} from {name}" for name, count in sorted(diagnosis.verdict_files.items()))
+    console.print(f"[bold]Outcomes[/]  {total.passed:,} passed, {total.failed:,} failed, {total.unknown:,} unknown"
+                  + (f" ({beside} beside the runs)" if beside else ""))  # fmt: skip
+    console.print(f"[bold]Contrasts[/] {plural(diagnosis.contrasts, 'task')} with passing and failing runs")

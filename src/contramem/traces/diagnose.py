@@ -17,7 +17,7 @@ from contramem.traces.files import TraceFile
 from contramem.traces.read import TraceReading
 from contramem.traces.summary import Hint, TraceSummary, hints, summarize_runs
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.unknown import UnknownFile, describe_unknown
+from contramem.traces.unknown import OWN_LOGS, UnknownFile, describe_unknown
 from contramem.traces.verdict_files import verdict_of
 
 MAX_SOURCES = 50
@@ -51,22 +51,25 @@ class Diagnosis:
     command: str
     others: tuple[tuple[str, int], ...]
     """Files that are no traces, by ending."""
+    looks: str = ""
+    """What the files look like, where no reader knows them and the options were guessed."""
 
 
-def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...] = ()) -> Diagnosis:
-    """Read everything under `paths` once. `given` are the options that the user gave already."""
+def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...] = (), looks: str = "") -> Diagnosis:
+    """Read everything under `paths` once; once more where no reader knows a file whose shape tells how to read it.
+
+    `given` are the options that the user gave already, or that were guessed from what the files look like.
+    """
     paths = tuple(paths)
     rows: list[RunRow] = []
     summary = summarize_runs(reading, lambda run: rows.append(_row(run, paths)))
     findings = hints(summary)
-    options: tuple[str, ...] = ()
-    if not rows:
-        unknown = _first_unknown(paths, reading)
-        if unknown is not None:
-            findings.append(Hint(f"no run was read; the first file looks like {unknown.looks}", ""))
-            options = unknown.options
-    else:
-        options = tuple(_better_fields(rows))
+    if not rows and not looks and (unknown := _first_unknown(paths, reading)) is not None:
+        if guessed := _diagnose_guess(paths, reading, given, unknown):
+            return guessed
+        if not summary.problem_count and not summary.skipped:
+            findings.append(Hint(f"no run was read; the first file looks like {unknown.looks}", f"{OWN_LOGS}."))
+    options = tuple(_better_fields(rows)) if rows else ()
     contrasts = _contrasts(_remap(rows, options))
     return Diagnosis(
         formats=reading.formats,
@@ -75,9 +78,23 @@ def diagnose(paths: Iterable[Path], reading: TraceReading, given: tuple[str, ...
         findings=tuple(findings),
         options=options,
         contrasts=contrasts,
-        command=_command(paths, (*given, *options), bool(rows), contrasts),
+        command=_command(paths, (*given, *options), contrasts) if rows else "",
         others=tuple(Counter(PurePosixPath(file).suffix or file for file in reading.ignored_files).most_common(6)),
+        looks=looks,
     )
+
+
+def _diagnose_guess(
+    paths: tuple[Path, ...], reading: TraceReading, given: tuple[str, ...], unknown: UnknownFile
+) -> Diagnosis | None:
+    """The diagnosis with the options that an unknown file suggests. None where it suggests none, or where they read
+    nothing in a folder: then they may be wrong for most of its files."""
+    if not unknown.options or "--format" in given:
+        return None
+    format_, fields = unknown.options[1], dict(option.split("=", 1) for option in unknown.options[3::2])
+    guessed = diagnose(paths, reading.read_again(format_, fields), (*given, *unknown.options), unknown.looks)
+    is_one_file = len(paths) == 1 and paths[0].is_file()
+    return guessed if guessed.summary.total.runs or is_one_file else None
 
 
 def _row(run: Trajectory, paths: tuple[Path, ...]) -> RunRow:
@@ -184,10 +201,6 @@ def _contrasts(rows: list[RunRow]) -> int:
     return sum(1 for group in tasks if {True, False} <= {row.passed for row in group})
 
 
-def _command(paths: tuple[Path, ...], options: tuple[str, ...], has_runs: bool, contrasts: int) -> str:
-    words = [*map(str, paths), *options]
-    if not has_runs:
-        return shlex.join(["contramem", "traces", *words]) if options else ""
-    if contrasts:
-        return shlex.join(["contramem", "build", *words, "--bank", "bank.db"])
-    return shlex.join(["contramem", "build", *words, "--only", "functions", "--bank", "bank.db"])
+def _command(paths: tuple[Path, ...], options: tuple[str, ...], contrasts: int) -> str:
+    only = [] if contrasts else ["--only", "functions"]
+    return shlex.join(["contramem", "build", *map(str, paths), *options, *only, "--bank", "bank.db"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -24,7 +24,7 @@ from contramem.traces.sanitize import sanitize
 from contramem.traces.session_rules import judge_by_rule
 from contramem.traces.shorten import MAX_EVENTS, shorten
 from contramem.traces.trajectory import Trajectory
-from contramem.traces.unknown import describe_unknown
+from contramem.traces.unknown import OWN_LOGS, describe_unknown
 from contramem.traces.verdicts import VerdictsBeside
 
 LINES_LOOKED_AT = 5
@@ -82,6 +82,11 @@ class TraceReading(ReadingReport):
                 yield from (FoundFile(member, str(path)) for member in inside)
             else:
                 yield FoundFile(str(path))
+
+    def read_again(self, format: str, fields: Mapping[str, str]) -> TraceReading:
+        """Another reading of the same files, with these options over those that were given."""
+        options = replace(self.options, format=format, fields={**fields, **self.options.fields})
+        return TraceReading(self._paths, options)
 
     def read(self, found: FoundFile) -> Iterator[Trajectory]:
         """The runs of one file."""
@@ -225,10 +230,7 @@ def _describe_damage(file: TraceFile) -> TraceError | None:
 
 def _unknown_format(file: TraceFile) -> TraceError:
     unknown = describe_unknown(file)
-    hint = (
-        "`--format` chooses a reader (docs/formats.md lists them). For logs of your own, write one JSON object a run: "
-        '{"task_id", "source", "passed", "task", "steps": [{"tool", "arguments", "result"}]}.'
-    )
+    hint = f"`--format` chooses a reader (docs/formats.md lists them). {OWN_LOGS}."
     if unknown.options:
         hint = f"Try {' '.join(unknown.options)}."
     return TraceError(f"is not in a format that contramem reads: it looks like {unknown.looks}", hint)

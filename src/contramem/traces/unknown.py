@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
+from contramem.traces.readers.step_rows import RUN_NAMES
 from contramem.traces.readers.steps import call_in, table_records
+from contramem.traces.verdict_files import verdict_of
 
 MAX_DEPTH = 4
+LOOKED_AT = 5
+"""Items of a list that are looked at: the first step of a run is often none."""
+ROWS_LOOKED_AT = 100
 _SPEAKERS = ("role", "from", "author", "speaker", "sender")
 _WORDS = ("content", "text", "value", "message", "parts", "tool_calls")
+_TOOL_NAME = re.compile(r"[A-Za-z]\w*[._:]\w[\w.:-]*|[a-z]+[A-Z]\w*")
+"""Of two words at least, written as one: `find_order`, `shop.refund`, `findOrder`."""
+
+OWN_LOGS = (
+    "For logs of your own, write a CSV table with one call a row (run, task_id, source, passed, tool, arguments, "
+    'result), or JSON lines with one run each: {"task_id", "source", "passed", "steps": [{"tool", "result", ...}]}'
+)
+"""What to do with a log that nothing reads."""
 
 
 class UnknownFile(NamedTuple):
@@ -25,25 +40,55 @@ class UnknownFile(NamedTuple):
 def describe_unknown(file: TraceFile) -> UnknownFile:
     try:
         if file.ending == ".csv":
-            return _describe_record(next((row for _, row in table_records(file)), None), "a CSV table")
+            return _describe_record(_merge_rows(table_records(file)), "a CSV table")
         head = file.head if file.ending in (".json", ".jsonl", ".ndjson", ".traj") else None
     except TraceError as error:
         return UnknownFile(f"a file that {error.what}")
     if head is None:
         return UnknownFile("text" if _is_text(file) else "binary data")
     shape = "JSON lines" if file.is_lines else "a JSON list" if isinstance(head, list) else "one JSON object"
+    if file.is_lines and _is_step(head):
+        head = _merge_rows(file.lines())
     return _describe_record(head[0] if isinstance(head, list) and head else head, shape)
+
+
+def _merge_rows(rows: Iterable[tuple[object, Any]]) -> dict[str, Any] | None:
+    """The first row, with what only later ones say: how a run ended often stands in its last row."""
+    merged: dict[str, Any] = {}
+    for _, row in islice(rows, ROWS_LOOKED_AT):
+        if isinstance(row, dict):
+            merged |= {name: value for name, value in row.items() if merged.get(name) in (None, "")}
+    return merged or None
 
 
 def _describe_record(record: Any, shape: str) -> UnknownFile:
     if not isinstance(record, dict):
         return UnknownFile(f"{shape} that holds {'nothing' if record is None else type(record).__name__}")
     looks = f"{shape} with the keys {', '.join(list(map(str, record))[:12])}"
-    if path := next(_lists_of(record, _is_message), ""):
-        return UnknownFile(f"{looks}, and messages under {path!r}", _options(record, "openai-chat", path))
-    if path := next(_lists_of(record, _is_step), ""):
-        return UnknownFile(f"{looks}, and steps under {path!r}", _options(record, "steps", path))
+    if found := _describe_run(record, looks):
+        return found
+    for path, items in _lists_in(record):
+        if isinstance(items[0], dict) and (found := _describe_run(items[0], f"{looks}, runs under {path!r}")):
+            return found._replace(options=(*found.options, "--map", f"records={path}"))
     return UnknownFile(f"{looks}, and no list of messages or steps in it")
+
+
+def _describe_run(record: dict[str, Any], looks: str) -> UnknownFile | None:
+    """What a record is that may be a run, or one call of it."""
+    lists = list(_lists_in(record))
+    if path := _list_of(lists, _is_message):
+        return UnknownFile(
+            f"{looks}, and messages under {path!r}", ("--format", "openai-chat", *_options(record, path))
+        )
+    if path := _list_of(lists, _is_step):
+        return UnknownFile(f"{looks}, and steps under {path!r}", ("--format", "steps", *_options(record, path)))
+    if _is_step(record):
+        return UnknownFile(f"{looks}, one call each", ("--format", "steps", *_row_options(record)))
+    for path, items in lists:
+        if parts := next((parts for item in items[:LOOKED_AT] if (parts := _guess_parts(item))), ()):
+            options = ("--format", "steps", *_options(record, path), *parts)
+            return UnknownFile(f"{looks}, and perhaps steps under {path!r}", options)
+    return None
 
 
 def _is_text(file: TraceFile) -> bool:
@@ -54,15 +99,19 @@ def _is_text(file: TraceFile) -> bool:
     return True
 
 
-def _lists_of(value: Any, is_item: Callable[[Any], bool], path: str = "", depth: int = 0) -> Iterator[str]:
-    """Where lists of such items are, the outermost first."""
+def _lists_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, list[Any]]]:
+    """(where, list) of the lists that are not empty, the outermost first."""
     if not isinstance(value, dict) or depth > MAX_DEPTH:
         return
     for key, child in value.items():
         here = f"{path}.{key}" if path else str(key)
-        if isinstance(child, list) and child and is_item(child[0]):
-            yield here
-        yield from _lists_of(child, is_item, here, depth + 1)
+        if isinstance(child, list) and child:
+            yield here, child
+        yield from _lists_in(child, here, depth + 1)
+
+
+def _list_of(lists: list[tuple[str, list[Any]]], is_item: Callable[[Any], bool]) -> str:
+    return next((path for path, items in lists if any(map(is_item, items[:LOOKED_AT]))), "")
 
 
 def _is_step(value: Any) -> bool:
@@ -73,22 +122,30 @@ def _is_message(value: Any) -> bool:
     return isinstance(value, dict) and any(key in value for key in _SPEAKERS) and any(key in value for key in _WORDS)
 
 
+def _guess_parts(step: Any) -> tuple[str, ...]:
+    """`--map` options for a step in words of its own: a text that reads like a tool's name beside an object. What
+    stands after both is the result."""
+    if not isinstance(step, dict):
+        return ()
+    for where, fields in (("", step), *((f"{key}.", inner) for key, inner in step.items() if isinstance(inner, dict))):
+        tool = next(
+            (key for key, value in fields.items() if isinstance(value, str) and _TOOL_NAME.fullmatch(value)), ""
+        )
+        given = next((key for key, value in fields.items() if isinstance(value, dict)), "")
+        if tool and given:
+            rest = [key for key in fields if key not in (tool, given)]
+            parts = {"tool": tool, "arguments": given} | ({"result": rest[-1]} if rest else {})
+            return tuple(word for part, key in parts.items() for word in ("--map", f"{part}={where}{key}"))
+    return ()
+
+
 _USUAL_NAMES = {
-    "task_id": (
-        "task_id",
-        "instance_id",
-        "case_id",
-        "case",
-        "ticket_id",
-        "question_id",
-        "question_ID",
-        "example_id",
-        "id",
-    ),
-    "source": ("model", "source", "agent", "model_name", "agent_name", "agent.name", "model.name", "agent_id"),
-    "outcome": ("passed", "reward", "resolved", "success", "is_correct", "correct", "solved", "score"),
+    "task_id": ("task_id", "instance_id", "case_id", "case", "ticket_id", "ticket", "question_id", "question_ID",
+                "example_id", "id"),
+    "source": ("model", "source", "agent", "model_name", "agent_name", "agent_id", "bot", "llm"),
+    "outcome": ("passed", "reward", "resolved", "success", "is_correct", "correct", "solved", "score", "verdict", "ok"),
     "task": ("task", "goal", "request", "question", "instruction", "prompt"),
-}
+}  # fmt: skip
 _READ_ANYWAY = {
     "task_id": ("task_id",),
     "source": ("model", "source"),
@@ -97,16 +154,34 @@ _READ_ANYWAY = {
 }
 
 
-def _options(record: dict[str, Any], reader: str, path: str) -> tuple[str, ...]:
-    """The reader, and where its fields seem to be: under a usual name, at the top or one level below."""
-    options = ["--format", reader, "--map", f"messages={path}"]
+def _options(record: dict[str, Any], path: str) -> tuple[str, ...]:
+    """Where the messages are, and where the fields of a run seem to be."""
+    return ("--map", f"messages={path}", *_field_options(record))
+
+
+def _row_options(row: dict[str, Any]) -> tuple[str, ...]:
+    """Where the fields of a run seem to be in a row that is one call."""
+    own = {key: value for key, value in row.items() if key not in ("score", "id")}
+    known = any(name in row for name in RUN_NAMES)
+    options = _field_options(own)
+    return options if known or options else ("--map", f"run={next(iter(row))}")
+
+
+def _field_options(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """`--map` options for fields under a usual name, at the top or one level below."""
     places = {str(key): value for key, value in record.items()}
     places |= {f"{key}.{name}": value for key, inner in record.items() if isinstance(inner, dict)
                for name, value in inner.items()}  # fmt: skip
+    scalars = {place: value for place, value in places.items() if isinstance(value, (str, int, float, bool))}
+    options: list[str] = []
     for field, names in _USUAL_NAMES.items():
-        found = (place for name in names for place in places if name in (place, place.rpartition(".")[2])
-                 and isinstance(places[place], (str, int, float, bool)))  # fmt: skip
-        place = next(found, None)
-        if place is not None and place not in _READ_ANYWAY[field] and (field != "task" or reader == "steps"):
+        place = next((place for name in names for place in scalars if _goes_by(place, name)
+                      and (field != "outcome" or verdict_of(scalars[place])[0] is not None)), None)  # fmt: skip
+        if place is not None and place not in _READ_ANYWAY[field]:
             options += ["--map", f"{field}={place}"]
     return tuple(options)
+
+
+def _goes_by(place: str, name: str) -> bool:
+    """`agent.label` goes by `agent` as well as by `label`."""
+    return name in (place, place.rpartition(".")[2], place.partition(".")[0])

@@ -12,7 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from contramem.cli import cli
+from contramem.errors import UsageError
 from contramem.traces.read import read_traces
+from contramem.traces.reader import ReadOptions
 from contramem.traces.readers.steps import StepCall, call_in
 
 
@@ -34,34 +36,58 @@ def test_a_step_that_only_says_something_is_no_call() -> None:
 
 
 def write_log(path: Path) -> None:
-    """Two agents at two cases: one pays, the other is refused."""
-    rows = []
-    for case in range(2):
-        for agent, paid in (("alpha", True), ("beta", False)):
-            steps = [{"action": {"tool": "pay", "input": {"n": case}}, "observation": "ok" if paid else "Error: no"}]
-            about = {"id": f"{case}-{agent}", "case": f"case-{case}", "goal": f"Pay {case}"}
-            rows.append({**about, "agent": {"name": agent}, "run": {"steps": steps}, "metrics": {"success": paid}})
-    if path.suffix == ".csv":
-        with path.open("w", newline="") as file:
-            table = csv.writer(file)
-            table.writerow(["case", "agent", "request", "tool_log", "resolved"])
-            for row in rows:
-                log = json.dumps(row["run"]["steps"])
-                table.writerow([row["case"], row["agent"]["name"], row["goal"], log, row["metrics"]["success"]])
+    """Two agents at two cases, in five shapes: one agent pays, the other is refused."""
+    runs = [
+        {"id": f"{case}-{agent}", "case": f"case-{case}", "goal": f"Pay {case}", "agent": {"name": agent},
+         "run": {"steps": [{"action": {"tool": "pay", "input": {"n": 1}}, "observation": "ok" if paid else "Error"}]},
+         "metrics": {"success": paid}}
+        for case in range(2) for agent, paid in (("alpha", True), ("beta", False))
+    ]  # fmt: skip
+    if path.name == "log.jsonl":
+        path.write_text("\n".join(map(json.dumps, runs)))
+    elif path.name == "report.json":
+        path.write_text(json.dumps({"made": "today", "cases": [in_own_words(run) for run in runs]}))
+    elif path.name == "tickets.csv":
+        write_table(path, [["case", "agent", "request", "tool_log", "resolved"]] + [
+            [run["case"], run["agent"]["name"], run["goal"], json.dumps(run["run"]["steps"]), run["metrics"]["success"]]
+            for run in runs
+        ])  # fmt: skip
     else:
-        path.write_text("\n".join(map(json.dumps, rows)))
+        rows = [in_rows(run) for run in runs for _ in range(2)]
+        if path.suffix == ".csv":
+            write_table(path, [[*rows[0]], *([*row.values()] for row in rows)])
+        else:
+            path.write_text("\n".join(map(json.dumps, rows)))
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "tickets.csv"])
+def in_own_words(run: dict[str, Any]) -> dict[str, Any]:
+    """Steps in words that nobody else uses."""
+    done = {"kind": "pay_invoice", "details": {"n": 1}, "afterwards": "ok" if run["metrics"]["success"] else "Error"}
+    talk = [{"who": "customer", "what": run["goal"]}, {"who": "bot", "did": done}]
+    return {"case": {"number": run["case"]}, "bot": run["agent"], "verdict": run["metrics"], "talk": {"turns": talk}}
+
+
+def in_rows(run: dict[str, Any]) -> dict[str, Any]:
+    """One call a row."""
+    paid = run["metrics"]["success"]
+    about = {"session": run["id"], "ticket": run["case"], "agent": run["agent"]["name"], "solved": str(paid)}
+    return {**about, "fn": "pay", "in": '{"n": 1}', "out": "ok" if paid else "Error"}
+
+
+def write_table(path: Path, rows: list[list[Any]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "tickets.csv", "rows.csv", "rows.jsonl", "report.json"])
 def test_the_command_that_doctor_prints_for_an_unknown_log_reads_it(tmp_path: Path, name: str) -> None:
     write_log(tmp_path / name)
     doctor = CliRunner().invoke(cli, ["doctor", str(tmp_path / name)])
+    assert "4 runs of 2 tasks by 2 sources" in doctor.output and "2 passed, 2 failed" in doctor.output
     words = shlex.split(doctor.output.splitlines()[-1])
-    assert words[0] == "contramem"
-    read = CliRunner().invoke(cli, [*words[1:], "--json"])
-    assert read.exit_code == 0, read.output
-    summary = json.loads(read.output)
-    assert (summary["runs"], summary["passed"], summary["failed"], summary["contrastive_tasks"]) == (4, 2, 2, 2)
+    assert words[:2] == ["contramem", "build"]
+    read = CliRunner().invoke(cli, ["traces", *words[2:-2], "--json"])
+    assert read.exit_code == 0 and json.loads(read.output)["contrastive_tasks"] == 2
 
 
 def test_a_table_without_steps_says_what_it_has(tmp_path: Path) -> None:
@@ -76,3 +102,27 @@ def test_the_plain_form_is_recognised(tmp_path: Path) -> None:
     reading = read_traces([tmp_path / "runs.jsonl"])
     (found,) = reading
     assert dict(reading.formats) == {"steps": 1} and found.outcome.passed is True
+
+
+def test_the_rows_of_a_run_are_its_steps_in_order(tmp_path: Path) -> None:
+    table = "run,task_id,source,passed,tool,arguments,result\n"
+    table += '1,t,a,,find,"{""n"": 1}",7\n2,t,b,false,pay,{},Error\n1,t,a,true,pay,"{""n"": 7}",ok\n'
+    (tmp_path / "calls.csv").write_text(table)
+    first, second = read_traces([tmp_path / "calls.csv"], ReadOptions(format="steps"))
+    assert [(call.function, call.arguments) for call in first.calls] == [
+        ("general.find", {"n": 1}),
+        ("general.pay", {"n": 7}),
+    ]
+    assert (first.source, first.outcome.passed, second.outcome.passed) == ("a", True, False)
+
+
+def test_rows_that_name_no_run_say_how_to_name_it(tmp_path: Path) -> None:
+    (tmp_path / "calls.csv").write_text("tool,result\npay,ok\n")
+    reading = read_traces([tmp_path / "calls.csv"], ReadOptions(format="steps"))
+    assert list(reading) == [] and "--map run=FIELD" in str(reading.problems[0])
+
+
+def test_a_field_of_steps_is_refused_where_no_steps_are_read(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text('{"messages": [{"role": "user", "content": "Hello"}]}')
+    with pytest.raises(UsageError, match="with --format steps also run, tool"):
+        list(read_traces([tmp_path / "chat.jsonl"], ReadOptions(fields={"tool": "x"})))

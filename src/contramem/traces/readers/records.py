@@ -15,7 +15,10 @@ from contramem.traces.trajectory import Origin, Outcome, RunUsage, Tool, Traject
 from contramem.traces.verdict_files import verdict_of
 
 FIELDS = "task_id source trial outcome task messages ability scenario_id environment tools feedback".split()
-"""What `--map` takes on its left side."""
+"""What `--map` takes on its left side, beside `records`: where a document keeps the list of its records."""
+
+STEP_FIELDS = "run tool arguments result".split()
+"""What it takes as well with `--format steps`: where a row names its run, and a step the parts of its call."""
 
 _DEFAULTS = {"source": ("model", "source"), "outcome": ("passed", "reward")}
 ABSENT: Any = object()
@@ -33,13 +36,28 @@ def read_records(
     `translate` makes a chat record of a record in another dialect, whose messages `is_message` recognises. `records`
     are those of a file that is no JSON.
     """
-    fields = FieldMap(options.record_fields)
+    paths = dict(options.record_fields)
+    place = paths.pop("records", None)
+    fields = FieldMap(paths)
+    if records is None:
+        records = records_in(file, is_message) if place is None else records_at(file, place)
 
     def build(record: object, position: str) -> Trajectory:
         return _trajectory(translate(record), Origin(file.origin, position), fields, options)
 
-    yield from each_run(file, records_in(file, is_message) if records is None else records, build)
+    yield from each_run(file, records, build)
     yield from fields.missing(file)
+
+
+def records_at(file: TraceFile, place: str) -> Iterable[tuple[object, Any]]:
+    """The records that a document keeps in a list at `place`."""
+    document = file.document
+    listed = value_at(document, place) if isinstance(document, dict) else ABSENT
+    if not isinstance(listed, list):
+        raise TraceError(
+            f"has no list at {place!r}, which --map names for records", "Name the list that holds the runs."
+        )
+    return enumerate(listed)
 
 
 def records_in(file: TraceFile, is_message: Callable[[object], bool]) -> Iterable[tuple[object, Any]]:
@@ -77,7 +95,10 @@ class FieldMap:
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         if unknown := sorted(set(paths) - set(FIELDS)):
-            raise UsageError(f"--map: unknown field {', '.join(unknown)}. The fields are {', '.join(FIELDS)}.")
+            raise UsageError(
+                f"--map: unknown field {', '.join(unknown)}. The fields are {', '.join((*FIELDS, 'records'))}; "
+                f"with --format steps also {', '.join(STEP_FIELDS)}."
+            )
         self.paths = paths
         self._unseen = set(paths)
         self._keys: dict[str, None] = {}

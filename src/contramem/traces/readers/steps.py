@@ -1,7 +1,8 @@
 """Runs as lists of steps, each a call with what came back: what teams log themselves, as JSON, JSON lines or CSV.
 
 The plain form is `{"task_id", "source", "passed", "task", "steps": [{"tool", "arguments", "result"}]}`. Other names are
-recognised too, in steps as well as around them with `--map`; a cell of a CSV table may hold JSON.
+recognised too, or named with `--map`, in steps as well as around them. A table with one call a row is read as well
+(step_rows.py); a cell of a CSV table may hold JSON.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
@@ -16,14 +18,15 @@ from contramem.traces.files import TraceFile, decode
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.conversation import call_entry, tool_message
-from contramem.traces.readers.records import ABSENT, read_records, value_at
+from contramem.traces.readers.records import ABSENT, STEP_FIELDS, read_records, records_at, records_in, value_at
+from contramem.traces.readers.step_rows import join_rows
 from contramem.traces.trajectory import Trajectory
 
 STEP_KEYS = ("steps", "trajectory", "actions", "calls", "tool_log", "log", "events")
 _NESTED = ("action", "tool_call", "call", "function", "tool")
-_NAMES = ("tool", "tool_name", "function", "function_name", "action", "name")
-_ARGUMENTS = ("arguments", "args", "input", "tool_input", "action_input", "params", "parameters", "kwargs")
-_RESULTS = ("result", "observation", "output", "response", "tool_output", "returned", "return")
+_NAMES = ("tool", "tool_name", "function", "function_name", "action", "fn", "op", "operation", "name")
+_ARGUMENTS = ("arguments", "args", "input", "tool_input", "action_input", "params", "parameters", "kwargs", "in")
+_RESULTS = ("result", "observation", "output", "response", "tool_output", "returned", "return", "out")
 _ERRORS = ("error", "exception")
 _SAID = ("thought", "thoughts", "reasoning", "message", "text", "content")
 _FINAL = ("final", "final_answer", "answer", "response")
@@ -50,8 +53,19 @@ class StepsReader:
 
     def read(self, file: TraceFile, options: ReadOptions) -> Iterator[Trajectory | Problem | SkippedRun]:
         paths = options.record_fields
-        records = table_records(file) if file.ending == ".csv" else None
-        return read_records(file, options, lambda record: _as_chat_record(record, paths), _is_no_message, records)
+        place = paths.get("records")
+        if file.ending == ".csv":
+            records: Iterable[tuple[object, Any]] = table_records(file)
+        else:
+            records = records_in(file, _is_no_message) if place is None else records_at(file, place)
+        around = {field: path for field, path in options.fields.items() if field not in (*STEP_FIELDS, "records")}
+        return read_records(
+            file,
+            replace(options, fields=around),
+            lambda record: _as_chat_record(record, paths),
+            _is_no_message,
+            join_rows(records, paths, lambda record: _is_row(record, paths)),
+        )
 
 
 def _is_plain(step: object) -> bool:
@@ -60,6 +74,15 @@ def _is_plain(step: object) -> bool:
 
 def _is_no_message(_: object) -> bool:
     return False
+
+
+def _is_row(record: Any, paths: Mapping[str, str]) -> bool:
+    """Is this one call of a run, not a run? A run has its steps in a list."""
+    return isinstance(record, dict) and not _steps_place(record, paths) and call_in(record, paths) is not None
+
+
+def _steps_place(record: Mapping[str, Any], paths: Mapping[str, str]) -> str:
+    return paths.get("messages") or next((key for key in STEP_KEYS if isinstance(record.get(key), list)), "")
 
 
 def table_records(file: TraceFile) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -84,7 +107,7 @@ def _cell(value: object) -> object:
 def _as_chat_record(record: Any, paths: Mapping[str, str]) -> Any:
     if not isinstance(record, dict):
         return record
-    place = paths.get("messages") or next((key for key in STEP_KEYS if isinstance(record.get(key), list)), "steps")
+    place = _steps_place(record, paths) or "steps"
     steps = value_at(record, place)
     if steps is ABSENT or not isinstance(steps, list):
         keys = ", ".join(map(str, list(record)[:40]))
@@ -94,15 +117,15 @@ def _as_chat_record(record: Any, paths: Mapping[str, str]) -> Any:
         next((record[key] for key in _FINAL if record.get(key)), ""),
     )
     messages = [{"role": "user", "content": text_of(task)}] if task is not ABSENT and task else []
-    messages += [message for step in steps for message in _messages(step)]
+    messages += [message for step in steps for message in _messages(step, paths)]
     messages += [{"role": "assistant", "content": text_of(final)}] if final else []
     return {**record, "messages": messages, place: messages}
 
 
-def _messages(step: Any) -> Iterable[dict[str, Any]]:
+def _messages(step: Any, paths: Mapping[str, str]) -> Iterable[dict[str, Any]]:
     if not isinstance(step, dict):
         raise TraceError(f"has a step that is a {type(step).__name__}", "A step is an object: tool, arguments, result.")
-    call, said = call_in(step), next((step[key] for key in _SAID if isinstance(step.get(key), str)), "")
+    call, said = call_in(step, paths), next((step[key] for key in _SAID if isinstance(step.get(key), str)), "")
     calls = [call_entry(None, call.name, call.arguments)] if call else []
     if said or calls:
         yield {"role": "assistant", "content": said, "tool_calls": calls}
@@ -110,8 +133,10 @@ def _messages(step: Any) -> Iterable[dict[str, Any]]:
         yield tool_message(None, call.error or call.result, error=bool(call.error) or None)
 
 
-def call_in(step: Mapping[str, Any]) -> StepCall | None:
-    """The call of a step, whatever its parts are called; None where nothing was called."""
+def call_in(step: Mapping[str, Any], paths: Mapping[str, str] | None = None) -> StepCall | None:
+    """The call of a step, where `paths` says or under the usual names; None where nothing was called."""
+    if paths and "tool" in paths:
+        return _mapped_call(step, paths)
     inner: dict[str, Any] = next((step[key] for key in _NESTED if isinstance(step.get(key), dict)), {})
     fields = {**step, **inner}
     name = next((fields[key] for key in _NAMES if isinstance(fields.get(key), str) and fields[key]), None)
@@ -121,3 +146,11 @@ def call_in(step: Mapping[str, Any]) -> StepCall | None:
                          for keys in (_ARGUMENTS, _RESULTS))  # fmt: skip
     error = next((text_of(fields[key]) for key in _ERRORS if isinstance(fields.get(key), (str, dict))), "")
     return StepCall(name, arguments or {}, result, error)
+
+
+def _mapped_call(step: Mapping[str, Any], paths: Mapping[str, str]) -> StepCall | None:
+    name, arguments, result = (value_at(step, paths[part]) if part in paths else ABSENT
+                               for part in ("tool", "arguments", "result"))  # fmt: skip
+    if not isinstance(name, str) or not name:
+        return None
+    return StepCall(name, {} if arguments is ABSENT else arguments, None if result is ABSENT else result, "")
