@@ -83,15 +83,23 @@ def fenced(request: Request, name: str) -> str | None:
 
 
 def curated(request: Request) -> dict[str, Any]:
-    delta = json.loads(fenced(request, "delta") or "")
     cards = [json.loads(line) for line in (fenced(request, "cards") or "").splitlines()]
+    return {"decisions": [_curated(delta, cards) for delta in deltas_of(request)]}
+
+
+def deltas_of(request: Request) -> list[dict[str, Any]]:
+    """What a Curator is asked about."""
+    return [json.loads(line) for line in (fenced(request, "deltas") or "").splitlines()]
+
+
+def _curated(delta: dict[str, Any], cards: list[dict[str, Any]]) -> dict[str, Any]:
     same = next((card for card in cards if card["skill"]["core_rule"] == delta["skill"]["core_rule"]), None)
     if same is not None:
         return {
-            "operation": "NOOP", "target_card_ids": [same["card_id"]], "retained_card_id": same["card_id"],
-            "reason": "A card says it.",
+            "delta_index": delta["delta_index"], "operation": "NOOP", "target_card_ids": [same["card_id"]],
+            "retained_card_id": same["card_id"], "reason": "A card says it.",
         }  # fmt: skip
-    return {"operation": "ADD", "new_or_updated_card": delta, "reason": "No card is about this."}
+    return {"delta_index": delta["delta_index"], "operation": "ADD", "reason": "No card is about this."}
 
 
 def build(

@@ -11,7 +11,7 @@ from contramem.build.author import MAX_DELTAS
 from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.request import Request
-from tests.model_replies import Runs, fenced
+from tests.model_replies import Runs, deltas_of, fenced
 
 LONGEST = 590
 """Words of a card: the checks let 600 through."""
@@ -43,17 +43,17 @@ class Talkative(Runs):
         if request.stage == "reflector":
             return {"deltas": self._lessons[request.subject]}
         if request.stage == "curator":
-            delta = json.loads(fenced(request, "delta") or "")
-            return self._curated(delta, request)
+            return {"decisions": [self._decide(delta, request) for delta in deltas_of(request)]}
         return super().reply(request)
 
-    def _curated(self, delta: dict[str, Any], request: Request) -> dict[str, Any]:
+    def _decide(self, delta: dict[str, Any], request: Request) -> dict[str, Any]:
         operation = self._operations[self._turn[delta["title"]] % len(self._operations)]
+        decision = {"delta_index": delta["delta_index"], "reason": "No card is about this."}
         if operation in ("ADD", "ADD in full"):
-            card = delta if operation == "ADD in full" else None
-            return {"operation": "ADD", "new_or_updated_card": card, "reason": "No card is about this."}
+            card = {name: delta[name] for name in ("title", "skill")} if operation == "ADD in full" else None
+            return {**decision, "operation": "ADD", "new_or_updated_card": card}
         cards = [json.loads(line)["card_id"] for line in (fenced(request, "cards") or "").splitlines()][:1]
-        return {"operation": "NOOP", "target_card_ids": cards, "reason": "A card says it."}
+        return {**decision, "operation": "NOOP", "target_card_ids": cards, "reason": "A card says it."}
 
 
 def nothing(request: Request) -> dict[str, Any]:

@@ -91,16 +91,17 @@ def test_a_refused_guard_does_not_cost_the_card_and_one_that_does_not_hold_is_no
 
 def test_a_guard_that_only_the_curator_wrote_is_replayed_as_well(tmp_path: Path) -> None:
     def reply(request: Request) -> dict[str, Any]:
-        answer: dict[str, Any] = taught_by("one")(request)
-        if request.stage == "reflector":
-            near = {"title": "Delete by search", "functions_used": ["Mail.delete"], "guards": []}
-            answer["deltas"].insert(0, DELTA | near)  # without a card near it, nobody would be asked about the other
+        near = {"title": "Delete by search", "functions_used": ["Mail.delete"], "guards": []}
         if request.stage == "curator":
-            return {"operation": "ADD", "guards": [GUARD, "existence(Mail.search"], "reason": "New."}
-        return answer
+            card = {"guards": [GUARD, "existence(Mail.search"]}
+            added = {"delta_index": 0, "operation": "ADD", "new_or_updated_card": card, "reason": "New."}
+            return {"decisions": [added]}
+        # Without a card near it, nobody would be asked about the other.
+        answer: dict[str, Any] = {"deltas": [DELTA | near]} if "/one#" in f"{request.subject}#" else {"deltas": [DELTA]}
+        return answer if request.stage == "reflector" else {"card": None}
 
     with new_store(tmp_path) as store:
-        decisions = learn(store, [shows_it("one")], reply)
+        decisions = learn(store, [shows_it("one"), shows_it("two")], reply)
         guards = {card.guards for card in store.bank().skills}
     assert guards == {(), (GUARD,)}
     (refused,) = (decision.reason for decision in decisions if not decision.accepted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -78,8 +78,11 @@ class Author(Protocol):
         """At most MAX_DELTAS lessons, the sharpest first; none when the packet teaches nothing, or nothing that the
         bank does not hold. When every run failed, only diagnosis and recovery."""
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
-        """The smallest edit of the bank that takes in candidate number `index` of the packet."""
+    def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
+        """The smallest edit of the bank that takes in each of these candidates of the packet, by their numbers.
+
+        An author may leave out candidates behind the first: they come again, with the bank as it is then.
+        """
 
     def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
         """Lessons that only the tasks of an ability taken together teach, each with the packet that shows it best."""

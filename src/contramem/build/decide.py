@@ -5,7 +5,7 @@ A build that was killed goes on where it stopped, and ends with the same bank. A
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -144,12 +144,12 @@ class BankBuild:
             refused = self._recorder.refuse([Refusal(unusable.check, unusable.reason)], ground=Provenance(packet))
             self._recorder.record(refused, progress={step: f"{state} done"})
             return
-        for index, candidate in enumerate(candidates):
-            if index >= first:
-                last = index + 1 == len(candidates)
-                decisions = self._skill_decisions(index, candidate, packet)
+        left = {index: self._propose(candidate, packet) for index, candidate in enumerate(candidates) if index >= first}
+        while left:
+            for index, decisions in self._decide(left, packet):
+                del left[index]
                 self.report.deltas += 1
-                self._recorder.record(*decisions, progress={step: f"{state} {'done' if last else index + 1}"})
+                self._recorder.record(*decisions, progress={step: f"{state} {index + 1 if left else 'done'}"})
         self.report.packets += 1
         if not candidates:
             self._recorder.record(progress={step: f"{state} done"})
@@ -171,17 +171,51 @@ class BankBuild:
         refusals = self._validator.candidate(candidate, packet, self._functions)
         return drop_refused_guards(candidate.delta, refusals)
 
-    def _skill_decisions(self, index: int, proposed: Candidate, packet: Packet) -> list[Decision]:
-        """What becomes of a delta, and a refusal for each guard that it or its patch has to go without."""
-        ground = Provenance(packet, proposed.cites)
-        delta, refusals, dropped = self.check(proposed, packet)
-        if refusals:
-            return [self._recorder.refuse([*refusals, *dropped], proposed, ground=ground)]
-        candidate = replace(proposed, delta=delta, rule=None if dropped else proposed.rule)
+    def _propose(self, candidate: Candidate, packet: Packet) -> _Proposal:
+        delta, refusals, dropped = self.check(candidate, packet)
+        fit = replace(candidate, delta=delta, rule=None if dropped else candidate.rule)
+        return _Proposal(candidate if refusals else fit, refusals, dropped)
+
+    def _decide(self, proposals: Mapping[int, _Proposal], packet: Packet) -> Iterator[tuple[int, list[Decision]]]:
+        """What becomes of these candidates of a packet, in order. Each is recorded before the next one is taken.
+
+        Ends early, but not before the first, where a decision is about a card that one before it has just changed: the
+        author decided without seeing that.
+        """
+        proposals = dict(proposals)
+        curations = self._curate({i: each.candidate for i, each in proposals.items() if not each.refusals}, packet)
+        changed: set[str] = set()
+        for index, proposal in proposals.items():
+            curation = curations.get(index)
+            if proposal.refusals:
+                decisions = [self._refuse(proposal, packet)]
+            elif curation is None or not changed.isdisjoint(_targets(curation)):
+                return
+            else:
+                decisions = self._take_in(curation, proposal, packet)
+            changed.update(change.card_id for decision in decisions for change in decision.changes)
+            yield index, decisions
+
+    def _refuse(self, proposal: _Proposal, packet: Packet) -> Decision:
+        ground = Provenance(packet, proposal.candidate.cites)
+        return self._recorder.refuse([*proposal.refusals, *proposal.dropped], proposal.candidate, ground=ground)
+
+    def _curate(self, fit: Mapping[int, Candidate], packet: Packet) -> Mapping[int, Curation | UnusableReply]:
+        """By candidate, what the author does with it. An author that cannot be understood has failed at the first."""
+        if not fit:
+            return {}
+        if self._append_only:
+            return {index: _append(index, candidate) for index, candidate in fit.items()}
         try:
-            curation = self._curate(index, candidate, packet)
+            return self._author.curate(fit, packet, self.bank)
         except UnusableReply as unusable:
-            refusal = Refusal(unusable.check, unusable.reason)
+            return {next(iter(fit)): unusable}
+
+    def _take_in(self, curation: Curation | UnusableReply, proposal: _Proposal, packet: Packet) -> list[Decision]:
+        """The decision on a delta, and a refusal for each guard that it or its patch has to go without."""
+        candidate, ground = proposal.candidate, Provenance(packet, proposal.candidate.cites)
+        if isinstance(curation, UnusableReply):
+            refusal = Refusal(curation.check, curation.reason)
             return [self._recorder.refuse([refusal], candidate, ground=ground)]
         curation, refusals, more = self._check_curation(curation, candidate, packet)
         patch = curation.patch
@@ -194,14 +228,11 @@ class BankBuild:
         decision = self._recorder.accept(
             patch.operation, candidate, patch.reason, ground=ground, patch=patch, changes=changes
         )
-        reasons = [(guard.check, f"{guard.reason} “{delta.title}” goes on without it.") for guard in [*dropped, *more]]
+        title = candidate.delta.title
+        reasons = [
+            (guard.check, f"{guard.reason} “{title}” goes on without it.") for guard in [*proposal.dropped, *more]
+        ]
         return [decision, *(self._recorder.refuse([Refusal(*reason)], ground=ground) for reason in reasons)]
-
-    def _curate(self, index: int, candidate: Candidate, packet: Packet) -> Curation:
-        if self._append_only:
-            reason = "Append-only: every delta is kept."
-            return Curation(Add(delta_index=index, new_or_updated_card=candidate.delta, reason=reason), candidate.rule)
-        return self._author.curate(index, candidate, packet, self.bank)
 
     def _check_curation(
         self, curation: Curation, candidate: Candidate, packet: Packet
@@ -245,9 +276,9 @@ class BankBuild:
         first = int(done) if begun == state else 0
         for index, (candidate, packet) in enumerate(self._author.reflect_across(packets)):
             if index >= first:
-                decisions = self._skill_decisions(index, candidate, packet)
+                for _, decisions in self._decide({index: self._propose(candidate, packet)}, packet):
+                    self._recorder.record(*decisions, progress={step: f"{state} {index + 1}"})
                 self.report.deltas += 1
-                self._recorder.record(*decisions, progress={step: f"{state} {index + 1}"})
         self._recorder.record(progress={step: f"{state} done"})
 
     def _state_across(self, packets: Sequence[Packet]) -> str:
@@ -261,6 +292,24 @@ class BankBuild:
         if self._reassesses:
             reassess(self._recorder, ability, packets, self._grade)
         mark_scopes(self._recorder, ability, packets)
+
+
+class _Proposal(NamedTuple):
+    """A candidate as far as the checks let it in; as it was proposed where they refuse it."""
+
+    candidate: Candidate
+    refusals: list[Refusal]
+    dropped: list[Refusal]
+    """What was wrong with guards that it goes without."""
+
+
+def _targets(curation: Curation | UnusableReply) -> Sequence[str]:
+    return curation.patch.target_card_ids if isinstance(curation, Curation) else ()
+
+
+def _append(index: int, candidate: Candidate) -> Curation:
+    reason = "Append-only: every delta is kept."
+    return Curation(Add(delta_index=index, new_or_updated_card=candidate.delta, reason=reason), candidate.rule)
 
 
 class CheckedProposal(NamedTuple):

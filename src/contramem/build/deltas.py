@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard, SkillDelta
@@ -68,8 +68,8 @@ class DeltasFrom:
             if _is_shared(decision)
         ]
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
-        return self._curator.curate(index, candidate, packet, bank)
+    def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
+        return self._curator.curate(candidates, packet, bank)
 
     def spent(self) -> AuthorCost:
         return self._curator.spent()

@@ -34,7 +34,14 @@ DELTA: dict[str, Any] = {
     "guards": ["existence(Mail.delete)"],
     "cites": ["A#2", "B#1"],
 }
-ADD = {"operation": "ADD", "new_or_updated_card": {k: v for k, v in DELTA.items() if k != "cites"}, "reason": "New."}
+CARD_TEXT = {name: value for name, value in DELTA.items() if name != "cites"}
+
+
+def decide(**decision: Any) -> dict[str, Any]:
+    return {"decisions": [{"delta_index": 0, "reason": "So.", **decision}]}
+
+
+ADD = decide(operation="ADD", new_or_updated_card=CARD_TEXT)
 
 
 NEAR: dict[str, Any] = {
@@ -63,8 +70,21 @@ def good(request: Request) -> dict[str, Any]:
     return {"deltas": [DELTA]} if request.stage == "reflector" else ADD
 
 
+@pytest.fixture
+def two(runs: Runs) -> Runs:
+    """A second task of the same kind: the lesson of one is a neighbour of the other's."""
+    search = call("Mail.search", {"query": "ads"}, [{"id": 23}])
+    delete = call("Mail.delete", {"id": 23})
+    other = packet(
+        run("a", True, search, delete, "done", task_id="t2"), run("b", False, search, "Nothing there.", task_id="t2")
+    )
+    return Runs([*runs.packets, other], Vocabulary())
+
+
 def good_with_neighbour(request: Request) -> dict[str, Any]:
-    return {"deltas": [NEAR, DELTA]} if request.stage == "reflector" else good(request)
+    if request.stage == "reflector":
+        return {"deltas": [NEAR if "t2" in request.subject else DELTA]}
+    return good(request)
 
 
 def ledger(path: Path) -> list[Any]:
@@ -144,13 +164,17 @@ def test_a_reply_that_says_it_clumsily_is_taken(tmp_path: Path, runs: Runs, delt
 
 @pytest.mark.parametrize("reply", [replies.BuilderReply, replies.ReflectorReply, replies.CuratorReply])
 def test_a_schema_asks_for_what_a_card_needs_in_words_that_any_server_knows(reply: Any) -> None:
-    def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        yield schema
-        yield from schema.get("$defs", {}).values()
+    def objects(schema: Any) -> Iterator[dict[str, Any]]:
+        parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+        if isinstance(schema, dict) and "required" in schema and "properties" in schema:
+            yield schema
+        for part in parts:
+            yield from objects(part)
 
     schema = replies.schema_of(reply)
-    for found in objects(schema):
-        assert set(found["properties"]) - set(found["required"]) <= replies.DISPENSABLE
+    assert "$ref" not in json.dumps(schema)
+    for whole in objects(schema):
+        assert set(whole["properties"]) - set(whole["required"]) <= replies.DISPENSABLE
     assert set(re.findall(r'"pattern": "([^"]*)"', json.dumps(schema))) <= {replies.CITE}
 
 
@@ -186,13 +210,11 @@ def test_a_delta_that_fails_the_checks_to_the_end_stands_refused_with_its_text(t
 
 @pytest.mark.parametrize(("finish", "counted"), [("refusal", "refusal"), ("content_filter", "content filter")])
 @pytest.mark.parametrize("stage", ["builder", "reflector", "curator"])
-def test_a_model_that_declines_is_not_pressed(
-    tmp_path: Path, runs: Runs, stage: str, finish: Any, counted: str
-) -> None:
+def test_a_model_that_declines_is_not_pressed(tmp_path: Path, two: Runs, stage: str, finish: Any, counted: str) -> None:
     declined = ModelReply("I would rather not.", finish, 10, 5)
     model = ScriptedModel(by=lambda asked: declined if asked.stage == stage else good_with_neighbour(asked))
     with new_store(tmp_path) as store:
-        rounds, exchange = build(runs, store, model)
+        rounds, exchange = build(two, store, model)
         refused = [entry.decision for entry in store.ledger() if not entry.decision.accepted]
     assert rounds.finished
     assert len({asked.digest for asked in model.asked}) == len(model.asked)
@@ -212,69 +234,153 @@ def test_a_reply_cut_off_at_its_limit_is_asked_to_say_less(tmp_path: Path, runs:
     assert exchange.oddities == Counter({"truncated": 1})
 
 
-def test_an_add_without_a_card_makes_one_of_the_delta_as_it_stands(tmp_path: Path, runs: Runs) -> None:
+def test_an_add_without_a_card_makes_one_of_the_delta_as_it_stands(tmp_path: Path, two: Runs) -> None:
     banks = []
-    for name, patch in (("full", ADD), ("short", {**ADD, "new_or_updated_card": None})):
-        model = ScriptedModel(by=lambda asked, patch=patch: patch if asked.stage == "curator" else good(asked))
+    near = {name: value for name, value in NEAR.items() if name != "cites"}
+    for name, card in (("full", near), ("short", None)):
+        added = decide(operation="ADD", new_or_updated_card=card)
+        model = ScriptedModel(
+            by=lambda asked, added=added: added if asked.stage == "curator" else good_with_neighbour(asked)
+        )
         with new_store(tmp_path, f"{name}.db") as store:
-            build(runs, store, model)
+            build(two, store, model)
             banks.append(store.bank().skills)
     assert banks[0] == banks[1]
-    assert len(banks[0]) == 1
+    assert len(banks[0]) == 2
 
 
-def test_a_patched_card_keeps_evidence_that_the_curator_was_not_shown(tmp_path: Path, runs: Runs) -> None:
+def patch_of(request: Request, **fields: Any) -> dict[str, Any]:
+    """A decision that changes these fields of the card that is shown whole."""
+    card_id = json.loads(fenced(request, "cards") or "")["card_id"]
+    edit = {"operation": "PATCH", "target_card_ids": [card_id], "retained_card_id": card_id}
+    return decide(**edit, new_or_updated_card=fields)
+
+
+def test_a_patched_card_keeps_evidence_that_the_curator_was_not_shown(tmp_path: Path, two: Runs) -> None:
     transition = "One run deletes, the other reports."
-    other = {"core_rule": "Report only what a delete that worked has changed.", "completion": ["delete has worked"]}
-    deltas = [
-        {**DELTA, "evidence": {"transition": transition}},
-        {**NEAR, "title": "Delete, then report", "skill": other},
-    ]
 
     def answer(asked: Request) -> dict[str, Any]:
-        if asked.stage != "curator":
-            return {"deltas": deltas} if asked.stage == "reflector" else good(asked)
-        cards = fenced(asked, "cards")
-        card = json.loads(cards or "")
-        assert "evidence" not in card
-        text = {**card, "tags": ["delete", "report"]}
-        known = text.pop("card_id")
-        return {
-            "operation": "PATCH", "target_card_ids": [known], "retained_card_id": known,
-            "new_or_updated_card": text, "reason": "Says it better.",
-        }  # fmt: skip
+        if asked.stage == "reflector":
+            (delta,) = good_with_neighbour(asked)["deltas"]
+            return {"deltas": [{**delta, "evidence": {"transition": transition}}]}
+        if asked.stage == "curator":
+            assert transition not in asked.messages[1].text
+            return patch_of(asked, tags=["delete", "report"])
+        return good(asked)
 
     with new_store(tmp_path) as store:
-        build(runs, store, ScriptedModel(by=answer))
+        build(two, store, ScriptedModel(by=answer))
         (card,) = store.bank().skills
     assert card.tags == ("delete", "report")
     assert card.evidence.transition == transition
+
+
+REPORT: dict[str, Any] = {
+    **DELTA,
+    "title": "Say what was deleted",
+    "skill": {"core_rule": "Report the ids that search gave and delete took.", "completion": ["the ids are named"]},
+    "functions_used": ["Mail.delete"],
+    "guards": [],
+}
+"""A lesson beside the others."""
+
+
+def lessons(request: Request) -> dict[str, Any]:
+    """The first task teaches one lesson, the second two that are near it."""
+    if request.stage == "reflector":
+        return {"deltas": [NEAR, REPORT] if "t2" in request.subject else [DELTA]}
+    return good(request)
+
+
+def test_deltas_of_one_packet_are_decided_on_in_one_call(tmp_path: Path, two: Runs) -> None:
+    both = {"decisions": [{"delta_index": index, "operation": "ADD", "reason": "New."} for index in (0, 1)]}
+    model = ScriptedModel(by=lambda asked: both if asked.stage == "curator" else lessons(asked))
+    with new_store(tmp_path) as store:
+        build(two, store, model)
+        assert {card.title for card in store.bank().skills} == {DELTA["title"], NEAR["title"], REPORT["title"]}
+    assert sum(asked.stage == "curator" for asked in model.asked) == 1
+
+
+def test_a_decision_about_a_card_that_the_one_before_it_changed_is_asked_for_again(tmp_path: Path, two: Runs) -> None:
+    def answer(asked: Request) -> dict[str, Any]:
+        if asked.stage != "curator":
+            return lessons(asked)
+        (edit,) = patch_of(
+            asked, tags=["delete", *(["again"] if '"delta_index": 0' not in asked.messages[1].text else [])]
+        )["decisions"]
+        indexes = [json.loads(line)["delta_index"] for line in (fenced(asked, "deltas") or "").splitlines()]
+        return {"decisions": [{**edit, "delta_index": index} for index in indexes]}
+
+    model = ScriptedModel(by=answer)
+    with new_store(tmp_path) as store:
+        build(two, store, model)
+        (card,) = store.bank().skills
+    first, second = (asked for asked in model.asked if asked.stage == "curator")
+    assert [len((fenced(asked, "deltas") or "").splitlines()) for asked in (first, second)] == [2, 1]
+    assert card.tags == ("delete", "again")
+
+
+def test_deltas_that_a_curator_cannot_take_together_are_put_to_it_one_by_one(tmp_path: Path, two: Runs) -> None:
+    def answer(asked: Request) -> dict[str, Any]:
+        if asked.stage != "curator":
+            return lessons(asked)
+        indexes = [json.loads(line)["delta_index"] for line in (fenced(asked, "deltas") or "").splitlines()]
+        made = [{"delta_index": index, "operation": "ADD", "reason": "New."} for index in indexes]
+        return {"decisions": made if len(made) == 1 else []}
+
+    with new_store(tmp_path) as store:
+        rounds, _ = build(two, store, ScriptedModel(by=answer))
+        assert len(store.bank().skills) == 3
+    assert not rounds.report.refused
+
+
+def test_a_curator_that_edits_a_card_listed_in_brief_is_shown_it_whole(tmp_path: Path, two: Runs) -> None:
+    third = packet(
+        run("a", True, call("Mail.delete", {"id": 5}), "done", task_id="t3"), run("b", False, "No.", task_id="t3")
+    )
+    three = Runs([*two.packets, third], Vocabulary())
+
+    def answer(asked: Request) -> dict[str, Any]:
+        if asked.stage == "reflector":
+            return {"deltas": [{**REPORT, "cites": ["A#1"]}]} if "t3" in asked.subject else good_with_neighbour(asked)
+        if asked.stage != "curator":
+            return good(asked)
+        if not (others := fenced(asked, "others")):
+            return decide(operation="ADD")
+        card_id = others.split()[0]
+        edit = {"operation": "PATCH", "target_card_ids": [card_id], "retained_card_id": card_id}
+        return decide(**edit, new_or_updated_card={"tags": ["seen"] if len(asked.messages) > 2 else ["unseen"]})
+
+    model = ScriptedModel(by=answer)
+    with new_store(tmp_path) as store:
+        build(three, store, model)
+        assert [card.tags for card in store.bank().skills if card.tags != ("delete",)] == [("seen",)]
+    again = [asked for asked in model.asked if asked.stage == "curator"][-1]
+    assert "was listed in brief. This is all it says: <card " in again.messages[-1].text
 
 
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
         pytest.param(
-            {"operation": "RENAME", "reason": "x"},
+            decide(operation="RENAME"),
             "'ADD', 'PATCH', 'MERGE', 'NARROW' or 'NOOP'",
             id="unknown-operation",
         ),
-        pytest.param({**ADD, "operation": "PATCH"}, "target_card_ids", id="patch-of-nothing"),
+        pytest.param(decide(operation="PATCH"), "target_card_ids", id="patch-of-nothing"),
+        pytest.param(decide(operation="NOOP", target_card_ids=["skill::x"]), "none of the cards", id="x"),
         pytest.param(
-            {"operation": "NOOP", "target_card_ids": ["skill::x"], "reason": "x"}, "none of the cards", id="x"
-        ),
-        pytest.param(
-            {**ADD, "new_or_updated_card": {**ADD["new_or_updated_card"], "solves": "Runs that forget the oven."}},  # type: ignore[dict-item]
+            decide(operation="ADD", new_or_updated_card={"solves": "Runs that forget the oven."}),
             "solves says what neither the delta",
             id="closure",
         ),
     ],
 )
-def test_a_patch_has_to_fit_the_bank_and_add_nothing(tmp_path: Path, runs: Runs, wrong: Any, complaint: str) -> None:
-    patches = [wrong, ADD]
+def test_a_patch_has_to_fit_the_bank_and_add_nothing(tmp_path: Path, two: Runs, wrong: Any, complaint: str) -> None:
+    patches = [wrong, decide(operation="ADD")]
     model = ScriptedModel(by=lambda asked: patches.pop(0) if asked.stage == "curator" else good_with_neighbour(asked))
     with new_store(tmp_path) as store:
-        build(runs, store, model)
+        build(two, store, model)
         assert len(store.bank().skills) == 2
     again = [asked for asked in model.asked if asked.stage == "curator"][1]
     assert complaint in again.messages[-1].text
@@ -327,10 +433,10 @@ def test_nobody_is_asked_about_what_a_card_says_already(tmp_path: Path, runs: Ru
     assert not any(asked.stage == "curator" for asked in model.asked)
 
 
-def test_an_added_card_may_get_other_guards(tmp_path: Path, runs: Runs) -> None:
-    added = {"operation": "ADD", "guards": ["response(Mail.search, Mail.delete)"], "reason": "New."}
+def test_an_added_card_may_get_other_guards(tmp_path: Path, two: Runs) -> None:
+    added = decide(operation="ADD", new_or_updated_card={"guards": ["response(Mail.search, Mail.delete)"]})
     model = ScriptedModel(by=lambda asked: added if asked.stage == "curator" else good_with_neighbour(asked))
     with new_store(tmp_path) as store:
-        build(runs, store, model)
+        build(two, store, model)
         guards = {card.title: card.guards for card in store.bank().skills}
-    assert guards["Delete before reporting"] == ("response(Mail.search, Mail.delete)",)
+    assert ("response(Mail.search, Mail.delete)",) in guards.values()

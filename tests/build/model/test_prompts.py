@@ -42,7 +42,7 @@ def test_a_prompt_on_a_shipped_packet_looks_like_its_golden_file(runs: Runs, sui
     asked: dict[str, Request] = {
         "builder": writes.builder_request(function, by_function(runs.packets)[function], None),
         "reflector": writes.reflector_request(about, bank),
-        "curator": writes.curator_request(candidate, about, bank),
+        "curator": writes.curator_request({0: candidate}, about, bank),
     }
     text = "".join(f"[{role}]\n{said}\n\n" for role, said in asked[stage].messages)
     path = GOLDEN / f"{suite}_{stage}.txt"

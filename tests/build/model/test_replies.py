@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from contramem.bank.card import Skill, SkillDelta
+from contramem.bank.bank import Bank
+from contramem.bank.card import Evidence, Skill, SkillDelta
+from contramem.bank.patch import Add
 from contramem.build.model.replies import (
     ReflectorReply,
     UnparsedReply,
@@ -15,7 +17,7 @@ from contramem.build.model.replies import (
     card_shape,
     function_card,
     parse_reply,
-    patch,
+    patches,
     schema_of,
 )
 
@@ -63,19 +65,45 @@ def test_json_in_a_fence_is_read() -> None:
     assert parse_reply('```json\n{"deltas": []}\n```', ReflectorReply).deltas == ()
 
 
+LESSON = SkillDelta(
+    title="Abc", applies_when="x", solves="x", skill=Skill(core_rule="x", completion=("x",), recovery="Try again."),
+    evidence=Evidence(transition="They parted."),
+)  # fmt: skip
+
+
+def decisions(*made: dict[str, Any]) -> str:
+    return json.dumps({"decisions": [{"delta_index": 0, "reason": "So.", **decision} for decision in made]})
+
+
 def test_an_add_without_a_card_means_the_delta_itself() -> None:
-    delta = SkillDelta(title="Abc", applies_when="x", solves="x", skill=Skill(core_rule="x", completion=("x",)))
-    decided = patch('{"operation": "ADD", "reason": "New."}', 0, delta)
-    assert decided.new_or_updated_card == delta
-    with pytest.raises(UnparsedReply):
-        patch('{"operation": "PATCH", "reason": "Better."}', 0, delta)
+    (decided,) = patches(decisions({"operation": "ADD"}), {0: LESSON}, Bank()).values()
+    assert decided.new_or_updated_card == LESSON
+    with pytest.raises(UnparsedReply, match=r"decisions\.0\.PATCH\.target_card_ids"):
+        patches(decisions({"operation": "PATCH"}), {0: LESSON}, Bank())
+
+
+def test_a_patch_gives_only_the_fields_that_change() -> None:
+    bank = Bank().apply(Add(delta_index=0, new_or_updated_card=LESSON, reason="First."), "search")
+    (card,) = bank.skills
+    change = {"applies_when": "y", "skill": {"core_rule": "z"}}
+    edit = {"operation": "NARROW", "target_card_ids": [card.card_id], "retained_card_id": card.card_id}
+    decided = patches(decisions({**edit, "new_or_updated_card": change}), {0: LESSON}, bank)[0].new_or_updated_card
+    assert decided is not None
+    assert (decided.applies_when, decided.skill.core_rule, decided.skill.recovery) == ("y", "z", "Try again.")
+    assert decided.evidence == LESSON.evidence
+
+
+@pytest.mark.parametrize("made", [(), ({"operation": "ADD"},) * 2, ({"operation": "ADD", "delta_index": 1},)])
+def test_every_delta_needs_one_decision(made: tuple[dict[str, Any], ...]) -> None:
+    with pytest.raises(UnparsedReply, match="one decision for each delta_index: 0"):
+        patches(decisions(*made), {0: LESSON}, Bank())
 
 
 def test_a_schema_requires_what_a_lesson_cannot_do_without() -> None:
-    schema = schema_of(ReflectorReply)["$defs"]
-    assert set(schema["Skill"]["required"]) == {"core_rule", "completion"}
-    assert "evidence" not in schema["CitedDelta"]["required"]
-    assert {"title", "tags", "functions_used", "cites"} <= set(schema["CitedDelta"]["required"])
+    schema = schema_of(ReflectorReply)["properties"]["deltas"]["items"]
+    assert set(schema["properties"]["skill"]["required"]) == {"core_rule", "completion"}
+    assert "evidence" not in schema["required"]
+    assert {"title", "tags", "functions_used", "cites"} <= set(schema["required"])
 
 
 def test_the_fields_that_a_prompt_asks_for_are_those_of_the_schema_in_its_order() -> None:

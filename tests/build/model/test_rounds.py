@@ -177,11 +177,11 @@ def test_a_budget_ends_a_build_that_another_one_finishes(
     price = Price(1, 10)
     with new_store(tmp_path) as store:
         model = runs.scripted(price=price)
-        caller = ModelCaller(model, 4, Budget(0.25, price))
-        with pytest.raises(BudgetError, match=r"of \$0.25"):
+        caller = ModelCaller(model, 4, Budget(0.2, price))
+        with pytest.raises(BudgetError, match=r"of \$0.20"):
             build(runs, store, model, caller=caller, window=3)
         spent = sum(one.cost_usd or 0 for one in store.calls())
-        assert 0 < spent <= 0.25
+        assert 0 < spent <= 0.2
         build(runs, store, runs.scripted(), window=3)
         assert freeze(store.bank()) == calm[0]
 

@@ -8,25 +8,26 @@ that is not there raises NotYet, and rounds.py has it asked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
 from contramem.bank.bank import Bank
 from contramem.bank.calls import StoredExchange
-from contramem.bank.card import Evidence, FunctionCard, SkillCard, SkillDelta
+from contramem.bank.card import FunctionCard, SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, DecisionCost
 from contramem.bank.patch import Add, Amend, Narrow, Noop, Patch
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
 from contramem.build.model.across_hints import SharedHint, find_shared_hints
+from contramem.build.model.neighbourhood import Neighbourhood, card_in_brief, card_text
 from contramem.build.model.neighbours import relate_to_delta, relate_to_packet
 from contramem.build.model.prompts import Prompts, Template
 from contramem.build.model.replies import UnparsedReply
-from contramem.build.model.twins import find_twin
+from contramem.build.model.twins import find_twin, say_the_same
 from contramem.build.model.view import PACKET_BUDGET_TOKENS, PacketText, packet_text
 from contramem.contrast.observation import Observation, by_function
 from contramem.contrast.packet import Packet
@@ -42,11 +43,6 @@ MAX_ASKED = 3
 """How often one question is put: once, and twice more with the complaint."""
 MAX_REPEATED_CHARS = 6_000
 """Of an unusable reply that is shown to the model again."""
-MAX_FUNCTION_LINES = 16
-"""What the Curator is told of functions: those of the delta first, then those of the cards, nearest first."""
-FULL_CARDS = 2
-"""Cards that the Curator sees whole, nearest first; the others in brief. Of 108 cards that a strong model chose to
-patch, 103 were among these."""
 NONE = "none"
 NOTHING_NEAR = "No card of the bank is near it."
 SAID_ALREADY = "The card says it already, in nearly the same words."
@@ -125,19 +121,53 @@ class ModelAuthor:
     def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
         return ()  # a model sees one packet at a time
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
-        """Asked of the model, unless the answer is known: nothing is near the delta, or a card says the very same."""
-        cards = relate_to_delta(candidate.delta, packet.ability, bank)
+    def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
+        """One question about all candidates of a packet, without those whose answer is known: nothing is near, or a
+        card says the very same. One that repeats another of the packet has to wait for it."""
+        decided: dict[int, Curation] = {}
+        open_ = dict[int, Candidate]()
+        for index, candidate in candidates.items():
+            if any(say_the_same(candidate.delta, candidates[earlier].delta) for earlier in (*decided, *open_)):
+                break
+            if known := self._known_answer(index, candidate.delta, packet.ability, bank):
+                decided[index] = Curation(known)
+            else:
+                open_[index] = candidate
+        if not open_:
+            return decided
+        first = next(iter(open_))
+        try:
+            return decided | self._ask_curator(open_, packet, bank)
+        except UnusableReply:
+            if before := {index: curation for index, curation in decided.items() if index < first}:
+                return before
+            if len(open_) == 1:
+                raise
+        return self._ask_curator({first: open_[first]}, packet, bank)  # the others are asked about again, too
+
+    def _known_answer(self, index: int, delta: SkillDelta, ability: str, bank: Bank) -> Patch | None:
+        cards = relate_to_delta(delta, ability, bank)
         if not cards:
-            return Curation(Add(delta_index=index, new_or_updated_card=candidate.delta, reason=NOTHING_NEAR))
-        if twin := find_twin(candidate.delta, cards):
-            return Curation(Noop(delta_index=index, target_card_ids=(twin.card_id,), reason=SAID_ALREADY))
+            return Add(delta_index=index, new_or_updated_card=delta, reason=NOTHING_NEAR)
+        if twin := find_twin(delta, cards):
+            return Noop(delta_index=index, target_card_ids=(twin.card_id,), reason=SAID_ALREADY)
+        return None
 
-        def judge(reply: str) -> tuple[Patch, list[str]]:
-            patch = _with_evidence(replies.patch(reply, index, candidate.delta), bank)
-            return patch, self._wrong_with(patch, candidate, packet, bank)
+    def _ask_curator(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> dict[int, Curation]:
+        near = Neighbourhood(candidates, packet.ability, bank)
+        deltas = {index: candidate.delta for index, candidate in candidates.items()}
 
-        return Curation(self._converse(self.curator_request(candidate, packet, bank), judge))
+        def judge(reply: str) -> tuple[dict[int, Patch], list[str]]:
+            patches = replies.patches(reply, deltas, bank)
+            wrong = (
+                f"decisions.{index}: {complaint}"
+                for index, patch in patches.items()
+                for complaint in self._wrong_with(patch, candidates[index], near, packet, bank)
+            )
+            return patches, list(wrong)
+
+        decided = self._converse(self.curator_request(candidates, packet, bank), judge)
+        return {index: Curation(patch) for index, patch in decided.items()}
 
     def spent(self) -> AuthorCost:
         """The calls behind what was last recorded, as far as no earlier decision was charged with them."""
@@ -176,7 +206,7 @@ class ModelAuthor:
         if key not in self._texts:
             self._texts[key] = packet_text(packet, self._choice.packet_tokens, self._find_shared_hints(packet.ability))
         text = self._texts[key]
-        cards = "\n".join(_brief(card) for card in relate_to_packet(packet, bank))
+        cards = "\n".join(card_in_brief(card) for card in relate_to_packet(packet, bank))
         return self._request(
             "reflector",
             key,
@@ -197,23 +227,16 @@ class ModelAuthor:
             self._hints[ability] = find_shared_hints([packet for packet in self._packets if packet.ability == ability])
         return self._hints[ability]
 
-    def curator_request(self, candidate: Candidate, packet: Packet, bank: Bank) -> Request:
-        delta = candidate.delta
-        cards = relate_to_delta(delta, packet.ability, bank)
-        used = dict.fromkeys(name for text in (delta, *cards) for name in text.functions_used)
-        functions = [card for name in used if (card := bank.function(name)) is not None][:MAX_FUNCTION_LINES]
+    def curator_request(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Request:
+        near = Neighbourhood(candidates, packet.ability, bank)
         return self._request(
             "curator",
             packet.task_key,
             replies.CuratorReply,
-            ability=fence("ability", packet.ability),
-            delta=fence("delta", _compact(delta)),
-            cards=fence("cards", "\n".join(map(_compact_card, cards[:FULL_CARDS]))) if cards else NONE,
-            others=fence("others", "\n".join(map(_brief_with_id, cards[FULL_CARDS:]))) if cards[FULL_CARDS:] else NONE,
-            functions=fence("functions", "\n".join(f"{card.tool}: {card.what_it_does}" for card in functions))
-            if functions
-            else NONE,
-            card_fields=replies.card_shape(),
+            deltas=fence("deltas", near.delta_lines()),
+            cards=fence("cards", near.card_lines()) if near.whole else NONE,
+            others=fence("others", near.brief_lines()) if near.brief else NONE,
+            functions=fence("functions", near.function_lines()) if near.functions else NONE,
         )
 
     def _request(self, stage: PaperStage, subject: str, kind: type[BaseModel], **values: object) -> Request:
@@ -285,13 +308,13 @@ class ModelAuthor:
             prompt=request.prompt,
         )
 
-    def _wrong_with(self, patch: Patch, candidate: Candidate, packet: Packet, bank: Bank) -> list[str]:
-        listed = [card.card_id for card in relate_to_delta(candidate.delta, packet.ability, bank)]
-        neighbours = set(listed)
-        if isinstance(patch, (Amend, Narrow)) and patch.retained_card_id in listed[FULL_CARDS:]:
-            return [f"{patch.retained_card_id} was listed in brief only: it can be named by NOOP and MERGE."]
-        if strange := sorted(set(patch.target_card_ids) - neighbours):
+    def _wrong_with(
+        self, patch: Patch, candidate: Candidate, near: Neighbourhood, packet: Packet, bank: Bank
+    ) -> list[str]:
+        if strange := sorted(set(patch.target_card_ids) - near.card_ids):
             return [f"{', '.join(strange)} is none of the cards that were listed."]
+        if isinstance(patch, (Amend, Narrow)) and (listed := near.brief.get(patch.retained_card_id)):
+            return [f"{listed.card_id} was listed in brief. This is all it says: {fence('card', card_text(listed))}"]
         try:
             bank.plan(patch, packet.ability)
         except PatchError as error:
@@ -316,35 +339,3 @@ def _describe_refusal(call: StoredExchange) -> str:
 def _unusable(call: StoredExchange, complaints: Sequence[str], asked: int) -> str:
     cut = "It was cut off at the token limit. " if call.finish == "length" else ""
     return f"{cut}{' '.join(complaints)[:400]} Asked {asked} times; the last reply is call {call.digest[:12]}."
-
-
-def _brief(card: SkillCard) -> str:
-    return f"- {card.title} | when: {card.applies_when} | rule: {card.skill.core_rule}"
-
-
-def _brief_with_id(card: SkillCard) -> str:
-    return f"- {card.card_id}: {card.title} | rule: {card.skill.core_rule}"
-
-
-def _compact_card(card: SkillCard) -> str:
-    return _compact(card, "evidence")
-
-
-def _with_evidence(patch: Patch, bank: Bank) -> Patch:
-    """The Curator sees what cards say, not what they rest on: evidence that it does not write anew stays as it is."""
-    text, entry = patch.new_or_updated_card, bank.entries.get(patch.retained_card_id or "")
-    if text is None or text.evidence != Evidence() or entry is None or not isinstance(entry.card, SkillCard):
-        return patch
-    kept = text.model_copy(update={"evidence": entry.card.evidence})
-    return patch.model_copy(update={"new_or_updated_card": kept})
-
-
-def _compact(text: SkillDelta | FunctionCard, *without: str) -> str:
-    fields: dict[str, Any] = text.model_dump(mode="json", exclude={"version", "ability", *without})
-    return json.dumps(_drop_empty(fields), ensure_ascii=False)
-
-
-def _drop_empty(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _drop_empty(part) for key, part in value.items() if part not in ("", [], {})}
-    return value

@@ -15,8 +15,9 @@ from contramem.bank.card import Skill, SkillDelta
 from contramem.bank.store import Store, open_store
 from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.build.decide import BankBuild
-from contramem.build.model.author import MAX_FUNCTION_LINES, ModelAuthor, ModelChoice
+from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.batches import SentBatch, open_batches
+from contramem.build.model.neighbourhood import MAX_FUNCTION_LINES, WHOLE_CARDS
 from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import Packet
@@ -35,10 +36,10 @@ FUNCTION_LINE_TOKENS = 90
 LONGEST_REPLY: dict[Stage, int] = {
     "builder": CARD_TOKENS,
     "reflector": MAX_DELTAS * (CARD_TOKENS + CITES_TOKENS),
-    "curator": CARD_TOKENS + REASON_TOKENS,
+    "curator": MAX_DELTAS * (CARD_TOKENS + REASON_TOKENS),
 }
 SHORTEST_REPLY: dict[Stage, str] = {
-    "builder": '{"card":null}', "reflector": '{"deltas":[]}', "curator": '{"operation":"NOOP","reason":"Said."}',
+    "builder": '{"card":null}', "reflector": '{"deltas":[]}', "curator": '{"decisions":[]}',
 }  # fmt: skip
 
 
@@ -118,13 +119,15 @@ def _reflections(author: ModelAuthor, packets: Sequence[Packet], tariff: _Tariff
 
 
 def _curations(author: ModelAuthor, packets: Sequence[Packet], tariff: _Tariff) -> StageEstimate:
-    """From no delta at all to the most of every packet, each with a full neighbourhood of the longest cards."""
+    """From no delta at all to the most of every packet, each with a full neighbourhood of the longest cards; and every
+    decision about a card that the one before it changes, so that three deltas take three calls."""
     if not packets:
         return tariff.of("curator", "later", Range(0, 0), Range(0, 0))
-    bare = author.curator_request(_SMALLEST, packets[0], Bank()).tokens
-    most = bare + CARD_TOKENS * (1 + FOR_CURATOR) + FUNCTION_LINE_TOKENS * MAX_FUNCTION_LINES
+    bare = author.curator_request({0: _SMALLEST}, packets[0], Bank()).tokens
+    delta = CARD_TOKENS * (1 + WHOLE_CARDS) + BRIEF_TOKENS * (FOR_CURATOR - WHOLE_CARDS)
+    most = MAX_DELTAS * (bare + FUNCTION_LINE_TOKENS * MAX_FUNCTION_LINES) + delta * sum(range(1, MAX_DELTAS + 1))
     calls = Range(0, MAX_DELTAS * len(packets))
-    return tariff.of("curator", "later", calls, Range(0, calls.most * most))
+    return tariff.of("curator", "later", calls, Range(0, most * len(packets)))
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,8 @@ def find_same_calls(packet: Packet) -> Iterator[str]:
 
 def convention_text(convention: SharedValue) -> str:
     where = f"{convention.function}.{convention.argument}={convention.value}"
-    return f"convention: {where} ({convention.tasks} tasks, {convention.sources} sources)"
+    shared = f"passing runs of {convention.tasks} tasks and {convention.sources} sources share it, nothing shows it"
+    return f"convention: {where} ({shared})"
 
 
 def compare_texts(packet: Packet) -> Iterator[str]:

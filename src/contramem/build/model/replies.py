@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_origin
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema
 
-from contramem.bank.card import Argument, FunctionCard, Line, SkillDelta, Strict
+from contramem.bank.bank import Bank
+from contramem.bank.card import Argument, FunctionCard, Line, SkillCard, SkillDelta, Strict
 from contramem.bank.fields import SKILL_FIELDS
 from contramem.bank.patch import PATCH, Patch
 from contramem.build.author import MAX_DELTAS, Candidate
@@ -56,14 +58,35 @@ class ReflectorReply(Strict):
     deltas: Annotated[tuple[CitedDelta, ...], Field(max_length=MAX_DELTAS)]
 
 
-class CuratorReply(Strict):
+def _rewritten_schema() -> dict[str, Any]:
+    """Of a rewritten card: any of the fields that say something, and no evidence."""
+    schema: dict[str, Any] = {"type": "object", "properties": {}}
+    for field in (field for field in SKILL_FIELDS if not field.path.startswith("evidence.")):
+        group, _, _ = field.path.rpartition(".")
+        inner = schema["properties"].setdefault(group, {"type": "object", "properties": {}}) if group else schema
+        inner["properties"][field.name] = _LIST if field.is_list else {"type": "string"}
+    return schema
+
+
+_LIST = {"items": {"type": "string"}, "type": "array"}
+
+
+class CuratorDecision(Strict):
+    """On one delta (paper, appendix B.1)."""
+
+    delta_index: int
     operation: Literal["ADD", "PATCH", "MERGE", "NARROW", "NOOP"]
     target_card_ids: tuple[str, ...] = ()
     retained_card_id: str | None = None
-    new_or_updated_card: SkillDelta | None = None
-    guards: tuple[str, ...] | None = None
-    """With ADD and no card: other guards than the delta's."""
+    new_or_updated_card: Annotated[
+        dict[str, Any] | None, WithJsonSchema({"anyOf": [_rewritten_schema(), {"type": "null"}]})
+    ] = None
+    """Fields that change: those of the retained card, or with ADD those of the delta."""
     reason: Line
+
+
+class CuratorReply(Strict):
+    decisions: tuple[CuratorDecision, ...]
 
 
 class UnparsedReply(Exception):
@@ -94,17 +117,39 @@ def candidates(reply: str) -> list[Candidate]:
     return [Candidate(_drop_cites(delta), _cites(delta)) for delta in reversed(deltas.values())]
 
 
-def patch(reply: str, index: int, delta: SkillDelta) -> Patch:
-    """A decision on `delta`. ADD without a card means the delta as it stands: nobody pays for copying it."""
-    decided = parse_reply(reply, CuratorReply)
-    fields = {name: getattr(decided, name) for name in CuratorReply.model_fields if name != "guards"}
-    if decided.operation == "ADD" and decided.new_or_updated_card is None:
-        guards = delta.guards if decided.guards is None else decided.guards
-        fields["new_or_updated_card"] = delta.model_copy(update={"guards": guards})
+def patches(reply: str, deltas: Mapping[int, SkillDelta], bank: Bank) -> dict[int, Patch]:
+    """A decision on each of `deltas`. What a rewritten card does not give stays as it is in the retained card, or for
+    ADD in the delta: nobody pays for copying it."""
+    decisions = parse_reply(reply, CuratorReply).decisions
+    by_index = {decision.delta_index: decision for decision in decisions}
+    if by_index.keys() != deltas.keys() or len(decisions) > len(deltas):
+        wanted = ", ".join(map(str, deltas))
+        raise UnparsedReply(f"decisions: give one decision for each delta_index: {wanted}.")
+    return {index: _patch(by_index[index], deltas[index], bank) for index in deltas}
+
+
+def _patch(decision: CuratorDecision, delta: SkillDelta, bank: Bank) -> Patch:
+    fields = decision.model_dump(exclude={"new_or_updated_card"})
+    changes = decision.new_or_updated_card
+    entry = bank.entries.get(decision.retained_card_id or "")
+    card = entry.card if entry is not None and isinstance(entry.card, SkillCard) else None
+    if decision.operation == "ADD":
+        fields["new_or_updated_card"] = _rewrite(delta, changes or {})
+    elif changes and decision.operation != "NOOP":
+        fields["new_or_updated_card"] = _rewrite(card or delta, changes)
     try:
-        return PATCH.validate_python({"delta_index": index, **fields})
+        return PATCH.validate_python(fields)
     except ValidationError as error:
-        raise UnparsedReply(*_complaints(error)) from error
+        where = f"decisions.{decision.delta_index}."
+        raise UnparsedReply(*(where + complaint for complaint in _complaints(error))) from error
+
+
+def _rewrite(text: SkillDelta, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """All fields of `text`, with `changes`."""
+    fields = text.model_dump(mode="json", include=set(SkillDelta.model_fields))
+    changed = {name: value for name, value in changes.items() if name not in ("skill", "evidence", "card_id")}
+    skill = changes.get("skill") or {}
+    return {**fields, **changed, "skill": {**fields["skill"], **skill} if isinstance(skill, dict) else skill}
 
 
 def _drop_cites(delta: CitedDelta) -> SkillDelta:
@@ -166,7 +211,17 @@ _SAID_ELSEWHERE = frozenset({"title", "description", "default", "minLength", "ma
 
 @cache
 def _schema_text(kind: type[BaseModel]) -> str:
-    return json.dumps(_bare(kind.model_json_schema()))
+    schema = kind.model_json_schema()
+    return json.dumps(_bare(_inline(schema, schema.pop("$defs", {}))))
+
+
+def _inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """With each definition where it is used: none is used twice."""
+    if isinstance(schema, dict) and "$ref" in schema:
+        return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if isinstance(schema, dict):
+        return {key: _inline(value, definitions) for key, value in schema.items()}
+    return [_inline(part, definitions) for part in schema] if isinstance(schema, list) else schema
 
 
 def _bare(schema: Any) -> Any:
@@ -181,7 +236,8 @@ def _bare(schema: Any) -> Any:
         bare = {key: _bare(value) for key, value in kept.items() if key != "properties"}
         if named:
             bare["properties"] = {name: _bare(value) for name, value in schema["properties"].items()}
-            bare["required"] = [name for name in bare["properties"] if name not in DISPENSABLE]
+            if "additionalProperties" in schema:  # a whole value; of a rewritten card any field may be missing
+                bare["required"] = [name for name in bare["properties"] if name not in DISPENSABLE]
         return bare
     return [_bare(part) for part in schema] if isinstance(schema, list) else schema
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from contramem.bank.bank import Bank
+from contramem.bank.card import SkillDelta
 from contramem.bank.patch import Add
 from contramem.bank.store import Store
 from contramem.build.author import Candidate, Only, UnusableReply
@@ -140,11 +141,22 @@ class Rounds:
                 yield candidates
                 ahead = None  # what it will say is not known: nothing behind it can be foreseen
             elif ahead is not None:
-                for candidate in candidates[self._construction.count_decided(packet) or 0 :]:
-                    delta, refusals, _ = self._construction.check(candidate, packet)
-                    if not refusals:
-                        yield from ahead.request(replace(candidate, delta=delta), packet)
+                yield from ahead.request(self._fit_candidates(candidates, packet), packet)
         self._author.forget()
+
+    def _fit_candidates(self, candidates: Sequence[Candidate], packet: Packet) -> dict[int, Candidate]:
+        """Those that are still to be decided on and that no check refuses."""
+        first = self._construction.count_decided(packet) or 0
+        checked = {
+            index: (candidate, self._construction.check(candidate, packet))
+            for index, candidate in enumerate(candidates)
+            if index >= first
+        }
+        return {
+            index: replace(candidate, delta=proposal.text)
+            for index, (candidate, proposal) in checked.items()
+            if not proposal.refusals
+        }
 
     def _reflect(self, packet: Packet, seen: Bank) -> Sequence[Candidate] | Request:
         try:
@@ -213,19 +225,23 @@ class _Ahead:
         self._near: set[str] = set()
         self._ability = ability
 
-    def request(self, candidate: Candidate, packet: Packet) -> Iterator[Request]:
-        delta = candidate.delta
-        near = [card.card_id for card in relate_to_delta(delta, self._ability, self._bank)]
-        grown = [card.card_id for card in relate_to_delta(delta, self._ability, self._grown)]
-        if near == grown and self._near.isdisjoint(near):
+    def request(self, candidates: Mapping[int, Candidate], packet: Packet) -> Iterator[Request]:
+        deltas = [candidate.delta for candidate in candidates.values()]
+        near = [self._near_ids(delta, self._bank) for delta in deltas]
+        nearby = {card_id for card_ids in near for card_id in card_ids}
+        if deltas and near == [self._near_ids(delta, self._grown) for delta in deltas] and not self._near & nearby:
             try:
                 with suppress(UnusableReply):
-                    self._author.curate(0, candidate, packet, self._bank)
+                    self._author.curate(candidates, packet, self._bank)
             except NotYet as wait:
                 yield wait.request
-        self._near.update(near)
-        becomes = Add(delta_index=0, new_or_updated_card=delta, reason="Perhaps.")
-        self._grown = self._grown.apply(becomes, self._ability)
+        self._near |= nearby
+        for delta in deltas:
+            becomes = Add(delta_index=0, new_or_updated_card=delta, reason="Perhaps.")
+            self._grown = self._grown.apply(becomes, self._ability)
+
+    def _near_ids(self, delta: SkillDelta, bank: Bank) -> list[str]:
+        return [card.card_id for card in relate_to_delta(delta, self._ability, bank)]
 
 
 def _by_ability(packets: Sequence[Packet]) -> dict[str, list[Packet]]:

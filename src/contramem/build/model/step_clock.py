@@ -15,6 +15,8 @@ class Clock:
     """Of the runs of one packet. Says nothing where the packet has no times."""
 
     def __init__(self, runs: Sequence[PacketRun]) -> None:
+        self.runs = any(step.at_s is not None for run in runs for step in run.steps)
+        """Does it run: are there times?"""
         self._waited = {
             (run.letter, step.position): later.at_s - step.at_s
             for run in runs

@@ -13,7 +13,7 @@ from contramem.contrast.quotation import quote_if_long, quote_words
 
 MAX_CONTENT_CHARS = 400
 """Of the contents of one result."""
-MAX_SAID_CHARS = 500
+MAX_SAID_CHARS = 400
 """Of what an agent says in one message."""
 PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
 
@@ -59,9 +59,9 @@ def _value(value: object) -> str:
 
 def _from(step: Step, name: str) -> str:
     origin = step.origins.get(name, "").removeprefix(f"{step.function.partition('.')[0]}.")
-    # Dates are worked out and words of the interface are known: that they had stood nowhere says nothing.
-    readable = origin == NOWHERE and not PLACEHOLDER.search(str(step.arguments.get(name)))
-    return f" «{origin}»" if origin and origin != "task" and not readable else ""
+    # Dates are worked out, words of the interface are known and texts composed: that they stood nowhere says nothing.
+    expected = name in step.prose or not PLACEHOLDER.search(str(step.arguments.get(name)))
+    return f" «{origin}»" if origin and origin != "task" and not (origin == NOWHERE and expected) else ""
 
 
 def result_text(step: Step) -> str:
@@ -96,7 +96,9 @@ class ResultTexts:
             form = form._replace(fields=())
         elif columns:
             form = form._replace(fields=tuple(name for name in form.fields if name not in columns))
-        rows = " | ".join(self._row(step, dict(item), columns) for item in step.contents)
+        rows = " | ".join(
+            self._row(step, item, columns) for item in map(dict, step.contents) if self._speaks(step, item)
+        )
         if not columns or len(rows) > MAX_CONTENT_CHARS:
             return f" -> {step.form if not form.fields and columns else form}"
         header = f"{', '.join(columns)}: " if any(columns) else ""
@@ -116,6 +118,10 @@ class ResultTexts:
     def _row(self, step: Step, item: Mapping[str, str], columns: Sequence[str]) -> str:
         values = (item.get(name, "") for name in columns)
         return ", ".join(quote_if_long(shorten(value, 40)) if self._tells(step, value) else "-" for value in values)
+
+    def _speaks(self, step: Step, item: Mapping[str, str]) -> bool:
+        """Is anything of this item worth showing?"""
+        return any(self._tells(step, value) for value in item.values())
 
     def _is_told(self, function: str, what: object) -> bool:
         """Was it told before? From now on it was."""

@@ -18,15 +18,16 @@ SAME_WORDS_AND_GUARDS = 0.6
 
 def find_twin(delta: SkillDelta, cards: Sequence[SkillCard]) -> SkillCard | None:
     """The first of `cards` that says what the delta says; None when each says something else."""
-    return next((card for card in cards if _say_the_same(delta, card)), None)
+    return next((card for card in cards if say_the_same(delta, card)), None)
 
 
-def _say_the_same(delta: SkillDelta, card: SkillCard) -> bool:
-    if set(delta.functions_used) != set(card.functions_used):
+def say_the_same(delta: SkillDelta, other: SkillDelta) -> bool:
+    """The same functions, in nearly the same words."""
+    if set(delta.functions_used) != set(other.functions_used):
         return False
-    words, others = _words(delta), _words(card)
+    words, others = _words(delta), _words(other)
     common = len(words & others) / len(words | others) if words | others else 0.0
-    checked_alike = bool(delta.guards) and set(delta.guards) == set(card.guards)
+    checked_alike = bool(delta.guards) and set(delta.guards) == set(other.guards)
     return common >= (SAME_WORDS_AND_GUARDS if checked_alike else SAME_WORDS)
 
 

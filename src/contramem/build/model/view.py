@@ -87,9 +87,10 @@ def _lines(packet: Packet, level: int) -> Iterator[str]:
         if run.feedback and run.feedback.lower() not in OUTCOMES:
             feedback[shortened(run.feedback)].append(run.letter)
     yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in feedback.items())
-    yield "steps (RUN#EVENT; `all`: every run alike):"
+    clock = Clock(runs)
+    yield f"steps (RUN#EVENT; `all`: every run alike{'; at: seconds since the request' if clock.runs else ''}):"
     passed = {run.letter: run.passed for run in runs}
-    yield from _rows(align(reference_first(runs)), passed, ResultTexts(packet), Clock(runs), level)
+    yield from _rows(align(reference_first(runs)), passed, ResultTexts(packet), clock, level)
     yield from remarks(packet)
     if level:
         yield f"left out for length: {'; '.join(DEGRADATIONS[:level])}"
@@ -242,15 +243,18 @@ def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
     write is missing that passing runs are said to call, or an argument differs where runs are said to part."""
     statements = {signal.statement for signal in signals}
     sharper = {(signal.functions, kind) for signal in signals for kind in _SHARPER.get(signal.kind, ())}
+    of_one_side = {name for signal in signals if signal.kind in _CALLED for name in signal.functions}
     return [
         signal
         for signal in signals
         if (signal.functions, signal.kind) not in sharper
+        and not (signal.kind == "first divergence" and of_one_side.issuperset(signal.functions))
         and not any(other != signal.statement and other.endswith(signal.statement) for other in statements)
     ]
 
 
-_OF_ONE_SIDE = ("calls of passing runs", "calls of failing runs", "first divergence")
+_CALLED = ("calls of passing runs", "calls of failing runs")
+_OF_ONE_SIDE = (*_CALLED, "first divergence")
 _SHARPER = {"missing write": _OF_ONE_SIDE, "extra write": _OF_ONE_SIDE, "differing argument": ("first divergence",)}
 """By kind: what it says already about the same functions."""
 

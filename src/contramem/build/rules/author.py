@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from contramem.bank.bank import Bank
 from contramem.bank.card import FunctionCard
@@ -46,8 +46,9 @@ class RuleAuthor:
             for shared in find_shared_lessons(packets)
         ]
 
-    def curate(self, index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
-        return curate(index, candidate, packet, bank)
+    def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
+        index, candidate = next(iter(candidates.items()))
+        return {index: curate(index, candidate, packet, bank)}
 
     def spent(self) -> AuthorCost:
         return AuthorCost()
