@@ -4,7 +4,7 @@ from contramem import counting
 from contramem.counting import CountFile, count_tokens
 
 
-def test_counts_are_read_from_a_file_the_next_time(tmp_path, monkeypatch):
+def test_a_count_is_computed_once_and_then_read_from_the_file(tmp_path, monkeypatch):
     path = tmp_path / "tokens"
     text = "Send the notice before you close the ticket."
     assert CountFile(path).count(text) == count_tokens(text)
@@ -12,13 +12,13 @@ def test_counts_are_read_from_a_file_the_next_time(tmp_path, monkeypatch):
     assert CountFile(path).count(text) == count_tokens(text)
 
 
-def test_a_file_that_is_no_list_of_counts_is_passed_over(tmp_path):
+def test_a_file_without_counts_is_ignored(tmp_path):
     path = tmp_path / "tokens"
     path.write_text("not a count")
     assert CountFile(path).count("two words") == count_tokens("two words")
 
 
-def test_counts_beside_a_line_that_broke_off_are_kept(tmp_path):
+def test_damaged_lines_do_not_spoil_the_others(tmp_path):
     path = tmp_path / "tokens"
     assert CountFile(path).count("two words") == 2
     kept = path.read_text().replace(" 2\n", " 77\n")

@@ -51,7 +51,7 @@ def test_results_come_in_the_order_of_the_shards() -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_costs_its_shard_not_the_work(tmp_path: Path) -> None:
+def test_a_shard_whose_worker_dies_is_run_again(tmp_path: Path) -> None:
     with LocalEngine(2) as engine:
         assert list(engine.map(die_once, range(10), str(tmp_path / "died"))) == list(range(10))
 
@@ -63,7 +63,7 @@ def test_a_shard_that_kills_every_worker_is_an_error_that_says_what_to_do() -> N
 
 
 @pytest.mark.slow
-def test_an_error_of_a_job_is_the_error_of_the_caller() -> None:
+def test_an_error_in_a_job_is_raised_in_the_caller() -> None:
     with LocalEngine(2) as engine, pytest.raises(UsageError, match="cannot be used"):
         list(engine.map(refuse, range(3), None))
 

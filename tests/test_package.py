@@ -41,7 +41,7 @@ def test_importing_contramem_is_light_and_silent() -> None:
     assert finished.stderr == ""
 
 
-def test_every_error_is_raised_somewhere_and_stands_in_the_tree() -> None:
+def test_every_error_is_raised_somewhere_and_listed_in_the_tree() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
     classes = [name for name, value in vars(errors).items() if isinstance(value, type) and name != "ContramemError"]
     for name in classes:
@@ -64,7 +64,7 @@ def test_no_stage_imports_what_puts_stages_together() -> None:
                 assert module in allowed.get(stage, {module}), f"{path.name} imports {module}"
 
 
-def test_what_serves_an_agent_loads_nothing_that_builds_a_bank() -> None:
+def test_serving_an_agent_imports_nothing_that_builds_a_bank() -> None:
     code = "import sys, contramem.inject.run; print([name for name in sys.modules if name.startswith('contramem.')])"
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[1] for name in ast.literal_eval(finished.stdout)}
@@ -77,7 +77,7 @@ def _imported(path: Path) -> list[str]:
     return [module for module in modules if module.startswith("contramem.")]
 
 
-def test_the_whole_way_from_runs_to_a_bank_is_one_call_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
+def test_one_call_turns_runs_into_a_bank_and_a_second_call_changes_nothing(tmp_path: Path) -> None:
     runs = shipped("drive")
     with contramem.open_store(tmp_path / "cards.db", create=True) as store:
         report = contramem.learn(runs, store)

@@ -64,7 +64,7 @@ def options_for(served: Path, runs: Path, **more: int) -> WatchOptions:
     return WatchOptions((runs,), str(served.with_name("store.db")), served, **more)
 
 
-def test_an_agent_improves_by_what_its_recorded_runs_taught(tmp_path: Path, served: Path) -> None:
+def test_an_agent_improves_with_a_bank_learned_from_its_recorded_runs(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     living = Memory.load(served, record=RunRecording(runs, source="hasty"), reload=True)
     record_first_day(served, runs)
@@ -91,7 +91,7 @@ def test_nothing_is_recorded_unless_asked_for(tmp_path: Path, served: Path) -> N
     assert set(tmp_path.iterdir()) == before
 
 
-def test_redacted_recordings_hold_no_value_and_keep_equality(tmp_path: Path, served: Path) -> None:
+def test_redacted_recordings_contain_no_value_and_equal_values_stay_equal(tmp_path: Path, served: Path) -> None:
     recording = RunRecording(tmp_path / "r.jsonl", redact=True)
     drive(Memory.load(served, record=recording), 4711, careful=True)
     text = (tmp_path / "r.jsonl").read_text()
@@ -109,7 +109,7 @@ def test_many_threads_record_whole_lines(tmp_path: Path, served: Path) -> None:
 
 
 @pytest.mark.slow
-def test_many_processes_record_into_one_file_and_nothing_is_lost_or_mixed_up(tmp_path: Path, served: Path) -> None:
+def test_many_processes_record_to_one_file_without_losing_or_mixing_lines(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     workers = [start_process(RECORDER, str(served), str(runs), f"agent-{number}") for number in range(4)]
     for worker in workers:
@@ -174,7 +174,7 @@ def test_a_full_recording_and_a_huge_result_are_bounded(tmp_path: Path, served: 
     assert run.calls
 
 
-def test_watch_learns_when_runs_settle_and_only_when_they_changed(tmp_path: Path, served: Path) -> None:
+def test_watch_learns_only_when_the_runs_changed_and_are_stable(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     record_first_day(served, runs)
     rounds: list[WatchRound] = []
@@ -183,7 +183,7 @@ def test_watch_learns_when_runs_settle_and_only_when_they_changed(tmp_path: Path
     assert [done.runs for done in rounds] == [12]
 
 
-def test_runs_that_are_still_being_written_wait_for_the_next_look(tmp_path: Path, served: Path) -> None:
+def test_runs_that_are_still_being_written_are_left_for_the_next_round(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     record_first_day(served, runs)
     rounds: list[WatchRound] = []
@@ -205,7 +205,7 @@ def test_the_gate_refuses_too_many_changes_and_names_them(tmp_path: Path, served
     assert served.read_bytes() == before
 
 
-def test_a_task_that_memory_harms_keeps_the_bank_from_being_served(tmp_path: Path, served: Path) -> None:
+def test_a_bank_that_harmed_a_task_is_not_served(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     record_first_day(served, runs)
     (plain, *_) = (run for run in read_traces([runs]) if run.outcome.passed)
@@ -256,7 +256,7 @@ def test_the_command_learns_once_and_says_what_it_did(tmp_path: Path, served: Pa
     assert "Nothing new" in CliRunner().invoke(cli, words).output
 
 
-def test_what_too_few_sources_show_is_not_served(tmp_path: Path, served: Path) -> None:
+def test_cards_with_too_few_sources_are_not_served(tmp_path: Path, served: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     record_first_day(served, runs)
     words = ["watch", str(runs), "--bank", str(tmp_path / "s.db"), "--serve", str(served), "--once"]

@@ -11,7 +11,7 @@ import pytest
 from contramem.whole_file import replacing
 
 
-def test_a_failure_leaves_what_was_there_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "bank.jsonl"
     path.write_text("before")
     with pytest.raises(RuntimeError), replacing(path) as file:
@@ -20,7 +20,7 @@ def test_a_failure_leaves_what_was_there_and_nothing_beside_it(tmp_path: Path) -
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     link = tmp_path / "bank.jsonl"
     link.symlink_to(tmp_path / "shared" / "bank.jsonl")
@@ -29,7 +29,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert link.is_symlink() and (tmp_path / "shared" / "bank.jsonl").read_bytes() == b"new"
 
 
-def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+def test_a_pipe_is_written_to_directly_and_stays_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[bytes] = []

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """The command line, or an event of a coding agent, which must not wait for a command line library to load."""
+    """Run the command line. A hook event of a coding agent skips it, to avoid the time that loading click takes."""
     if sys.argv[1:3] == ["hook", "--bank"]:
         from contramem.inject.hook.client import main as answer_event
 

@@ -1,9 +1,9 @@
-"""Could it be chance? The exact probability that runs which broke a guard fail so often, were outcomes dealt at random.
+"""Exact p-value: the probability that runs which broke a guard fail at least this often by chance.
 
-Outcomes are dealt again within each stratum (a task, or a kind of task where tasks have one run each), never across: a
-hard task does not speak against an easy one's habits. The number of failing runs among those that broke the guard is
-then hypergeometric in each stratum, and over strata the numbers add up: the exact conditional test of stratified 2x2
-tables.
+Outcomes are permuted within each stratum (a task, or a kind of task if tasks have one run each), never across strata,
+so that some tasks being harder than others doesn't count. The number of failing runs among those that broke the guard
+is then hypergeometric in each stratum, and the numbers add up over strata: this is the exact conditional test of
+stratified 2x2 tables.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ class OutcomeTable(NamedTuple):
 
     @property
     def tells(self) -> bool:
-        """Could dealing the outcomes again change anything?"""
+        """Whether the table carries information: permuting its outcomes could change the count."""
         return bool(self.broke < sum(self) and self.broke and self.passed and self.failed)
 
 
 def chance(tables: Iterable[OutcomeTable]) -> float:
-    """The probability of at least as many failing runs among those that broke the guard. 1.0: nothing could tell."""
+    """The probability of at least as many failing runs among those that broke the guard; 1.0 without information."""
     likelihood: NDArray[np.float64] = np.ones(1)
     observed = 0
     for table in tables:
         if table.tells:
             observed += table.broke_failed
-            likelihood = np.convolve(likelihood, _deal(table))
+            likelihood = np.convolve(likelihood, _distribution(table))
     return float(min(1.0, likelihood[observed:].sum()))
 
 
 @lru_cache(maxsize=4096)
-def _deal(table: OutcomeTable) -> NDArray[np.float64]:
-    """For each number, the probability that so many of the runs that broke the guard are failing ones."""
+def _distribution(table: OutcomeTable) -> NDArray[np.float64]:
+    """The hypergeometric distribution of the number of failing runs among those that broke the guard."""
     passed, failed, broke = table.passed, table.failed, table.broke
     ways = comb(failed + passed, broke)
     counts = range(min(broke, failed) + 1)

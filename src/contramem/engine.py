@@ -1,7 +1,7 @@
-"""Engine: where heavy stages run. One job over many shards, in this process, in several, or on a Ray cluster.
+"""Engine: runs heavy stages. It maps one job over many shards, in this process, in several, or on a Ray cluster.
 
-Results come in the order of the shards whatever ends first, so the same runs give the same bytes with any engine. Jobs
-are plain functions of a module and take all they need: what all shards need is sent once, each shard when it is due.
+Results come in the order of the shards, whichever finishes first, so every engine produces the same bytes. A job is a
+module-level function of the data that all shards share (sent to the workers once) and of one shard.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 
 MAX_TRIES = 3
-"""Of a shard whose worker died. A shard that ends three workers would end the next one too."""
+"""How often a shard is tried if its worker dies. A shard that killed three workers would kill the next one too."""
 AHEAD = 2
-"""Shards for each worker that are sent before their result is taken: memory holds no more than these."""
+"""Shards submitted per worker before a result is taken. Bounds the shards and results held in memory."""
 
 
 class Engine(Protocol):
@@ -37,7 +37,7 @@ class Engine(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many shards it works on at a time; 1: in this process."""
+        """How many shards run at a time; 1 means in this process."""
 
     @property
     def shares_files(self) -> bool:
@@ -47,7 +47,7 @@ class Engine(Protocol):
         """The result of each shard, in the order of the shards."""
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Stop the workers."""
 
 
 class LocalEngine:
@@ -64,7 +64,7 @@ class LocalEngine:
         first = list(islice(shards, 2))
         if self.workers == 1 or len(first) < 2:
             return (job(shared, shard) for shard in chain(first, shards))
-        return self._side_by_side(job, chain(first, shards), shared)
+        return self._map_in_parallel(job, chain(first, shards), shared)
 
     def close(self) -> None:
         if self._pool is not None:
@@ -77,35 +77,35 @@ class LocalEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _side_by_side(
+    def _map_in_parallel(
         self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared
     ) -> Iterator[Result]:
         with NamedTemporaryFile(prefix="contramem-shared-") as file:
             pickle.dump(shared, file, pickle.HIGHEST_PROTOCOL)
             file.flush()
-            waiting: deque[_Sent] = deque()
+            waiting: deque[_SubmittedShard] = deque()
             for shard in shards:
-                waiting.append(self._send(_Order(job, file.name, shard)))
+                waiting.append(self._submit(_ShardJob(job, file.name, shard)))
                 if len(waiting) >= AHEAD * self.workers:
                     yield self._take(waiting.popleft())
             while waiting:
                 yield self._take(waiting.popleft())
 
-    def _send(self, order: _Order) -> _Sent:
+    def _submit(self, order: _ShardJob) -> _SubmittedShard:
         for _ in range(MAX_TRIES):
             pool = self._pool = self._pool or _start(self.workers)
             with suppress(BrokenProcessPool):
-                return _Sent(order, pool, pool.submit(_run, order))
+                return _SubmittedShard(order, pool, pool.submit(_run, order))
             self._discard(pool)
         raise EngineError("no worker process stays alive. Is there enough memory? --workers 1 does without them.")
 
-    def _take(self, sent: _Sent) -> Any:
-        """The result. A lost worker costs its shard and those sent after it, not the build."""
+    def _take(self, sent: _SubmittedShard) -> Any:
+        """Wait for the result. If a worker dies, its shard and those submitted after it are run again."""
         for _ in range(MAX_TRIES):
             with suppress(BrokenProcessPool):
                 return sent.future.result()
             self._discard(sent.pool)
-            sent = self._send(sent.order)
+            sent = self._submit(sent.order)
         raise EngineError(
             f"a worker process died {MAX_TRIES} times over the same shard. Is there enough memory? Try --workers 1."
         )
@@ -116,21 +116,21 @@ class LocalEngine:
             self._pool = None
 
 
-class _Order(NamedTuple):
+class _ShardJob(NamedTuple):
     job: Callable[[Any, Any], Any]
     shared: str
-    """The file with what all shards need."""
+    """The file with the pickled data that all shards share."""
     shard: Any
 
 
-class _Sent(NamedTuple):
-    order: _Order
+class _SubmittedShard(NamedTuple):
+    order: _ShardJob
     pool: ProcessPoolExecutor
     future: Future[Any]
 
 
 def _start(workers: int) -> ProcessPoolExecutor:
-    # Forking would copy whatever threads of the caller hold; a fresh process is the same on every system.
+    # Forking would copy locks held by the caller's threads; spawning behaves the same on every system.
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers, context, initializer=_leave_interrupts_to_the_caller)
 
@@ -142,7 +142,7 @@ def _leave_interrupts_to_the_caller() -> None:
 _last_shared: tuple[str, Any] = ("", None)
 
 
-def _run(order: _Order) -> Any:
+def _run(order: _ShardJob) -> Any:
     global _last_shared
     if _last_shared[0] != order.shared:
         _last_shared = (order.shared, pickle.loads(Path(order.shared).read_bytes()))
@@ -150,11 +150,11 @@ def _run(order: _Order) -> Any:
 
 
 SERIAL = LocalEngine()
-"""Everything in this process, one shard after the other."""
+"""Runs everything in this process, one shard after the other."""
 
 
 def open_engine(name: str = "local", workers: int | None = None, address: str | None = None) -> Engine:
-    """The engine of this name; by default with a worker for each processor."""
+    """Open the engine with this name; by default with one worker per processor."""
     if name == "ray":
         from contramem.ray_engine import RayEngine
 
@@ -165,5 +165,5 @@ def open_engine(name: str = "local", workers: int | None = None, address: str | 
 
 
 def count_processors() -> int:
-    """Those that this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

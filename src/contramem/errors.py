@@ -4,10 +4,10 @@ ContramemError
 ├── BankFileError     a frozen bank that cannot be read or written: file and line, what, what to do
 ├── BudgetError       a build that would spend more than it may; what was paid for is kept
 ├── ComparisonError   two sets of runs that cannot be compared as asked
-├── EngineError       workers that cannot be started or that die; what was decided is kept
+├── EngineError       workers that cannot be started or that die; decisions made so far are kept
 ├── GuardError        a guard that cannot be parsed
 ├── HarmError         memory harmed more tasks than the caller allows
-├── LeakageError      an experiment whose held-out tasks are known to what teaches
+├── LeakageError      an experiment whose held-out tasks occur in its training data
 ├── ModelError        a model that cannot be asked, or does not answer; what was paid for is kept
 ├── PatchError        a decision that does not fit the bank it is for
 ├── ServerError       a `contramem serve` that does not answer, or that refuses
@@ -21,7 +21,7 @@ import collections.abc
 
 
 def nearest(name: str, known: collections.abc.Iterable[str]) -> str:
-    """The end of "there is no such name": `; did you mean 'seed'?` where a known name is close, else a full stop."""
+    """How to end a message about an unknown name: `; did you mean 'seed'?` if a known name is close, else `.`."""
     import difflib  # only when something is wrong already
 
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
@@ -46,15 +46,15 @@ class UsageError(ContramemError):
 
 
 class TaskError(ContramemError):
-    """One task cannot be run, whoever tries. Nothing is known of it; the other tasks go on."""
+    """One task cannot be run by any agent. It gets no outcome; the other tasks continue."""
 
 
 class EngineError(ContramemError):
-    """Workers cannot be started, or die again and again. What was decided before is in the store."""
+    """Workers cannot be started, or keep dying. Decisions made so far are in the store."""
 
 
 class ComparisonError(ContramemError):
-    """Runs without and with memory do not go together: tasks on one side only, no known outcome, no telling which."""
+    """Runs without and with memory cannot be paired: tasks on one side only, no outcome, or an unknown side."""
 
 
 class HarmError(ContramemError):
@@ -62,7 +62,7 @@ class HarmError(ContramemError):
 
 
 class LeakageError(ContramemError):
-    """Held-out tasks are among what memories would be made of, or were. Nothing was run."""
+    """Held-out tasks are among the runs that memories are built from. Nothing was run."""
 
 
 class BankFileError(ContramemError):
@@ -90,4 +90,4 @@ class StoreError(ContramemError):
 
 
 class GuardError(ContramemError):
-    """Text that was meant as a guard and is none."""
+    """A text that should be a guard does not parse."""

@@ -31,7 +31,7 @@ from contramem.validate.validator import Validator
 def learn(
     runs: Iterable[Trajectory], store: Store, *, only: Only | None = None, engine: Engine = SERIAL
 ) -> BuildReport:
-    """The whole way by rules, without a model: what the runs teach is folded into the store."""
+    """Build a bank from runs by rules, without a model, and merge it into the store."""
     with Pool(runs) as pool:
         vocabulary = learn_vocabulary(pool, engine)
         packets = contrast_selected(pool, Selection(pool.sketches()).keys, vocabulary, engine)
@@ -55,11 +55,11 @@ def build_bank(
     on_progress: Progress = no_progress,
     engine: Engine = SERIAL,
 ) -> BuildReport:
-    """Fold what the packets teach into the store, one decision at a time (the paper's Algorithm 1).
+    """Learn from the packets and merge the cards into the store, one decision at a time (the paper's Algorithm 1).
 
-    A decision that is refused changes nothing, and stands in the ledger with its reason. `only` builds just the
-    `functions` or just the `skills`; `grade` is the lowest at which a rule stays in service. Without `reassesses`,
-    cards stay as curation left them.
+    A refused decision changes nothing and is recorded in the ledger with its reason. `only` builds just the `functions`
+    or just the `skills`; `grade` is the lowest grade at which a rule stays in use. Without `reassesses`, cards are not
+    checked against all runs again at the end.
     """
     settings = BuildSettings(author, checks, only, append_only, grade, reassesses, tools or {})
     with store.writing("build", _only_ability(packets, only)):
@@ -67,19 +67,19 @@ def build_bank(
 
 
 def _only_ability(packets: Sequence[Packet], only: Only | None) -> str | None:
-    """The one ability whose cards a build can change. None: it can change others."""
+    """The ability whose cards a build can change, if it is a single one."""
     abilities = abilities_of(packets) if only == "skills" else ()
     return abilities[0] if len(abilities) == 1 else None
 
 
 @dataclass(frozen=True)
 class ModelBuild:
-    """How far a build by a model came. Whatever was paid for is kept in the store."""
+    """How far a build with a model got. Every reply that was paid for is kept in the store."""
 
     report: BuildReport
     finished: bool
     stopped: ModelError | BudgetError | None = None
-    """Why it ended before its end. None, and not finished: replies are missing."""
+    """Why it stopped early. None for an unfinished build that is waiting for replies."""
 
 
 def build_by_model(
@@ -92,9 +92,9 @@ def build_by_model(
     exchange: Exchange,
     on_progress: Progress = no_progress,
 ) -> ModelBuild:
-    """The same with a model as author, in rounds that `answer` has answered. Called again, it goes on where it stopped.
+    """Build with a model as author, in rounds whose requests `answer` sends. A second call resumes where it stopped.
 
-    What a model claims is checked when it claims it, and its guards are held against all runs when an ability is done.
+    Each claim of the model is checked when it is made; its guards are checked against all runs once an ability is done.
     """
     with store.writing("build"):
         author = ModelAuthor(choice, exchange, checks, plan.packets)
@@ -115,9 +115,9 @@ def build_by_agent(
     exchange: Exchange,
     on_progress: Progress = no_progress,
 ) -> ModelBuild:
-    """Skill Cards by a model that looks at all runs and tests what it supposes, beside the paper's way.
+    """Build Skill Cards with a model that explores all runs and tests its hypotheses with tools (not in the paper).
 
-    Called again, it goes on where it stopped: what was said and answered is kept.
+    A second call resumes where it stopped: every exchange is kept.
     """
     with store.writing("build"):
         rounds = AgentRounds(plan, store, choice, exchange)

@@ -1,4 +1,4 @@
-"""Progress: how long work tells whoever waits for it how far it is."""
+"""Progress: the callback through which long work reports how far it is."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Told (stage, done, all) as work goes on."""
+"""Called with (stage, done, total) as work advances."""
 
 Item = TypeVar("Item")
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
-    """Nobody waits."""
+    """Ignore progress."""
 
 
-def track(stage: str, items: Sequence[Item], tell: Progress) -> Iterator[Item]:
-    """The items, one after the other; `tell` hears of each when it is done."""
+def track(stage: str, items: Sequence[Item], report: Progress) -> Iterator[Item]:
+    """Iterate over the items and report each one when it is done."""
     for done, item in enumerate(items, 1):
         yield item
-        tell(stage, done, len(items))
+        report(stage, done, len(items))

@@ -1,4 +1,4 @@
-"""Prompts: text files beside the code that uses them, filled by one function and known by their digest."""
+"""Prompts: templates in files beside the code that uses them, rendered here and identified by their digest."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Prompt(NamedTuple):
-    """A filled template, and which wording it was."""
+    """A rendered template, with the digest of its wording."""
 
     text: str
     template: str
     """Path inside the package: `inject/prompts/task_start.jinja`."""
     digest: str
-    """Of the template, not of what was filled in: the same wording has the same digest."""
+    """Of the template, not of the rendered text: the same wording has the same digest."""
 
 
 def render(template: str, **values: object) -> Prompt:
@@ -30,7 +30,7 @@ def render(template: str, **values: object) -> Prompt:
 
 
 def render_source(source: str, template: str, **values: object) -> Prompt:
-    """Fill a template that a user brought; `template` is what to call it."""
+    """Render a template supplied by the user; `template` is the name to use for it."""
     from jinja2 import TemplateError
 
     try:
@@ -42,19 +42,19 @@ def render_source(source: str, template: str, **values: object) -> Prompt:
 
 @cache
 def _load(template: str) -> tuple[Template, str]:
-    """Each file is read and compiled once a process: filling it again reads nothing."""
+    """Read and compile a template, once per process."""
     source = (files("contramem") / template).read_text(encoding="utf-8")
     return _environment().from_string(source), hashlib.sha256(source.encode()).hexdigest()[:12]
 
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, StrictUndefined  # 0.1 s, and only who fills a prompt needs it
+    from jinja2 import Environment, StrictUndefined  # takes 0.1 s, and only rendering needs it
 
     return Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
 
 
 def fence(name: str, text: str) -> str:
-    """Untrusted text between marks that it cannot contain: they hold a digest of the text itself."""
+    """Put untrusted text between marks that it cannot contain, because they include a digest of the text itself."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f"<{name} {mark}>\n{text}\n</{name} {mark}>"

@@ -1,4 +1,4 @@
-"""RayEngine: shards as tasks of a Ray cluster. A task whose worker or node is lost is run again elsewhere by Ray."""
+"""RayEngine: runs shards as tasks of a Ray cluster. Ray reruns a task whose worker or node is lost."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 
 MAX_RETRIES = 5
-"""Of a task whose worker or node was lost."""
+"""How often Ray reruns a task whose worker or node was lost."""
 AHEAD = 2
-"""Shards for each processor of the cluster that are sent before their result is taken."""
+"""Shards submitted per processor of the cluster before a result is taken."""
 
 
 class RayEngine:
-    """A cluster that runs already, by its address, or one that is started on this machine."""
+    """Connects to a running cluster by its address, or starts one on this machine."""
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         self._ray = _import_ray()
@@ -32,15 +32,15 @@ class RayEngine:
 
     @property
     def workers(self) -> int:
-        """At least two: on a cluster nothing heavy stays in this process."""
+        """At least two, so that heavy work never stays in this process."""
         return max(2, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def map(self, job: Callable[[Shared, Shard], Result], shards: Iterable[Shard], shared: Shared) -> Iterator[Result]:
-        everywhere = self._ray.put(shared)
+        shared_reference = self._ray.put(shared)
         ahead = AHEAD * self.workers
         waiting: deque[Any] = deque()
         for shard in shards:
-            waiting.append(self._run.remote(job, everywhere, shard))
+            waiting.append(self._run.remote(job, shared_reference, shard))
             if len(waiting) >= ahead:
                 yield self._take(waiting.popleft())
         while waiting:

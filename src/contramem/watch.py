@@ -1,7 +1,7 @@
-"""Continuous learning: runs that appear are folded into a store, and a bank that passes the gate is served.
+"""Continuous learning: new runs are merged into a store, and a bank that passes the gate is served.
 
-The stages are those of pipeline.py. What is added here is when they run, and what a new bank must show before agents
-are given it.
+The stages are those of pipeline.py. This module decides when they run, and which checks a new bank must pass before
+agents get it.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ class WatchOptions:
     serve: Path
     """The frozen bank that agents load with `reload=True`."""
     max_changes: int = 20
-    """Cards that may be added, changed or removed at once."""
+    """The most cards that one round may add, change or remove."""
     keep: int = 10
-    """Banks that are kept to go back to."""
+    """How many earlier banks are kept for rollback."""
     profile: str = "default"
     min_sources: int = 1
-    """Cards that fewer sources show are not served."""
+    """Cards with fewer sources are not served."""
     reading: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True)
 class WatchRound:
-    """What one look at the runs came to."""
+    """The result of one round of learning."""
 
     runs: int
     served: bool
@@ -58,20 +58,20 @@ class WatchRound:
     changed: int = 0
     removed: int = 0
     refusals: tuple[str, ...] = ()
-    """Why the new bank is not served; empty when it is, or when it is the one that is served already."""
+    """Why the new bank is not served; empty if it is, or if it equals the served bank."""
 
 
 def fingerprint(paths: Iterable[Path]) -> Fingerprint:
-    """Changes whenever a file under `paths` does."""
+    """The name, size and modification time of every file under `paths`."""
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()]
-    seen = []
+    entries = []
     for file in files:
         try:
             status = file.stat()
-        except OSError:  # gone between the two looks
+        except OSError:  # deleted since it was listed
             continue
-        seen.append((str(file), status.st_size, status.st_mtime_ns))
-    return frozenset(seen)
+        entries.append((str(file), status.st_size, status.st_mtime_ns))
+    return frozenset(entries)
 
 
 def watch(
@@ -80,10 +80,10 @@ def watch(
     on_round: Callable[[WatchRound], None],
     settled: Callable[[], None] = lambda: None,
 ) -> None:
-    """Learn whenever the runs have changed and then stayed as they are for one wait.
+    """Learn whenever the runs have changed and have then been stable for a while.
 
-    `wait` sleeps and says whether to go on. A run that is being written is not read half: the files must look the same
-    before and after `settled`, which waits for the time that writers are given.
+    `wait` sleeps and returns whether to continue. To avoid reading a run that is still being written, the files must be
+    the same before and after `settled`, which gives writers time to finish.
     """
     learned: Fingerprint | None = None
     while True:
@@ -99,7 +99,7 @@ def watch(
 
 
 def learn_once(options: WatchOptions) -> WatchRound:
-    """One round: read, contrast, build, and serve the bank if nothing speaks against it."""
+    """One round: read, contrast, build, and serve the bank if it passes every check."""
     with Pool(read_traces(options.runs, options.reading)) as pool:
         if not len(pool):
             return WatchRound(0, served=False)
@@ -118,17 +118,17 @@ def learn_once(options: WatchOptions) -> WatchRound:
 def _serve(options: WatchOptions, bank: Bank, runs: int, harmed: list[str], refused: list[str]) -> WatchRound:
     content = freeze(bank, options.profile)
     fresh = parse_frozen(content, str(options.serve))
-    present = load_frozen(options.serve) if options.serve.exists() else None
-    if present is not None and present.header.content_sha256 == fresh.header.content_sha256:
+    served = load_frozen(options.serve) if options.serve.exists() else None
+    if served is not None and served.header.content_sha256 == fresh.header.content_sha256:
         return WatchRound(runs, served=False)
-    difference = bank_difference(present.to_bank() if present else Bank(), fresh.to_bank())
+    difference = bank_difference(served.to_bank() if served else Bank(), fresh.to_bank())
     added, changed, removed = len(difference.added), len(difference.changed), len(difference.removed)
     refusals = []
     if harmed:
         refusals.append(f"memory harmed {len(harmed)} task(s): {', '.join(harmed[:5])}")
     if refused:
         refusals.append(f"{len(refused)} card(s) do not validate: {', '.join(refused[:5])}")
-    if present is not None and added + changed + removed > options.max_changes:
+    if served is not None and added + changed + removed > options.max_changes:
         refusals.append(f"{added + changed + removed} cards would change at once, more than {options.max_changes}")
     if fresh.header.content_sha256[:12] in read_taken_back(options.serve):
         refusals.append("this bank was served before and taken back")

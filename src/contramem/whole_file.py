@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic file writes: a file is replaced whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import IO
 
 
 def make_private(path: Path) -> Path:
-    """Make an empty file that its owner alone may read, if there is none; the path itself."""
+    """Create an empty file that only its owner can read, unless it exists. Returns the path."""
     path.touch(mode=0o600)
     return path
 
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """A stream into a hidden file that takes the place of `path` at the end, and is removed when that fails.
+    """A stream to a temporary file that replaces `path` at the end, and is removed on failure.
 
-    Links stay links. What is there and is no plain file (/dev/stdout, a pipe) is written to, for replacing a device, as
-    root can, would take it from the whole machine. A `private` file may be read by its owner alone.
+    Symbolic links stay links. If `path` is not a regular file (/dev/stdout, a pipe), it is written to directly: root
+    could otherwise replace a device file. Only its owner can read a `private` file.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:

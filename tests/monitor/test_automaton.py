@@ -73,7 +73,7 @@ def guards(draw: st.DrawFn) -> str:
 
 @settings(max_examples=150)
 @given(guards(), RUNS)
-def test_the_verdict_is_that_of_the_definition_after_every_action(text: str, run: list[MadeAction]) -> None:
+def test_the_verdict_matches_the_definition_after_every_action(text: str, run: list[MadeAction]) -> None:
     guard = parse_guard(text)
     watching = automaton(guard)
     assert watching.verdict == verdict(guard, [])
@@ -84,7 +84,7 @@ def test_the_verdict_is_that_of_the_definition_after_every_action(text: str, run
 
 @settings(max_examples=60)
 @given(guards(), st.lists(st.sampled_from(ALPHABET), max_size=4))
-def test_the_state_is_true_of_every_way_in_which_a_run_can_go_on(text: str, run: list[MadeAction]) -> None:
+def test_the_state_is_right_for_every_continuation_of_the_run(text: str, run: list[MadeAction]) -> None:
     guard = parse_guard(text)
     watching = automaton(guard)
     for action in run:
@@ -111,7 +111,7 @@ def test_the_state_is_true_of_every_way_in_which_a_run_can_go_on(text: str, run:
         "absence(Mail.send) when Files.list",
     ],
 )
-def test_what_is_holding_so_far_can_still_be_broken_and_what_is_pending_can_still_be_met(text: str) -> None:
+def test_a_holding_guard_can_still_be_broken_and_a_pending_one_can_still_be_met(text: str) -> None:
     guard = parse_guard(text)
     for run in ([], ALPHABET[:1], ALPHABET[2:3], ALPHABET[:3], ALPHABET[2:0:-1]):
         watching = automaton(guard)
@@ -123,7 +123,7 @@ def test_what_is_holding_so_far_can_still_be_broken_and_what_is_pending_can_stil
 
 @settings(max_examples=80)
 @given(guards(), RUNS, st.sampled_from([action for action in ALPHABET if action.worked]))
-def test_a_warning_comes_exactly_when_the_next_deed_breaks_the_guard_for_good(
+def test_would_break_is_true_exactly_if_the_action_breaks_the_guard_for_good(
     text: str, run: list[MadeAction], action: MadeAction
 ) -> None:
     watching = automaton(parse_guard(text))
@@ -136,16 +136,16 @@ def test_a_warning_comes_exactly_when_the_next_deed_breaks_the_guard_for_good(
 
 @settings(max_examples=80)
 @given(guards(), RUNS)
-def test_actions_that_an_automaton_does_not_hear_change_nothing(text: str, run: list[MadeAction]) -> None:
-    whole, heard = automaton(parse_guard(text)), automaton(parse_guard(text))
+def test_calls_of_irrelevant_functions_change_nothing(text: str, run: list[MadeAction]) -> None:
+    whole, filtered = automaton(parse_guard(text)), automaton(parse_guard(text))
     for action in run:
         whole.observe(action)
-        if heard.hears is None or action.function in heard.hears:
-            heard.observe(action)
-    assert (heard.state, heard.verdict, heard.vacuous) == (whole.state, whole.verdict, whole.vacuous)
+        if filtered.relevant_functions is None or action.function in filtered.relevant_functions:
+            filtered.observe(action)
+    assert (filtered.state, filtered.verdict, filtered.vacuous) == (whole.state, whole.verdict, whole.vacuous)
 
 
-def test_a_rule_that_was_never_tried_is_vacuous_and_one_that_was_is_not() -> None:
+def test_a_guard_is_vacuous_until_it_is_triggered() -> None:
     watching = automaton(parse_guard("response(Mail.search, Mail.send)"))
     assert (watching.state, watching.vacuous) == ("holding", True)
     watching.observe(ALPHABET[0])

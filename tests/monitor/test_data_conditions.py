@@ -76,7 +76,7 @@ PAY_FIRST = call("Office.pay", {"invoice": "I-3", "cents": 620.5})
         ),
     ],
 )  # fmt: skip
-def test_a_condition_on_data_gives_one_verdict_on_recorded_live_and_redacted_runs(
+def test_a_condition_on_data_has_the_same_verdict_on_recorded_live_and_redacted_runs(
     guard: str, calls: list[Call], verdict: str
 ) -> None:
     recorded = run("a", True, *calls, "Done.", task=TASK)
@@ -114,7 +114,7 @@ def test_a_call_is_warned_about_when_an_earlier_result_has_brought_the_guard_int
         ("absence(A.b) when A.c has at least 2", "absence(A.b) when A.c has several"),
     ],
 )
-def test_a_guard_is_written_the_one_way(written: str, canonical: str) -> None:
+def test_a_guard_has_one_canonical_form(written: str, canonical: str) -> None:
     assert str(parse_guard(written)) == canonical
     assert str(parse_guard(canonical)) == canonical
 
@@ -149,13 +149,13 @@ def test_a_condition_is_put_in_words(guard: str, sentence: str) -> None:
         ("existence(A.b[n times many of task])", "write `times 100 of task`"),
     ],
 )
-def test_a_condition_that_cannot_be_read_is_refused_with_what_to_write(text: str, complaint: str) -> None:
+def test_a_condition_that_does_not_parse_is_refused_with_an_example(text: str, complaint: str) -> None:
     with pytest.raises(GuardError, match=complaint):
         parse_guard(text)
 
 
 @given(st.text(min_size=1, max_size=30).filter(lambda text: text.strip() == text))
-def test_any_word_survives_being_written_and_read(word: str) -> None:
+def test_any_word_survives_writing_and_parsing(word: str) -> None:
     guard = parse_guard(f"absence(A.b[n = {_quoted(word)}]) when A.c.field = {_quoted(word)}")
     assert parse_guard(str(guard)) == guard
 
@@ -171,7 +171,7 @@ def test_numbers_are_ordered_as_numbers(left: float, right: float) -> None:
 
 
 @pytest.mark.parametrize(("value", "shape"), [("2026-W05", "9-A9"), ("Jane Doe", "Aa Aa"), (12.5, "9.9"), ("", "")])
-def test_a_shape_tells_how_a_value_is_written_and_not_the_value(value: object, shape: str) -> None:
+def test_a_shape_says_how_a_value_is_written_without_the_value(value: object, shape: str) -> None:
     assert shape_of(value) == shape
 
 
@@ -184,5 +184,5 @@ def test_a_shape_tells_how_a_value_is_written_and_not_the_value(value: object, s
         ("existence(A.b[n picks lowest due of A.c]) when A.d.tier = A and A.e has one", ("A.b", "A.c", "A.d", "A.e")),
     ],
 )
-def test_a_guard_names_the_functions_that_it_looks_at(guard: str, functions: tuple[str, ...]) -> None:
+def test_a_guard_lists_the_functions_it_refers_to(guard: str, functions: tuple[str, ...]) -> None:
     assert parse_guard(guard).functions == functions

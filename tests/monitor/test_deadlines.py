@@ -42,7 +42,7 @@ def test_a_deadline_is_kept_or_missed_on_the_clock_of_the_run(
     assert parse_guard(guard).replay(_act(name, time) for name, time in actions) == verdict
 
 
-def test_a_clock_that_passes_the_deadline_breaks_the_guard_once_and_for_good() -> None:
+def test_a_missed_deadline_breaks_the_guard_for_good_and_is_reported_once() -> None:
     monitor = GuardMonitor([(parse_guard(RESPONSE), "card", "Confirm in time")], "")
     order = Event(0, "agent", "call", function="Mail.order", result=Result("ok"), time=1000.0)
     assert monitor.observe(order) == ()
@@ -56,7 +56,7 @@ def test_a_clock_that_passes_the_deadline_breaks_the_guard_once_and_for_good() -
     assert monitor.pending() == ()
 
 
-def test_a_notification_that_comes_too_late_breaks_it_as_well() -> None:
+def test_an_event_after_the_deadline_breaks_the_guard() -> None:
     monitor = GuardMonitor([(parse_guard(RESPONSE), "card", "Confirm in time")], "")
     monitor.observe(Event(0, "agent", "call", function="Mail.order", result=Result("ok"), time=0.0))
     (broken,) = monitor.observe(Event(1, "environment", "notification", text="A mail has come.", time=90.0))
@@ -64,7 +64,7 @@ def test_a_notification_that_comes_too_late_breaks_it_as_well() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["order", "confirm", "look"]), st.integers(0, 50)), max_size=8))
-def test_the_verdict_is_that_of_the_definition(steps: list[tuple[str, int]]) -> None:
+def test_the_verdict_matches_the_definition(steps: list[tuple[str, int]]) -> None:
     """After each order, some confirm at most 60 seconds later."""
     time, actions = 0, []
     for name, pause in steps:

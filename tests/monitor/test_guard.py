@@ -64,7 +64,7 @@ REFUSED = call("Mail.read", {"id": "m-1"}, "Error: no", error="Error: no")
         ("existence(Mail.delete) when Mail.read", [GUESS], "vacuous"),
     ],
 )
-def test_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
+def test_the_verdict_of_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
     made = packet(run("a", True, *calls, "Done."))
     assert parse_guard(guard).check(made.runs[0].actions) == verdict
 
@@ -84,7 +84,7 @@ def test_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
         ("precedence(A.b, A.b)", "precedence needs two different functions"),
     ],
 )
-def test_what_is_no_guard_is_refused_with_what_is_wrong(text: str, complaint: str) -> None:
+def test_text_that_is_not_a_guard_is_refused_with_the_reason(text: str, complaint: str) -> None:
     with pytest.raises(GuardError, match=complaint):
         parse_guard(text)
 
@@ -115,13 +115,13 @@ GUARDS = st.one_of(
 
 
 @given(GUARDS, st.just("") | PATTERNS)
-def test_a_guard_reads_back_as_it_was_written(guard: Guard, when: str) -> None:
+def test_parsing_a_written_guard_gives_the_same_guard(guard: Guard, when: str) -> None:
     guard = guard._replace(when=when)
     assert parse_guard(str(guard)) == guard
 
 
 @given(GUARDS, st.just("") | PATTERNS)
-def test_every_guard_is_a_sentence_too(guard: Guard, when: str) -> None:
+def test_every_guard_has_a_sentence(guard: Guard, when: str) -> None:
     sentence = guard._replace(when=when).sentence
     assert sentence.endswith(".") and sentence[0] in "`ENAT"
 
@@ -144,7 +144,7 @@ def test_a_class_names_no_function_and_is_its_own_target() -> None:
     assert (guard.functions, guard.target) == (("Mail.read",), "writes(Mail)")
 
 
-def test_every_item_found_must_be_acted_on() -> None:
+def test_covers_requires_a_call_for_every_item_returned() -> None:
     guard = parse_guard("covers(Mail.search.id, Mail.delete.id)")
     search = call("Mail.search", {"q": "news"}, [{"id": "m-1"}, {"id": "m-2"}])
     first, second = call("Mail.delete", {"id": "m-1"}), call("Mail.delete", {"id": "m-2"})
@@ -158,9 +158,7 @@ RECORDED = [READ, WRITE, GUESS, REFUSED, REFUSED_WRITE, call("Mail.send", {"to":
 
 @settings(max_examples=40)
 @given(st.lists(st.sampled_from(RECORDED), max_size=6), GUARDS)
-def test_a_packet_and_the_run_it_was_made_of_get_the_same_verdict(
-    steps: list[Call | tuple[str, str]], made: Guard
-) -> None:
+def test_a_packet_and_its_recorded_run_get_the_same_verdict(steps: list[Call | tuple[str, str]], made: Guard) -> None:
     """All but `covers`, which looks at what a call returned: a packet does not keep that."""
     recorded = run("a", True, *steps, "Done.")
     actions = packet(recorded).runs[0].actions

@@ -1,4 +1,4 @@
-"""Guards on a run that goes on: what is owed, what the next call would break, and at what cost."""
+"""Guards on a live run: what is owed, and what the next call would break."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def events(*calls: object) -> tuple[Event, ...]:
     return run("a", None, *calls).events  # type: ignore[arg-type]
 
 
-def test_what_is_owed_cites_its_card_until_it_is_done() -> None:
+def test_a_pending_obligation_cites_its_card_until_it_is_met() -> None:
     watch = GuardMonitor.of_cards([FINISH], TASK)
     assert watch.pending() == ()
     before, after = events(SEARCH, DELETE)[:2], events(SEARCH, DELETE)[2:]
@@ -67,7 +67,7 @@ def test_what_is_owed_cites_its_card_until_it_is_done() -> None:
     assert watch.pending() == ()
 
 
-def test_a_call_that_would_break_a_guard_is_known_before_it_is_made() -> None:
+def test_a_call_that_would_break_a_guard_is_reported_before_it_is_made() -> None:
     watch = GuardMonitor.of_cards([FINISH], TASK)
     for event in events(SEARCH):
         watch.observe(event)
@@ -77,14 +77,14 @@ def test_a_call_that_would_break_a_guard_is_known_before_it_is_made() -> None:
     assert watch.would_break(found) == ()
 
 
-def test_what_breaks_is_told_once() -> None:
+def test_a_broken_guard_is_reported_once() -> None:
     watch = GuardMonitor.of_cards([FINISH], TASK)
     guess = events(call("Mail.delete", {"id": "m-9999"}))[-1]
     assert [str(one.guard) for one in watch.observe(guess)] == ["known_value(Mail.delete.id)"]
     assert watch.observe(guess) == ()
 
 
-def test_a_guard_that_cannot_be_read_does_not_stop_a_run() -> None:
+def test_a_guard_that_does_not_parse_does_not_stop_a_run() -> None:
     watch = GuardMonitor.of_cards([card("By hand", "delete it soon", "existence(Mail.delete)")], TASK)
     assert [str(one.guard) for one in watch.pending()] == ["existence(Mail.delete)"]
 
@@ -102,7 +102,7 @@ def test_every_kind_of_guard_says_in_words_what_it_still_owes(template: Template
         assert "`delete`" in one.text
 
 
-def test_a_refused_guess_is_owed_a_value_that_was_shown() -> None:
+def test_after_a_refused_guess_a_value_that_was_shown_is_owed() -> None:
     watch = GuardMonitor.of_cards([FINISH], TASK)
     for event in events(call("Mail.delete", {"id": "made-up"}, error="No such mail")):
         watch.observe(event)
@@ -111,39 +111,39 @@ def test_a_refused_guess_is_owed_a_value_that_was_shown() -> None:
     ]
 
 
-def test_an_agent_that_is_asked_back_has_asked() -> None:
+def test_a_message_that_the_user_answers_counts_as_a_question() -> None:
     watch = GuardMonitor([(parse_guard("existence(ask)"), "skill::x", "Ask")], TASK)
     for event in run("a", None, "Which one?", ("user", "The first."), "Done.").events:
         watch.observe(event)
     assert watch.pending() == ()
 
 
-def test_a_replayed_run_shows_how_every_guard_stood_after_every_deed() -> None:
+def test_a_replayed_run_has_the_state_of_every_guard_after_every_action() -> None:
     replayed = replay_run(run("a", False, SEARCH, "Done."), guards_of_card(FINISH))
     assert [moment.states for moment in replayed.moments] == [("pending", "holding"), ("pending", "holding")]
     assert [str(one.guard) for one in replayed.pending] == ["response(Mail.search, Mail.delete)"]
 
 
-def test_a_call_is_shown_only_to_the_guards_that_hear_it() -> None:
+def test_a_call_goes_only_to_the_guards_it_is_relevant_to() -> None:
     guards = ["response(Mail.search, Mail.delete)", "existence(writes(Mail))"]
     guards += [f"response(Shop.find_{number}, Shop.buy_{number})" for number in range(100)]
     watch = GuardMonitor([(parse_guard(text), "skill::x", "x") for text in guards], TASK)
-    shown: list[str] = []
-    for one in watch.automata:
-        _note(one, shown)
+    reached: list[str] = []
+    for watcher in watch.automata:
+        _record_calls(watcher, reached)
     for event in events(SEARCH):
         watch.observe(event)
-    assert set(shown) == set(guards[:2])
+    assert set(reached) == set(guards[:2])
 
 
-def _note(one: Automaton, shown: list[str]) -> None:
-    observe = one.observe
+def _record_calls(watcher: Automaton, reached: list[str]) -> None:
+    observe = watcher.observe
 
-    def noted(action: Action) -> bool:
-        shown.append(str(one.guard))
+    def observe_and_record(action: Action) -> bool:
+        reached.append(str(watcher.guard))
         return observe(action)
 
-    one.observe = noted  # type: ignore[method-assign]
+    watcher.observe = observe_and_record  # type: ignore[method-assign]
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def watched(tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "runs.jsonl"), str(tmp_path / "bank.jsonl")
 
 
-def test_the_command_shows_what_was_open_when_a_run_stopped(watched: tuple[str, str]) -> None:
+def test_the_command_shows_what_was_still_owed_when_a_run_stopped(watched: tuple[str, str]) -> None:
     runs, bank = watched
     shown = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "hasty"])
     assert shown.exit_code == 0, shown.output
@@ -166,7 +166,7 @@ def test_the_command_shows_what_was_open_when_a_run_stopped(watched: tuple[str, 
     )
 
 
-def test_of_several_runs_the_rules_that_were_not_kept_come_first_and_then_who_did_not_keep_them(
+def test_for_several_runs_the_command_lists_violated_rules_and_then_the_runs_that_violated_them(
     watched: tuple[str, str],
 ) -> None:
     runs, bank = watched
@@ -200,14 +200,14 @@ def test_a_guard_can_be_tried_on_runs_without_a_bank(watched: tuple[str, str]) -
         (("--guard", "existence(Mail.delete)", "--run", "7"), "no run matches"),
     ],
 )
-def test_what_cannot_be_watched_is_told_with_what_was_perhaps_meant(
+def test_a_guard_that_cannot_be_checked_is_refused_with_a_suggestion(
     watched: tuple[str, str], options: tuple[str, ...], complaint: str
 ) -> None:
     with pytest.raises(ContramemError, match=re.escape(complaint)):
         CliRunner().invoke(cli, ["monitor", watched[0], *options], catch_exceptions=False)
 
 
-def test_what_was_broken_is_told_with_the_place_and_the_value() -> None:
+def test_a_broken_guard_is_reported_with_the_event_and_the_value() -> None:
     guess = run("a", False, call("Mail.delete", {"id": "m-99"}), SEARCH, "Done.")
     replayed = replay_run(guess, [(parse_guard("known_value(Mail.delete.id)"), "skill::x", "X")])
     (broken,) = replayed.broken
@@ -223,13 +223,13 @@ def test_what_was_broken_is_told_with_the_place_and_the_value() -> None:
     assert max(map(len, picture.splitlines())) <= 80
 
 
-def test_the_command_speaks_json(watched: tuple[str, str]) -> None:
+def test_the_command_prints_json(watched: tuple[str, str]) -> None:
     runs, bank = watched
     told = json.loads(CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--json"]).output)
     assert {one["source"]: len(one["pending"]) for one in told} == {"hasty": 1, "thorough": 0}
 
 
-def test_a_bank_without_guards_has_nothing_to_watch(tmp_path: Path, watched: tuple[str, str]) -> None:
+def test_a_bank_without_guards_is_refused(tmp_path: Path, watched: tuple[str, str]) -> None:
     plain = card("Plain")
     write_frozen(tmp_path / "plain.jsonl", Bank({plain.card_id: BankEntry(card=plain)}))
     with pytest.raises(ContramemError, match="no card of this bank has a guard"):

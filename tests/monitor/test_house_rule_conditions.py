@@ -135,11 +135,11 @@ def test_a_house_rule_is_put_into_words(guard: str, sentence: str) -> None:
         ("at_most(Shop.pay, few)", "is not a number of calls"),
     ],
 )
-def test_a_house_rule_that_is_written_wrongly_is_refused_with_an_example(guard: str, complaint: str) -> None:
+def test_a_malformed_house_rule_is_refused_with_an_example(guard: str, complaint: str) -> None:
     with pytest.raises(GuardError, match=complaint):
         parse_guard(guard)
 
 
-def test_functions_that_values_are_looked_up_in_are_named() -> None:
+def test_the_functions_of_a_guard_include_those_that_values_are_looked_up_in() -> None:
     guard = parse_guard("existence(Shop.pay[id picks city = Shop.user.city of Shop.list]) when Shop.find.total > 5")
     assert guard.functions == ("Shop.pay", "Shop.list", "Shop.user", "Shop.find")

@@ -74,7 +74,7 @@ def _judge_guard(guard: Guard, card: LearningCard, packets: Sequence[Packet]) ->
 def _tasks(card: LearningCard, replayed: Replays, packets: Sequence[Packet]) -> tuple[set[str], set[str]]:
     """Tasks for a guard and tasks against it: those at hand, and those that were counted when their runs were."""
     at_hand = {packet.task_key for packet in packets}
-    against = {packet.task_key for packet, each in replayed if each.speaks_against}
+    against = {packet.task_key for packet, each in replayed if each.contradicts}
     against |= set(card.support.contradicted_by) - at_hand
     shown = {packet.task_key for packet, each in replayed if each.supports}
     return (shown | set(card.support.tasks) - at_hand) - against, against

@@ -1,16 +1,16 @@
-"""Guards: what a card says must hold, in a form that can be checked on a run.
+"""Guards: the rules of a card in a form that can be checked on a run.
 
 guard.py               Guard: a DECLARE template over functions, with a deadline and a condition
-template.py            the templates, a value each: how one is written, what it demands, how it is put into words
-pattern.py             which actions it speaks about; argument_condition.py and choice.py: what their arguments must be
-scope.py               which runs it speaks about: what follows `when`
-task_facts.py          what one run of a task was shown is true for all of its runs
+template.py            the table of templates: how each is written, what it demands, how it is worded
+pattern.py             which actions a guard applies to; argument_condition.py and choice.py: conditions on arguments
+scope.py               which runs a guard applies to: what follows `when`
+task_facts.py          facts that one run of a task looked up and that hold for all of its runs
 comparison.py          how one value is compared with a number, a word or a written form
-places.py              where a value had stood before a call
-record_filter.py       which records of a result count; date_relation.py: when a date falls
-automaton.py           a guard that watches, action by action; action.py is what it sees
-history.py             what the calls of a run have returned so far; results.py takes a result apart
-guard_monitor.py       guards on a run that goes on: Obligation, what is owed and what was broken
+places.py              where a value was seen before a call
+record_filter.py       which records of a result count; date_relation.py: conditions on dates
+automaton.py           the state machine of a guard, fed one action at a time; action.py defines Action
+history.py             what the calls of a run have returned so far; results.py decodes a result
+guard_monitor.py       guards on a live run: Obligation, what is still owed and what was broken
 replay.py              the same on a recorded run; packet_replay.py on the runs of one packet
-names.py               what was perhaps meant by a name that is not there
+names.py               suggestions for misspelled names
 """

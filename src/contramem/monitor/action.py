@@ -1,4 +1,4 @@
-"""What an agent did, as guards see it: the same for a step of a packet and for an event of a run in progress."""
+"""Action: what an agent did, in the form that guards check. Made from steps of a packet or events of a live run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from contramem.contrast.flow import Flow
     from contramem.contrast.packet import Step
 
-# What tells forms and origins of values is imported when a guard asks for them: most agents that only want to know what
-# they still owe need not wait for it.
+# The modules that compute forms and origins of values are imported on first use: most agents only ask for what is still
+# owed, and need not wait for those imports.
 
 ActionKind: TypeAlias = Literal["call", "ask", "final"]
 
@@ -25,7 +25,7 @@ _NO_HISTORY = RunHistory("")
 
 
 class Action:
-    """A call, a question to the user, or the final answer. What costs time to find out is found out when asked."""
+    """A call, a question to the user, or the final answer. Expensive properties are computed on demand."""
 
     __slots__ = ("arguments", "asks", "effect", "function", "history", "kind", "order", "time", "worked")
 
@@ -46,7 +46,7 @@ class Action:
         """A question to the user; also a call that ends the run with one."""
 
     def origin(self, argument: str) -> str | None:
-        """Where the argument's value had been seen before; None where that cannot be told."""
+        """Where the argument's value was seen before this action; None if unknown."""
         return None
 
     def form(self, argument: str) -> str:
@@ -55,25 +55,25 @@ class Action:
         return form_of_value(self.arguments[argument], argument)
 
     def result(self) -> Any:
-        """What the call gave back, as lists, records and scalars; None where the run does not keep it."""
+        """The decoded result of the call (lists, records, scalars); None if the run does not record it."""
         return None
 
     def returned_values(self, field: str) -> frozenset[str] | None:
-        """The values that the call returned under `field`; None where the run does not keep them."""
+        """The values that the call returned under `field`; None if the run does not record them."""
         return None
 
     def values(self, argument: str) -> frozenset[str]:
-        """The values given for an argument: one, or those of a list."""
+        """The values of an argument: a single one, or the items of a list."""
         from contramem.contrast.vocabulary import scalars
 
         return frozenset(_plain(scalar) for _, scalar in scalars(self.arguments.get(argument)) if scalar is not None)
 
     def seen_values(self, function: str, field: str) -> frozenset[str]:
-        """What earlier calls of `function` had returned under `field`."""
+        """The values that earlier calls of `function` returned under `field`."""
         return self.history.values(function, field, self.order)
 
     def seen_records(self, function: str) -> Iterator[list[dict[str, Any]]]:
-        """The records that earlier calls of `function` had returned, the latest result first."""
+        """The records that earlier calls of `function` returned, latest result first."""
         return self.history.records(function, self.order)
 
     def task_numbers(self) -> tuple[float, ...]:
@@ -86,7 +86,7 @@ class Action:
 
 
 class EventAction(Action):
-    """A call as it was made."""
+    """A call of a live or recorded run."""
 
     __slots__ = ("_event", "_origins", "_seen")
 
@@ -110,8 +110,8 @@ class EventAction(Action):
 
 
 class StepAction(Action):
-    """A step of a packet. The step tells forms and origins; the recorded event beside it, where the packet has it,
-    tells values: steps are redacted, and a condition on an amount cannot be checked on a placeholder."""
+    """A step of a packet. Forms and origins come from the step. Values come from the recorded event, if the packet has
+    it: steps are redacted, and a condition on an amount cannot be checked on a placeholder."""
 
     __slots__ = ("_event", "_step")
 
@@ -138,7 +138,7 @@ class StepAction(Action):
 
 
 class SeenValues:
-    """What a run has seen, looked through only when somebody asks: most calls have no argument that is guarded."""
+    """The values a run has seen so far. Analyzed lazily, because guards ask about few arguments."""
 
     def __init__(self, task: str) -> None:
         self.history = RunHistory(task)
@@ -162,17 +162,17 @@ class SeenValues:
 
 
 class ActionStream:
-    """Turns the events of one run, as they come, into actions."""
+    """Turns the events of one run into actions, one event at a time."""
 
     def __init__(self, task: str) -> None:
         self.seen = SeenValues(task)
-        self._spoke = ""
+        self._last_message = ""
 
     def take(self, event: Event) -> Action | None:
-        """What the event is, or shows to have been: an agent's message is a question when the user answers it."""
-        spoke, self._spoke = self._spoke, _message_of(event)
+        """The action that the event is, if any. An agent's message becomes a question once the user answers it."""
+        message, self._last_message = self._last_message, _message_of(event)
         if event.actor == "user" and not event.function:
-            return Action("ask", arguments={"text": spoke}, time=event.time) if spoke else None
+            return Action("ask", arguments={"text": message}, time=event.time) if message else None
         if event.actor != "agent":
             return None
         if event.function:
@@ -182,12 +182,12 @@ class ActionStream:
         return Action("final", arguments={"text": event.text}, time=event.time, history=self.seen.history)
 
     def close(self, event: Event) -> None:
-        """The event is past: what it showed has been seen."""
+        """Count what the event showed as seen from now on."""
         self.seen.add(event)
 
 
 def actions_of_run(run: Trajectory) -> Iterator[Action]:
-    """The actions of a recorded run. Look at each before taking the next."""
+    """The actions of a recorded run. Use each action before advancing: it shares the history of the run."""
     stream = ActionStream(run.task)
     for event in run.events:
         if action := stream.take(event):
@@ -212,7 +212,7 @@ def actions_of_steps(steps: Iterable[Step], recorded: Trajectory | None = None) 
 
 
 def _message_of(event: Event) -> str:
-    """What a message of the agent, or a call that talks to the user, says; empty for anything else."""
+    """The text of an agent's message, or of a call that talks to the user; empty for anything else."""
     if event.function:
         return speech_of(event)
     return event.text if event.actor == "agent" and event.kind == "message" else ""

@@ -1,18 +1,18 @@
-"""ArgumentCondition: what a guard asks of one argument of a call. Patterns carry them: `Mail.send[to given]`.
+"""ArgumentCondition: a condition on one argument of a call, written in brackets: `Mail.send[to given]`.
 
-folder = INBOX                    the value, a closed word or a number; every comparison of comparison.py
-amount <= Shop.find.total         a number compared with one that the field held, or that the request names (`task`)
-to is e-mail address              its form, as Function Cards name forms
-to from Contacts.find             where it had first been seen: `task`, `user`, `nowhere` or a function
-to from Contacts.find.mail        it stood under this field in what the function had returned
-text mentions Shop.find.id        the text contains a value that the field held; `omits` is its opposite
-text has at most 160 characters   also words, lines and, of a list, items; `at least` too
-id picks lowest due of Shop.list  the record that it names was chosen so (choice.py)
-amount times 100 of task          it is so many times a number of the task, or of `App.function.field`
-amount sums Shop.list.total       it is the sum of the field over the records of a result, or of all results; may end in
+folder = INBOX                    compares with a fixed word or a number; comparison.py has every operator
+amount <= Shop.find.total         compares with a number seen in the field, or in the request (`task`)
+to is e-mail address              the form of the value, as Function Cards name forms
+to from Contacts.find             where the value was first seen: `task`, `user`, `nowhere` or a function
+to from Contacts.find.mail        the function returned the value under this field
+text mentions Shop.find.id        the text contains a value seen in the field; `omits` is the opposite
+text has at most 160 characters   also words, lines and, for a list, items; also `at least`
+id picks lowest due of Shop.list  how the record it names was chosen (choice.py)
+amount times 100 of task          a multiple of a number in the task, or in `App.function.field`
+amount sums Shop.list.total       the sum of the field over the records of one result, or of all results; may end in
                                   `where status = open`
-count counts Shop.list            it is the number of records in a result; may end in `where` too
-due falls on weekend              when a date falls (date_relation.py)
+count counts Shop.list            the number of records in a result; may also end in `where`
+due falls on weekend              a condition on a date (date_relation.py)
 cc given   cc missing             whether the argument is given at all
 """
 
@@ -58,7 +58,7 @@ Test: TypeAlias = (
 
 
 class ArgumentCondition(NamedTuple):
-    """What one argument of a call must be."""
+    """A condition on one argument of a call."""
 
     argument: str
     test: Test
@@ -81,7 +81,7 @@ class ArgumentCondition(NamedTuple):
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The functions that it names as the place a value comes from."""
+        """The functions that the condition looks values up in."""
         if self.test == "picks":
             return parse_choice(self.value).functions
         if self.test == "falls":
@@ -122,12 +122,12 @@ class ArgumentCondition(NamedTuple):
             return _is_from(action, self.argument, self.value)
         if self._compares_with_place:
             return relates_to_place(value, cast(Operator, self.test), action, self.value)
-        if self.test in _LOOKING_BACK:
-            return _LOOKING_BACK[self.test](action, value, self.value)
+        if self.test in _TESTS:
+            return _TESTS[self.test](action, value, self.value)
         return satisfies(value, cast(Operator, self.test), self.value)
 
     def in_words(self) -> str:
-        """As it stands in a sentence, after the name of the function."""
+        """The condition as worded after the name of the function."""
         argument = f"`{self.argument}`"
         if self.test in ("given", "missing"):
             return f"{'with' if self.test == 'given' else 'without'} {argument}"
@@ -192,7 +192,7 @@ def _is_near(number: float, other: float) -> bool:
 
 
 class _Total(NamedTuple):
-    """What is added up or counted."""
+    """The records that `sums` and `counts` are about."""
 
     place: str
     filters: Filters
@@ -252,7 +252,7 @@ def _read_size(text: str) -> tuple[str, int, str]:
     return match[1], int(match[2]), match[3]
 
 
-_LOOKING_BACK: dict[str, Callable[[Action, Any, str], bool]] = {
+_TESTS: dict[str, Callable[[Action, Any, str], bool]] = {
     "has": _has_size,
     "picks": lambda action, value, text: parse_choice(text).is_made(action, value),
     "times": _is_multiple,
@@ -276,7 +276,7 @@ _PLACE = re.compile(FIELD_PLACE)
 
 
 def parse_argument_condition(part: str, text: str) -> ArgumentCondition:
-    """The condition that `part` writes; `text` is all of the pattern, for the complaint."""
+    """Parse one condition. `text` is the whole pattern, quoted in the error."""
     match = _CONDITION.fullmatch(part)
     if match is None:
         raise GuardError(
@@ -302,8 +302,8 @@ def _read_value(test: str, value: str, text: str) -> str:
             bound, number, unit = _read_size(value)
             return f"{bound} {number} {unit}{'' if number == 1 else 's'}"
         case "times":
-            found = _require(_TIMES, value, text, "`times 100 of task` or `times 100 of App.function.field`")
-            return f"{write_number(float(found[1]))} of {found[2]}"
+            match = _require(_TIMES, value, text, "`times 100 of task` or `times 100 of App.function.field`")
+            return f"{write_number(float(match[1]))} of {match[2]}"
         case "sums":
             return str(_parse_total(_require(_SUM, value, text, "`sums App.function.field`")[0]))
         case "counts":

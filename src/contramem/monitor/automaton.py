@@ -1,14 +1,14 @@
-"""Automata: a guard as something that watches a run, action by action. Replay and live monitoring use the same ones.
+"""Automata: the state machine of a guard, fed one action at a time. Replay and live monitoring use the same ones.
 
-States are those of RV-LTL (Bauer, Leucker, Schallhart 2010), the four-valued reading of LTL on a trace that goes on:
+States are those of RV-LTL (Bauer, Leucker, Schallhart 2010), a four-valued semantics of LTL on unfinished traces:
 
-    satisfied   whatever follows, it holds            (true)
+    satisfied   it holds, whatever follows            (true)
     holding     it holds if the run stops now         (presumably true)
-    pending     it is broken if the run stops now, and can still be met: something is owed   (presumably false)
-    broken      whatever follows, it is broken        (false)
+    pending     it is broken if the run stops now, but can still be met: something is owed   (presumably false)
+    broken      it is broken, whatever follows        (false)
 
-Beside its state an automaton knows whether it was tried at all: a rule about deleting holds, vacuously, in a run that
-deletes nothing.
+An automaton also knows whether its guard was tested at all: a rule about deleting holds vacuously in a run that deletes
+nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ State: TypeAlias = Literal["satisfied", "holding", "pending", "broken"]
 
 
 class Automaton(ABC):
-    """One guard on one run. Feed it every action in order, or at least those that it `hears`."""
+    """One guard on one run. Feed it every action in order, or at least those of its `relevant_functions`."""
 
     def __init__(self, guard: Guard, task: str = "") -> None:
         self.guard = guard
@@ -37,19 +37,20 @@ class Automaton(ABC):
         self._clock: float | None = None
 
     @property
-    def hears(self) -> frozenset[str] | None:
-        """The functions whose calls can change its state. None: any action can."""
+    def relevant_functions(self) -> frozenset[str] | None:
+        """The functions whose calls can change its state. None if any action can."""
         names = [self._first.function, self._then.function]
-        names += [condition.hears for condition in self._open_conditions if not isinstance(condition, TaskSays)]
+        conditions = (condition for condition in self._open_conditions if not isinstance(condition, TaskSays))
+        names += [condition.relevant_function for condition in conditions]
         return frozenset(names) if all(names) else None
 
     @property
     def due(self) -> float | None:
-        """When what is owed must have happened, on the clock of the run. None: there is no deadline now."""
+        """The deadline of what is owed, on the clock of the run. None if nothing is due."""
         return None
 
     def observe(self, action: Action) -> bool:
-        """Take in what was done, result included. True: this has broken the guard for good."""
+        """Process an action and its result. Returns True if it broke the guard for good."""
         was_broken = self._broken and self._in_scope
         if action.time is not None:
             self._run_out(action.time)
@@ -62,13 +63,13 @@ class Automaton(ABC):
         return self._broken and self._in_scope and not was_broken
 
     def tick(self, time: float) -> bool:
-        """The clock of the run shows `time`. True: a deadline that has passed has broken the guard for good."""
+        """Advance the clock of the run to `time`. Returns True if a missed deadline broke the guard for good."""
         was_broken = self._broken and self._in_scope
         self._run_out(time)
         return self._broken and self._in_scope and not was_broken
 
     def would_break(self, action: Action) -> bool:
-        """Would this action, if it works, break the guard for good?"""
+        """Whether this action, if it succeeds, would break the guard for good."""
         if self.state == "broken":
             return False
         in_scope = all(_is_met(condition, action) for condition in self._open_conditions)
@@ -79,16 +80,16 @@ class Automaton(ABC):
         inner: State = "broken" if self._broken else self._state()
         if self._in_scope or inner == "satisfied":
             return inner
-        return "holding"  # nothing is owed in a run that the guard does not speak about
+        return "holding"  # nothing is owed in a run that the guard does not apply to
 
     @property
     def vacuous(self) -> bool:
-        """Nothing the guard speaks about has happened yet."""
+        """Whether nothing that the guard applies to has happened yet."""
         return not self._in_scope or not (self._broken or self._is_tried())
 
     @property
     def verdict(self) -> Verdict:
-        """What a run that ends here did with the guard. A deadline in a run without a clock was never tried."""
+        """The verdict on a run that ends here. A deadline in a run without a clock counts as untested."""
         if not self._in_scope or (self.guard.within is not None and self._clock is None):
             return "vacuous"
         if self.state in ("broken", "pending"):
@@ -106,22 +107,22 @@ class Automaton(ABC):
             self._broken = True
 
     def _is_late(self, action: Action, since: float | None) -> bool:
-        """Did the action come after the deadline that began at `since`? Never in a run without a clock."""
+        """Whether the action missed the deadline that started at `since`. False in a run without a clock."""
         if self.guard.within is None or since is None or action.time is None:
             return False
         return action.time > since + self.guard.within
 
     @abstractmethod
     def _breaks(self, action: Action) -> bool:
-        """Does this action break the guard for good? Changes nothing."""
+        """Whether this action breaks the guard for good. Must not change any state."""
 
     @abstractmethod
     def _note(self, action: Action) -> None:
-        """Take in an action that breaks nothing."""
+        """Update the state for an action that does not break the guard."""
 
     @abstractmethod
     def _state(self) -> State:
-        """Of the guard without its `when`, while it is not broken."""
+        """The state while the guard is not broken, leaving its `when` aside."""
 
     def _is_tried(self) -> bool:
         return True
@@ -165,7 +166,7 @@ class _Absence(Automaton):
 
 
 class _Counted(Automaton):
-    """Counts the calls that work, by what makes them the same."""
+    """Counts the calls that succeed, grouped by the guard's argument."""
 
     def __init__(self, guard: Guard, task: str = "") -> None:
         super().__init__(guard, task)
@@ -179,10 +180,10 @@ class _Counted(Automaton):
             self._times[self._key(action)] += 1
 
     def _key(self, action: Action) -> object:
-        given = repr(action.arguments.get(self.guard.argument)) if self.guard.argument else ""
+        value = repr(action.arguments.get(self.guard.argument)) if self.guard.argument else ""
         if self.guard.template == "at_most_once":
-            return action.function, given or action.key()
-        return given
+            return action.function, value or action.key()
+        return value
 
 
 class _AtMost(_Counted):
@@ -197,7 +198,7 @@ class _AtMost(_Counted):
 
 
 class _AtLeast(_Counted):
-    """Without an argument to count by, no call at all is too few; with one, it speaks about the values that occur."""
+    """Without an argument to group by, a run with no call has too few; with one, only values that occur are counted."""
 
     def _breaks(self, action: Action) -> bool:
         return False
@@ -213,7 +214,7 @@ class _AtLeast(_Counted):
 
 
 class _Precedence(Automaton):
-    """A call that failed and was tried again later is only a try; one that was left at that is what the agent did."""
+    """A failed call that the agent retried later does not count; a failed call that it left at that does."""
 
     def __init__(self, guard: Guard, task: str = "") -> None:
         super().__init__(guard, task)
@@ -250,7 +251,7 @@ class _Response(Automaton):
 
     @property
     def due(self) -> float | None:
-        """Of the first A that is not answered yet."""
+        """The deadline of the earliest A that B has not followed yet."""
         if not self._owed or self._since is None or self.guard.within is None:
             return None
         return self._since + self.guard.within
@@ -298,14 +299,14 @@ class _Last(Automaton):
         self._is_last = False
 
     @property
-    def hears(self) -> None:
+    def relevant_functions(self) -> None:
         return None
 
     def _breaks(self, action: Action) -> bool:
         return False
 
     def _note(self, action: Action) -> None:
-        # The answer itself is no call: `last(Mail.send)` is about what was done before it.
+        # The final answer is not a call: `last(Mail.send)` is about the last call before it.
         if action.kind == "call" or self._first.kind == "finalize" or self._first.kind == action.kind:
             self._is_last = action.worked and self._first.matches(action)
 
@@ -314,7 +315,7 @@ class _Last(Automaton):
 
 
 class _KnownValue(Automaton):
-    """A guess that was refused is a try when a value that had been seen follows; left at that, it is what was done."""
+    """A refused guess does not count if the agent then gives a value it has seen; if it leaves it at that, it does."""
 
     def __init__(self, guard: Guard, task: str = "") -> None:
         super().__init__(guard, task)
@@ -336,7 +337,7 @@ class _KnownValue(Automaton):
 
 
 class _Covers(Automaton):
-    """Redacted steps do not keep what a call returned; on them the guard has nothing to say, and is vacuous."""
+    """Vacuous on redacted steps, which do not keep what a call returned."""
 
     def __init__(self, guard: Guard, task: str = "") -> None:
         super().__init__(guard, task)
@@ -375,7 +376,7 @@ _AUTOMATA: dict[str, type[Automaton]] = {
 
 
 def automaton(guard: Guard, task: str = "") -> Automaton:
-    """A fresh automaton for one run at `task`. Raises GuardError for a guard that was put together wrongly."""
+    """A new automaton for one run at `task`. Raises GuardError if the guard is malformed."""
     return _AUTOMATA[guard.template](guard, task)
 
 

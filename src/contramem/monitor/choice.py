@@ -1,11 +1,11 @@
-"""Choice: which of several records that a call had returned an argument names. The oldest, the open one, the first.
+"""RecordChoice: how the agent chose one of the records that a call returned: the oldest, the open one, the first.
 
-lowest due of Shop.list_invoices      the record with the lowest `due`; `highest` too. Numbers, dates, then text
-first of Shop.list_invoices           its place in the list; `last` too
-status = open of Shop.list_invoices   the record has this; every comparison of comparison.py, or a field of an earlier
-                                      result: `city = Shop.find_user.city of Shop.list_branches`
+lowest due of Shop.list_invoices      the record with the lowest `due`; also `highest`. Numbers sort before text
+first of Shop.list_invoices           by position in the list; also `last`
+status = open of Shop.list_invoices   by a property of the record: any comparison of comparison.py, or with a field of
+                                      an earlier result: `city = Shop.find_user.city of Shop.list_branches`
 
-`lowest`, `highest`, `first` and `last` may end in `where status = open, total > 500`: chosen among such records.
+`lowest`, `highest`, `first` and `last` may end in `where status = open, total > 500`, which limits the candidates.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class RecordChoice(NamedTuple):
     way: Way
     function: str
     field: str = ""
-    """Of `lowest` and `highest`."""
+    """What `lowest` and `highest` order by."""
     filters: Filters = ()
-    """What the record must have; of the other ways, what those that are chosen among have."""
+    """For `having`, what the record must satisfy; otherwise, what every candidate must satisfy."""
 
     def __str__(self) -> str:
         if self.way == "having":
@@ -50,7 +50,7 @@ class RecordChoice(NamedTuple):
         return (self.function, *(name for each in self.filters for name in each.functions))
 
     def is_made(self, action: Action, value: Any) -> bool:
-        """Was the record chosen this way from the last result that holds `value`? False where none does."""
+        """Whether the record was chosen this way from the last result with `value` in it. False if no result has it."""
         for records in action.seen_records(self.function):
             chosen = next((record for record in records if _names(record, value)), None)
             if chosen is not None:
@@ -58,7 +58,7 @@ class RecordChoice(NamedTuple):
         return False
 
     def _suits(self, chosen: Record, records: Sequence[Record]) -> bool:
-        """`records` are those that the filters leave."""
+        """Whether `chosen` is right, given the records that pass the filters."""
         if not any(chosen is record for record in records):
             return False
         if self.way == "having":
@@ -81,7 +81,7 @@ class RecordChoice(NamedTuple):
 
 
 def rank_key(record: Record, field: str) -> tuple[int, float, str] | None:
-    """What records are ordered by: numbers as numbers, everything else (dates written year first too) as text."""
+    """Sort key of a record: numbers sort as numbers, everything else as text (which suits ISO dates)."""
     value = next(field_values(record, field), None)
     if value is None:
         return None
@@ -100,7 +100,7 @@ _HAVING = re.compile(rf"(\S+\s*(?:{OPERATORS})\s*.+)\s+of\s+([^\s.]+\.\S+)", re.
 
 
 def parse_choice(text: str) -> RecordChoice:
-    """The choice that `text` writes. Raises GuardError with what is wrong."""
+    """Parse a choice. Raises GuardError with what is wrong."""
     if match := _RANKED.fullmatch(text):
         return RecordChoice(cast(Way, match[1]), match[3], match[2], parse_filters(match[4] or ""))
     if match := _PLACED.fullmatch(text):

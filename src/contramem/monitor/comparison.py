@@ -1,11 +1,11 @@
-"""Comparison: how a guard compares one value with a number, a word or a written form. For arguments and results alike.
+"""Comparison operators of guards: a value against a number, a word or a shape. Used for arguments and for results.
 
-= !=          the same word or number (upper and lower case are alike)
+= !=          the same word or number (case is ignored)
 < <= > >=     numbers; `1,200.50` and `$500` are numbers too
-like          the same written form: 9 stands for digits, A for capitals, a for small letters (`2026-W05` is 9-A9);
-              doubled they are counted (9999-A99), and any other character stands for itself (9999-W99)
-contains lacks   a piece of text; `starts with` and `ends with` say where it stands
-one of, none of  one of several: `one of open | held`
+like          the same shape: 9 stands for digits, A for capitals, a for small letters (`2026-W05` is 9-A9);
+              doubled, they are counted (9999-A99), and any other character stands for itself (9999-W99)
+contains lacks   a substring; also `starts with` and `ends with`
+one of, none of  a set of words: `one of open | held`
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Operator: TypeAlias = Literal[
 NUMERIC: tuple[Operator, ...] = ("<", "<=", ">", ">=")
 WORD_OPERATORS = "like|contains|lacks|starts with|ends with|one of|none of"
 OPERATORS = rf"!=|<=|>=|=|<|>|\s(?:{WORD_OPERATORS})\s"
-"""For regular expressions: longer operators first."""
+"""Regular expression for any operator; longer ones come first so that they match first."""
 
 _NUMBER = re.compile(r"([-+]?)\s*[$€£¥₹]?\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*%?")
 _NEGATED: dict[Operator, Operator] = {"!=": "=", "lacks": "contains", "none of": "one of"}
 
 
 def satisfies(actual: Any, operator: Operator, expected: str) -> bool:
-    """Does the value stand in this relation? Of a list one item must, for `!=`, `lacks` and `none of` every item."""
+    """Whether the comparison holds. For a list, one item is enough; `!=`, `lacks` and `none of` need every item."""
     if operator in _NEGATED:
         return not satisfies(actual, _NEGATED[operator], expected)
     if isinstance(actual, (list, tuple)):
@@ -57,7 +57,7 @@ _TEXTUAL: dict[Operator, Callable[[str, str], bool]] = {
 
 
 def is_same(actual: Any, expected: Any) -> bool:
-    """The same text but for upper and lower case, or the same number."""
+    """Whether two values are the same text, ignoring case, or the same number."""
     if plain_text(actual) == plain_text(expected):
         return True
     number = read_number(actual)
@@ -65,12 +65,12 @@ def is_same(actual: Any, expected: Any) -> bool:
 
 
 def plain_text(value: Any) -> str:
-    """How a value is written when nobody minds its case: JSON's `true` and Python's `True` are alike."""
+    """A value as case-folded text, so that JSON's `true` equals Python's `True`."""
     return str(value).strip().casefold()
 
 
 def read_number(value: Any) -> float | None:
-    """The number that a value is or writes; None where it is none."""
+    """The number that a value is or spells; None if it is not a number."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
@@ -84,7 +84,7 @@ _RUNS = re.compile(r"\d+|[^\W\d_]+")
 
 
 def shape_of(value: Any) -> str:
-    """The written form of a value, without the value: `2026-W05` is `9-A9`, `Jane Doe` is `Aa Aa`."""
+    """The shape of a value without its content: `2026-W05` is `9-A9`, `Jane Doe` is `Aa Aa`."""
     return _RUNS.sub(_letters, str(value))[:MAX_SHAPE_CHARS]
 
 
@@ -126,25 +126,25 @@ _BARE = re.compile(r"[\w\-.]+(?: [\w\-.]+)*")
 
 
 def write_value(value: str) -> str:
-    """A value as it stands in a guard: bare where nothing in it could be misread, else quoted."""
+    """A value as written in a guard: bare if it cannot be misread, otherwise quoted."""
     bare = _BARE.fullmatch(value) is not None and not {"and", "of", "when", "within"} & set(value.split(" "))
     return value if bare and "." not in value else _write_dotted(value)
 
 
 def _write_dotted(value: str) -> str:
-    """Numbers and shapes have points and stay bare; a text with points could be a function."""
+    """Numbers with dots stay bare; other text with dots is quoted, because it could be read as a function."""
     if read_number(value) is not None and " " not in value and "," not in value:
         return value
     return msgspec.json.encode(value).decode()
 
 
 def write_expected(operator: Operator, value: str) -> str:
-    """What stands behind an operator, as it is written in a guard."""
+    """The operand as written in a guard."""
     return value if operator in NUMERIC or operator in ("one of", "none of") else write_value(value)
 
 
 def read_expected(operator: Operator, value: str, text: str) -> str:
-    """What stands behind an operator, out of its quotes; `text` is all of it, for the complaint."""
+    """Parse the operand of an operator, unquoted. `text` is the whole condition, quoted in the error."""
     if operator in NUMERIC:
         return read_threshold(value, text)
     if operator in ("one of", "none of"):
@@ -154,12 +154,12 @@ def read_expected(operator: Operator, value: str, text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def split_words(value: str) -> tuple[str, ...]:
-    """The words of `one of`."""
+    """The words of `one of`, unquoted."""
     return tuple(unquote(word.strip(), value) for word in value.split("|"))
 
 
 def read_threshold(value: str, text: str) -> str:
-    """A number, written the one way. Raises GuardError for anything else."""
+    """A number in canonical form. Raises GuardError for anything else."""
     number = read_number(unquote(value, text))
     if number is None:
         raise GuardError(f"{value!r} in {text!r} is not a number")
@@ -167,7 +167,7 @@ def read_threshold(value: str, text: str) -> str:
 
 
 def unquote(value: str, text: str) -> str:
-    """A value out of its quotes, if it has some. Raises GuardError for quotes that do not fit."""
+    """The value without its quotes, if it has any. Raises GuardError if the quotes are malformed."""
     if not value.startswith('"'):
         return value
     try:
@@ -181,7 +181,7 @@ def write_number(value: float) -> str:
 
 
 def compare(number: float | None, operator: Operator, expected: float) -> bool:
-    """Does the number stand in this relation (one of `NUMERIC`) to the other? None never does."""
+    """Apply a `NUMERIC` operator. False if there is no number."""
     if number is None:
         return False
     if operator == "<":

@@ -1,9 +1,9 @@
-"""DateRelation: when a date or time falls that an argument gives, written `2026-03-01` or `2026-03-01 14:00`.
+"""DateRelation: a condition on a date or time in an argument, written `2026-03-01` or `2026-03-01 14:00`.
 
 falls on Monday                               also `weekday` (Monday to Friday) and `weekend`
 falls after App.find.due                      later than a date in this field, or in the request (`task`); also `before`
-falls 14 days after App.find.due              so many days by the calendar; also hours and minutes, by the clock
-falls at most 7 days after App.find.due       not earlier than the date, and not later than that; `at least` too
+falls 14 days after App.find.due              calendar days; also hours and minutes, by the clock
+falls at most 7 days after App.find.due       between the date and 7 days later; also `at least`
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _WRITTEN = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\
 
 
 class DateRelation(NamedTuple):
-    """One way for a date to fall."""
+    """A day of the week, or a distance to another date."""
 
     day: str = ""
-    """`Monday`, `weekday`, `weekend`; empty: it is about a distance."""
+    """`Monday`, `weekday`, `weekend`; empty for a distance."""
     bound: str = ""
-    """`at most`, `at least`; empty: exactly, or anywhere on that side."""
+    """`at most` or `at least`; empty means exactly `amount`, or any distance if there is no `unit`."""
     amount: int = 0
     unit: str = ""
-    """`day`, `hour`, `minute`; empty: anywhere on that side."""
+    """`day`, `hour` or `minute`; empty means any distance."""
     side: str = ""
-    """`after`, `before`."""
+    """`after` or `before`."""
     place: str = ""
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class DateRelation(NamedTuple):
 
 
 def parse_date_relation(text: str) -> DateRelation:
-    """The relation that `text` writes. Raises GuardError with what is wrong."""
+    """Parse a date relation. Raises GuardError with what is wrong."""
     if match := _ON.fullmatch(text):
         day = match[1].lower()
         return DateRelation(day=day.capitalize() if day in DAYS else day)
@@ -99,7 +99,7 @@ def parse_date_relation(text: str) -> DateRelation:
 
 @lru_cache(maxsize=4096)
 def read_time(text: str) -> datetime | None:
-    """The date or time that a text is; None where it is none. Zones are left out: runs of one house share theirs."""
+    """Parse a date or time; None if the text is neither. Time zones are ignored: runs of one system share theirs."""
     match = _WRITTEN.fullmatch(text.strip())
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Guards: instances of DECLARE templates (process mining, LTL on finite traces) over what an agent does in a run.
+"""Guard: an instance of a DECLARE template (process mining, LTL on finite traces) over what an agent does in a run.
 
     existence(F)            F is called, and works
     absence(F)              F is not called
@@ -11,11 +11,11 @@
     known_value(F.arg)      F gets for `arg` only values that had been seen before the call
     covers(A.field, F.arg)  every value that A returned under `field` is given to an F that works
 
-Functions are `App.function`, may have conditions on their arguments, and may be classes: pattern.py says how they are
-written. A guard may end in `within 60 s`, a deadline on the clock of the run: B comes at most so long after A (for
-`existence`, after the start; for `not_succession`, B stays away so long). It may end in `when CONDITION`: it then
-speaks only about runs in which the condition comes true (scope.py). A call that failed and was tried again later is
-only a try: `precedence` and `known_value` do not mind it.
+Functions are `App.function`, may have conditions on their arguments, and may be classes of functions (pattern.py). A
+guard may end in `within 60 s`, a deadline on the clock of the run: B must come at most 60 s after A (for `existence`,
+after the start; for `not_succession`, B must not come within that time). It may end in `when CONDITION`: it then
+applies only to runs in which the condition becomes true (scope.py). `precedence` and `known_value` ignore a failed call
+that the agent retried later.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from contramem.traces.trajectory import Trajectory
 
 Verdict: TypeAlias = Literal["holds", "broken", "vacuous"]
-"""Vacuous: nothing the guard speaks about happened, so that it holds without having been tried."""
+"""Vacuous: nothing that the guard applies to happened, so it holds without having been tested."""
 
 
 class Guard(NamedTuple):
@@ -47,19 +47,19 @@ class Guard(NamedTuple):
 
     template: Template
     function: str
-    """What it is about; the first of two."""
+    """The function, or the first of two."""
     then: str = ""
-    """The second of two."""
+    """The second function, for templates that take two."""
     argument: str = ""
-    """Of `known_value` and `covers`; of `at_most_once`, `at_most` and `at_least`, what makes two calls the same."""
+    """The argument of `known_value` and `covers`; the counting templates count calls with equal values together."""
     when: str = ""
-    """The condition on the run, in its text form; empty: the guard speaks about every run."""
+    """The condition on the run, in its text form; empty means that the guard applies to every run."""
     field: str = ""
-    """Of `covers`: where the values stand in what the first function returns."""
+    """For `covers`: the field of the first function's result that contains the values."""
     within: float | None = None
     """The deadline in seconds."""
     times: int = 0
-    """Of `at_most` and `at_least`."""
+    """The number in `at_most` and `at_least`."""
 
     def __str__(self) -> str:
         inside = self._inside()
@@ -84,39 +84,39 @@ class Guard(NamedTuple):
 
     @property
     def form(self) -> TemplateForm:
-        """What its template is like."""
+        """The properties and wordings of its template."""
         return FORMS[self.template]
 
     @property
     def target(self) -> str:
-        """The call that it asks for, forbids or guards: `App.function`, or the class as it is written."""
+        """The call that it demands, forbids or guards: `App.function`, or the class of functions as written."""
         pattern = parse_pattern(self.then or self.function)
         return pattern.function or str(pattern)
 
     @property
     def trigger(self) -> str:
-        """The pattern of the call that brings the guard into play: without one, no run can break it."""
+        """The pattern of the call that triggers the guard: a run without one cannot break it."""
         return self.then if self.form.guards_second else self.function
 
     @property
     def demand(self) -> Demand | None:
-        """Does it ask for a call, or for doing without one? None: it only says how a call is made."""
+        """Whether the guard demands a call or forbids one. None if it only restricts how a call is made."""
         return self.form.demand
 
     @property
     def follows_a_call(self) -> bool:
-        """Does it ask for something after every call of its first function?"""
+        """Whether it demands something after every call of its first function."""
         return self.form.follows_first
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The functions it names, also as the place a value comes from. Classes name none."""
+        """Every function that the guard names, including those that values come from. Function classes name none."""
         named = [*self.patterns, *self.conditions]
         return tuple(dict.fromkeys(name for part in named for name in part.functions))
 
     @property
     def arguments(self) -> tuple[tuple[str, str], ...]:
-        """The arguments that it asks about, each with its function. Those of classes are not told."""
+        """The arguments that it has conditions on, each with its function. Arguments of classes are left out."""
         asked = [
             (pattern.function, condition.argument) for pattern in self.patterns for condition in pattern.conditions
         ]
@@ -125,22 +125,22 @@ class Guard(NamedTuple):
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
-        """Every set of actions that it speaks about, those of its conditions included."""
+        """Every pattern of the guard, including those of its conditions."""
         scope = (condition.pattern for condition in self.conditions if isinstance(condition, CallOccurs))
         return (*(parse_pattern(text) for text in (self.function, self.then) if text), *scope)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What must come true in a run before the guard speaks about it."""
+        """What must become true in a run before the guard applies."""
         return parse_when(self.when)
 
     @property
     def sentence(self) -> str:
-        """For the completion ledger: what must hold, in plain words."""
+        """What must hold, in plain words, for the completion ledger."""
         return self.describe()
 
     def describe(self, say: Callable[[Pattern], str] = Pattern.in_words) -> str:
-        """The same; `say` puts calls into words."""
+        """The same, with `say` to word the calls."""
         words = self.fill(self.form.sentence, say=say)
         if self.within is not None:
             words = f"{words}, within {describe_duration(self.within)}"
@@ -149,7 +149,7 @@ class Guard(NamedTuple):
         return f"{words[0].upper()}{words[1:]}."
 
     def fill(self, wording: str, when: str = "", say: Callable[[Pattern], str] = Pattern.in_words) -> str:
-        """A wording of its template, filled with what the guard names; `say` puts calls into words."""
+        """Fill a wording of the template with what the guard names; `say` words the calls."""
         return wording.format(
             first=say(parse_pattern(self.function)),
             then=say(parse_pattern(self.then)) if self.then else "",
@@ -163,13 +163,13 @@ class Guard(NamedTuple):
         )
 
     def check(self, steps: Sequence[Step], recorded: Trajectory | None = None) -> Verdict:
-        """How a finished run of a packet fared: `steps` are all its steps, or its actions. Conditions on amounts, words
-        and times need the `recorded` run: steps are redacted."""
+        """The verdict on a finished run of a packet, from its steps or its actions. Conditions on amounts, words and
+        times also need the `recorded` run, because steps are redacted."""
         return self.replay(actions_of_steps(steps, recorded), recorded.task if recorded else "")
 
     def replay(self, actions: Iterable[Action], task: str = "") -> Verdict:
-        """How a finished run fared that did this. `deeds_of` gives the actions of a recorded run."""
-        from contramem.monitor.automaton import automaton  # which is made of guards
+        """The verdict on a finished run with these actions. `actions_of_run` gives those of a recorded run."""
+        from contramem.monitor.automaton import automaton  # automaton.py imports this module
 
         watcher = automaton(self, task)
         for action in actions:
@@ -185,7 +185,7 @@ _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 
 @lru_cache(maxsize=1 << 12)  # a build parses the guards of its cards a thousand times
 def parse_guard(text: str) -> Guard:
-    """The guard that `text` writes. Raises GuardError with what is wrong."""
+    """Parse a guard. Raises GuardError with what is wrong."""
     template, inside, rest = _take_apart(text)
     form = _form_of(text, template)
     parts = _split(inside)
@@ -219,7 +219,7 @@ def _form_of(text: str, template: str) -> TemplateForm:
 
 
 def _read_parameters(text: str, parts: Sequence[str], form: TemplateForm) -> dict[str, str]:
-    """What stands in the parentheses, by the fields of a guard."""
+    """The parameters in the parentheses, by field of `Guard`."""
     fields = {"function": parts[0], "then": "".join(parts[1:])}
     if form.parameters == "A.field, B.argument":
         fields["function"], fields["field"] = _with_argument(text, parts[0])
@@ -232,8 +232,8 @@ def _read_parameters(text: str, parts: Sequence[str], form: TemplateForm) -> dic
 
 
 def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
-    """The guards that a card writes. One that cannot be read, which a person may have written, is passed over: the card
-    still guides, and nobody's build or run may fail over it."""
+    """Parse the guards of a card. A guard that does not parse (a person may have written it) is skipped: the card is
+    still useful as guidance, and no build or run should fail because of it."""
     guards = []
     for text in texts:
         with suppress(GuardError):
@@ -242,7 +242,7 @@ def guards_of(texts: Iterable[str]) -> tuple[Guard, ...]:
 
 
 def _take_apart(text: str) -> tuple[str, str, str]:
-    """Template, what is in its parentheses, and what follows them."""
+    """Split a guard into its template, the text in its parentheses, and the text after them."""
     match = re.match(r"\s*(\w+)\s*\(", text)
     end = _closing(text, match.end()) if match else None
     if match is None or end is None:
@@ -251,7 +251,7 @@ def _take_apart(text: str) -> tuple[str, str, str]:
 
 
 def _read_ending(text: str, rest: str) -> tuple[float | None, str]:
-    """The deadline in seconds and the condition that follow the parentheses."""
+    """Parse what follows the parentheses: the deadline in seconds, and the condition."""
     match = _ENDING.fullmatch(rest)
     if match is None:
         raise GuardError(
@@ -262,7 +262,7 @@ def _read_ending(text: str, rest: str) -> tuple[float | None, str]:
 
 
 def _with_argument(text: str, part: str) -> tuple[str, str]:
-    """`App.function.argument` as (`App.function`, `argument`); `writes(App).argument` too."""
+    """Split `App.function.argument` into (`App.function`, `argument`); also `writes(App).argument`."""
     if match := _CLASS_ARGUMENT.fullmatch(part):
         return match[1], match[2]
     pieces = part.split(".", 2)
@@ -297,7 +297,7 @@ def describe_duration(seconds: float) -> str:
 
 
 def _split(inside: str) -> list[str]:
-    """At commas that stand outside of brackets and quotes."""
+    """Split at commas outside brackets and quotes."""
     parts, start = [], 0
     for index, depth in _depths(inside):
         if inside[index] == "," and depth == 0:
@@ -307,7 +307,7 @@ def _split(inside: str) -> list[str]:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Where the parenthesis that was opened before `start` is closed."""
+    """The index of the parenthesis that closes the one before `start`."""
     for index, depth in _depths(text[start:]):
         if depth < 0:
             return start + index
@@ -315,7 +315,7 @@ def _closing(text: str, start: int) -> int | None:
 
 
 def _depths(text: str) -> Iterable[tuple[int, int]]:
-    """Each place outside of quotes, with how many brackets are open after it."""
+    """Each index outside quotes, with the number of brackets open after it."""
     depth, quoted, escaped = 0, False, False
     for index, character in enumerate(text):
         if quoted:

@@ -1,9 +1,9 @@
-"""GuardMonitor: the guards of some cards on a run that goes on. What is owed, and what was or would be broken.
+"""GuardMonitor: watches the guards of some cards during a run. Reports what is owed, broken, or about to be broken.
 
     monitor = GuardMonitor.of_cards(cards, task)
-    monitor.would_break(call)     # before a call: what it would break for good
-    monitor.observe(event)        # after each event, results included: what it has broken
-    monitor.pending()             # before the end: what is still owed
+    monitor.would_break(call)     # before a call: the guards it would break for good
+    monitor.observe(event)        # after each event, with its result: the guards it broke
+    monitor.pending()             # before the end: the guards with something still owed
 
 The monitor never blocks a call; the caller decides what to do with the answer.
 """
@@ -21,12 +21,12 @@ from contramem.monitor.guard import Guard, describe_duration, guards_of
 from contramem.traces.trajectory import Event
 
 WatchedGuard: TypeAlias = tuple[Guard, str, str]
-"""A guard with the id and the title of the card that it is of."""
+"""A guard with the id and the title of its card."""
 
 
 class GuardedCard(Protocol):
-    """What a monitor needs of a Skill Card. The bank checks guards when a card is edited, so it imports this room;
-    this room does not import the bank."""
+    """What a monitor needs from a Skill Card. A protocol, because the bank imports this package to check guards, so
+    this package cannot import the bank."""
 
     @property
     def card_id(self) -> str: ...
@@ -38,18 +38,18 @@ class GuardedCard(Protocol):
 
 @dataclass(frozen=True)
 class Obligation:
-    """A guard that matters now, and the card it is of."""
+    """A guard, its card, and its current state."""
 
     guard: Guard
     card_id: str
     title: str
     state: State
     due: float | None = None
-    """When what is owed must have happened, on the clock of the run. None: there is no deadline."""
+    """The deadline of what is owed, on the clock of the run. None if there is none."""
 
     @property
     def text(self) -> str:
-        """For the agent: what is owed, what went wrong, or else what must hold, in one sentence."""
+        """One sentence for the agent: what is owed, what went wrong, or otherwise what must hold."""
         if self.state == "pending":
             deadline = "" if self.guard.within is None else f", within {describe_duration(self.guard.within)}"
             return f"{self._fill(self.guard.form.owed)}{deadline}."
@@ -61,11 +61,11 @@ class Obligation:
 
 
 class GuardMonitor:
-    """One run under some guards. Not for several threads at once. Work per event grows with what the event concerns,
-    not with the number of guards: a call is shown only to the automata that hear its function."""
+    """Watches the guards of one run. Not thread-safe. The cost of an event does not grow with the number of guards: a
+    call goes only to the automata that it is relevant to."""
 
     def __init__(self, guards: Iterable[WatchedGuard], task: str) -> None:
-        """The same guard of two cards is watched once."""
+        """A guard that two cards share is watched once."""
         self._stream = ActionStream(task)
         self._cards: dict[Guard, tuple[str, str]] = {}
         for guard, card_id, title in guards:
@@ -73,51 +73,54 @@ class GuardMonitor:
         self.automata: tuple[Automaton, ...] = tuple(automaton(guard, task) for guard in self._cards)
         self._timed = [watcher for watcher in self.automata if watcher.guard.within is not None]
         self._by_function = defaultdict[str, list[Automaton]](list)
-        self._all_ears = [watcher for watcher in self.automata if watcher.hears is None]
+        self._of_any_function = [watcher for watcher in self.automata if watcher.relevant_functions is None]
         for watcher in self.automata:
-            for function in watcher.hears or ():
+            for function in watcher.relevant_functions or ():
                 self._by_function[function].append(watcher)
 
     @classmethod
     def of_cards(cls, cards: Iterable[GuardedCard], task: str) -> GuardMonitor:
-        """Every guard of `cards` that can be read."""
+        """Watch every guard of `cards` that parses."""
         return cls([guard for card in cards for guard in guards_of_card(card)], task)
 
     def observe(self, event: Event) -> tuple[Obligation, ...]:
-        """Take in what happened. What it broke for good comes back, once."""
+        """Process an event. Returns the guards it broke for good; each is reported once."""
         action = self._stream.take(event)
-        hearing = self._hearing(action) if action is not None else ()
-        broken = [self._obligation(watcher) for watcher in hearing if action is not None and watcher.observe(action)]
+        watchers = self._select_watchers(action) if action is not None else ()
+        broken = [self._obligation(watcher) for watcher in watchers if action is not None and watcher.observe(action)]
         if event.time is not None:
             broken += self.tick(event.time)
         self._stream.close(event)
         return tuple(broken)
 
     def tick(self, time: float) -> tuple[Obligation, ...]:
-        """The clock of the run shows `time`. The guards whose deadline this has broken come back, once."""
+        """Advance the clock of the run to `time`. Returns the guards whose deadline was missed, each once."""
         return tuple(self._obligation(watcher) for watcher in self._timed if watcher.tick(time))
 
     def would_break(self, call: Event) -> tuple[Obligation, ...]:
-        """What this call, if it is made and works, would break for good. Nothing is taken in."""
+        """The guards that this call would break for good if it succeeds. Changes no state."""
         action = EventAction(call, self._stream.seen)
-        return tuple(self._obligation(watcher) for watcher in self._hearing(action) if watcher.would_break(action))
+        watchers = self._select_watchers(action)
+        return tuple(self._obligation(watcher) for watcher in watchers if watcher.would_break(action))
 
     def pending(self) -> tuple[Obligation, ...]:
-        """What is owed if the run is to end well: guards that stopping now would break."""
+        """The guards that would be broken if the run stopped now."""
         return tuple(self._obligation(watcher) for watcher in self.automata if watcher.state == "pending")
 
     def obligations(self) -> tuple[Obligation, ...]:
-        """Every guard as it stands now, in the order of `automata`."""
+        """Every guard with its current state, in the order of `automata`."""
         return tuple(self._obligation(watcher) for watcher in self.automata)
 
-    def _hearing(self, action: Action) -> list[Automaton]:
+    def _select_watchers(self, action: Action) -> list[Automaton]:
         named = self._by_function.get(action.function)
-        return self._all_ears if not named else named + self._all_ears if self._all_ears else named
+        if not named:
+            return self._of_any_function
+        return named + self._of_any_function if self._of_any_function else named
 
     def _obligation(self, watcher: Automaton) -> Obligation:
         return Obligation(watcher.guard, *self._cards[watcher.guard], watcher.state, watcher.due)
 
 
 def guards_of_card(card: GuardedCard) -> list[WatchedGuard]:
-    """Every guard of a card that can be read."""
+    """Every guard of a card that parses."""
     return [(guard, card.card_id, card.title) for guard in guards_of(card.guards)]

@@ -1,4 +1,4 @@
-"""RunHistory: what the calls of one run have returned so far, for guards that look back at data."""
+"""RunHistory: what the calls of one run have returned so far, for guards with conditions on earlier results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.])
 
 
 class RunHistory:
-    """The results of one run in order. Taken apart only when a guard asks."""
+    """The results of one run in order, decoded only when a guard needs them."""
 
     def __init__(self, task: str) -> None:
         self.task = task
@@ -26,24 +26,24 @@ class RunHistory:
         return len(self._results)
 
     def add(self, event: Event) -> None:
-        """Take in a call with its result; other events are passed over."""
+        """Add a successful call with its result; other events are ignored."""
         if event.function and event.result is not None and event.result.error is None:
             self._results.append((event.function, event.result.content))
 
     def functions(self, before: int) -> tuple[str, ...]:
-        """The functions that the first `before` calls were of, each once."""
+        """The distinct functions of the first `before` calls."""
         return tuple(dict.fromkeys(function for function, _ in self._results[:before]))
 
     def results(self, start: int, end: int) -> list[tuple[str, Any]]:
-        """The function and the content of each result from one place to another."""
+        """The function and content of each result from `start` up to `end`."""
         return self._results[start:end]
 
     def values(self, function: str, field: str, before: int) -> frozenset[str]:
-        """What the calls of `function` among the first `before` returned under `field`."""
+        """The values under `field` in the results of `function`, among the first `before` calls."""
         return frozenset().union(*(values for order, values in self._list_values(function, field) if order < before))
 
     def records(self, function: str, before: int) -> Iterator[list[dict[str, Any]]]:
-        """The records that those calls returned, the latest result first."""
+        """The records in those results, latest result first."""
         for name, content in reversed(self._results[:before]):
             if name == function:
                 yield list_records(decode_result(content))

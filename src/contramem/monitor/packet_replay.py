@@ -1,4 +1,4 @@
-"""A guard on the runs of one packet: which passing runs keep it, and which failing ones break it."""
+"""Replays a guard on the runs of one packet: which passing runs keep it, and which failing runs break it."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ if TYPE_CHECKING:
     from contramem.contrast.packet import Packet
 
 MAX_CONTRADICTING = 0.25
-"""The share of the passing runs that a guard speaks about which may do otherwise before a task speaks against it."""
+"""The share of passing runs that break a guard from which on the task counts against it."""
 
 
 class GuardReplay(NamedTuple):
-    """How the runs of one packet fared under a guard, by letter."""
+    """The runs of one packet, by letter, sorted by whether they kept a guard."""
 
     guard: Guard
     held: tuple[str, ...]
-    """Passing runs that met it and kept it."""
+    """Passing runs that it applies to and that kept it."""
     broken: tuple[str, ...]
     """Failing runs that broke it."""
     contradicted: tuple[str, ...]
     """Passing runs that broke it."""
     kept_in_vain: tuple[str, ...] = ()
-    """Failing runs that met it and kept it."""
+    """Failing runs that it applies to and that kept it."""
 
     @property
     def supports(self) -> bool:
-        """Passing runs keep it, but for a few, and failing runs break it more often than they do."""
-        if not (self.held and self.broken) or self.speaks_against:
+        """Whether passing runs keep the guard, with few exceptions, and failing runs break it more often."""
+        if not (self.held and self.broken) or self.contradicts:
             return False
         failing = len(self.broken) + len(self.kept_in_vain)
         return len(self.broken) / failing > len(self.contradicted) / self._passing
 
     @property
-    def speaks_against(self) -> bool:
+    def contradicts(self) -> bool:
+        """Whether too many passing runs break the guard."""
         return bool(self.contradicted) and len(self.contradicted) >= MAX_CONTRADICTING * self._passing
 
     @property
@@ -46,7 +47,7 @@ class GuardReplay(NamedTuple):
 
 
 def replay(guard: Guard, packet: Packet) -> GuardReplay:
-    """Check the guard on every run that is evidence."""
+    """Check the guard on every passing and failing run of the packet."""
     fitted = fit_to_task(guard, packet)
     passing = {run.letter: fitted.check(run.actions, packet.recorded.get(run.letter)) for run in packet.passing}
     failing = {run.letter: fitted.check(run.actions, packet.recorded.get(run.letter)) for run in packet.failing}
@@ -60,9 +61,9 @@ def replay(guard: Guard, packet: Packet) -> GuardReplay:
 
 
 def fit_to_task(guard: Guard, packet: Packet) -> Guard:
-    """The guard without the conditions that are facts of the task of the packet."""
+    """The guard without the conditions that are known to be true of the packet's task."""
     if len(packet.task_keys) > 1:
-        return guard  # a fact of one of its tasks is none of the others
+        return guard  # a fact about one task need not hold for the others
     return apply_task_facts(
         guard, lambda: (action for run in packet.recorded.values() for action in actions_of_run(run))
     )

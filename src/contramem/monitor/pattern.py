@@ -1,13 +1,13 @@
-"""Pattern: which actions of an agent a guard speaks about: a function or a class of them, and what its arguments are.
+"""Pattern: the actions that a guard applies to: a function or a class of functions, with conditions on the arguments.
 
     Mail.send                      calls of one function
-    Mail.send[folder = INBOX]      those with an argument that is so; argument_condition.py has all that can be asked
-    writes(Mail)  writes           anything that changes the app; anything that changes any app
-    reads(Mail)  reads             the same for what only looks
-    ask                            asking the user
+    Mail.send[folder = INBOX]      calls whose arguments satisfy a condition; argument_condition.py lists them all
+    writes(Mail)  writes           calls that change the app; calls that change any app
+    reads(Mail)  reads             the same for calls that only read
+    ask                            a question to the user
     finalize                       the final answer, or a call that ends the run
 
-All of these may have conditions, joined by `and`. A question and the final answer have one argument, their `text`:
+All of them take conditions, joined by `and`. A question and the final answer have one argument, their `text`:
 `finalize[text contains "ticket"]`.
 """
 
@@ -29,7 +29,7 @@ class Pattern(NamedTuple):
 
     kind: Kind
     name: str = ""
-    """`App.function`, or the app of `reads` and `writes`; empty: of any app."""
+    """`App.function`, or the app of `reads` and `writes`; empty means any app."""
     conditions: tuple[ArgumentCondition, ...] = ()
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Pattern(NamedTuple):
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Every function that it names: the one, and those that values must come from."""
+        """Every function that the pattern names, including those that values must come from."""
         sources = (function for condition in self.conditions for function in condition.functions)
         return tuple(name for name in (self.function, *sources) if name)
 
@@ -63,11 +63,11 @@ class Pattern(NamedTuple):
         return action.asks
 
     def in_words(self) -> str:
-        """As it stands in a sentence."""
+        """The pattern as worded in a sentence."""
         return f"{self._name_in_words} {' and '.join(condition.in_words() for condition in self.conditions)}".rstrip()
 
     def call_in_words(self) -> str:
-        """That such an action is taken, as it stands after "if"."""
+        """The clause "such a call is made", as worded after "if"."""
         if self.kind != "function":
             return f"there is {self.in_words()}"
         tests = " and ".join(condition.in_words() for condition in self.conditions)
@@ -85,13 +85,13 @@ class Pattern(NamedTuple):
 
 _CLASS = re.compile(r"(?:(reads|writes)(?:\(\s*([^\s().\[\]]+)\s*\))?|(ask|finalize))\s*(?:\[(.*)\])?", re.DOTALL)
 _CALL = re.compile(r"([^\s().,\[\]]+\.[^\s().,\[\]]+)\s*(?:\[(.*)\])?", re.DOTALL)
-# An `and` inside a quoted value joins nothing.
+# Matches only an `and` outside quoted values.
 AND = re.compile(r'\s+and\s+(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)')
 
 
 @lru_cache(maxsize=4096)
 def parse_pattern(text: str) -> Pattern:
-    """The pattern that `text` writes. Raises GuardError with what is wrong."""
+    """Parse a pattern. Raises GuardError with what is wrong."""
     text = text.strip()
     if match := _CLASS.fullmatch(text):
         return Pattern(cast(Kind, match[1] or match[3]), match[2] or "", _conditions(match[4], text))

@@ -1,8 +1,8 @@
-"""RecordFilter: which of the records that a call returned a guard counts, adds up or lets choose among.
+"""RecordFilter: which records of a result a guard counts, sums or allows as a choice.
 
-where status = open, total > 500      all of these must be true of one record; every comparison of comparison.py
-where city = App.find_user.city       the same value as one that a field of an earlier result held
-where seats >= task                   compared with a number of the request, or of such a field
+where status = open, total > 500      the record must satisfy all of these; comparison.py has every operator
+where city = App.find_user.city       the same value as in a field of an earlier result
+where seats >= task                   compared with a number in the request, or in such a field
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Record: TypeAlias = dict[str, Any]
 
 
 class RecordFilter(NamedTuple):
-    """What one field of a record must hold."""
+    """A condition on one field of a record."""
 
     field: str
     operator: Operator
     value: str
     is_place: bool = False
-    """Is the value to be looked up: in the request (`task`), or in a field of an earlier result?"""
+    """Whether `value` is a place to look up: the request (`task`) or a field of an earlier result."""
 
     def __str__(self) -> str:
         value = self.value if self.is_place else write_expected(self.operator, self.value)
@@ -39,7 +39,7 @@ class RecordFilter(NamedTuple):
         return (function,) if function else ()
 
     def suits(self, record: Record, action: Action | None = None) -> bool:
-        """Is it true of the record? `action` is the call that looks back, where there is one."""
+        """Whether the record satisfies it. `action` is the call whose history places are looked up in."""
         values = field_values(record, self.field)
         if self.is_place:
             return action is not None and any(
@@ -56,11 +56,11 @@ Filters: TypeAlias = tuple[RecordFilter, ...]
 
 _FILTER = re.compile(rf"([^\s=<>!]+)\s*({OPERATORS})\s*(.+)", re.DOTALL)
 _COMMA = re.compile(r",\s*(?=(?:[^\"]|\"[^\"]*\")*$)")
-"""Outside of quotes."""
+"""A comma outside quotes."""
 
 
 def parse_filters(text: str) -> Filters:
-    """The conditions that `text` joins by commas; none for an empty text. Raises GuardError with what is wrong."""
+    """Parse conditions joined by commas; an empty text has none. Raises GuardError with what is wrong."""
     return tuple(_parse_filter(part.strip()) for part in _COMMA.split(text)) if text.strip() else ()
 
 
@@ -77,15 +77,15 @@ def _parse_filter(text: str) -> RecordFilter:
 
 
 def write_filters(filters: Filters) -> str:
-    """` where ...` as it stands at the end of a condition; empty without any."""
+    """The ` where ...` ending of a condition; empty if there are no filters."""
     return f" where {', '.join(map(str, filters))}" if filters else ""
 
 
 def select_records(records: Sequence[Record], filters: Filters, action: Action | None = None) -> list[Record]:
-    """The records of which every condition is true."""
+    """The records that satisfy every filter."""
     return [record for record in records if all(each.suits(record, action) for each in filters)]
 
 
 def describe_filters(filters: Filters) -> str:
-    """As it stands in a sentence; empty without any."""
+    """The filters as worded in a sentence; empty if there are none."""
     return f" whose {' and '.join(each.in_words() for each in filters)}" if filters else ""

@@ -1,4 +1,4 @@
-"""Replay: a recorded run under the guards of some cards, action by action, as it would have been watched live."""
+"""Replays a recorded run under the guards of some cards, action by action, as a live monitor would have seen it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contramem.traces.trajectory import Event, Trajectory
 
 @dataclass(frozen=True)
 class MonitoredEvent:
-    """One event of the run that was an action, and how every guard stood after it."""
+    """An action of the run, and the state of every guard after it."""
 
     event: Event
     states: tuple[State, ...]
@@ -22,16 +22,16 @@ class MonitoredEvent:
 
 @dataclass(frozen=True)
 class MonitoredRun:
-    """A run as the monitor saw it."""
+    """A recorded run and the states of its guards over time."""
 
     run: Trajectory
     guards: tuple[Obligation, ...]
-    """Every guard that was watched, as it stood at the end."""
+    """Every guard with its state at the end."""
     moments: tuple[MonitoredEvent, ...]
 
     @property
     def pending(self) -> tuple[Obligation, ...]:
-        """What was open when the run stopped."""
+        """The guards with something still owed when the run stopped."""
         return tuple(obligation for obligation in self.guards if obligation.state == "pending")
 
     @property
@@ -40,11 +40,11 @@ class MonitoredRun:
 
     @property
     def unkept(self) -> tuple[Obligation, ...]:
-        """What was open or broken, in the order of `guards`."""
+        """The guards that were pending or broken at the end, in the order of `guards`."""
         return tuple(obligation for obligation in self.guards if obligation.state in ("pending", "broken"))
 
     def since(self, obligation: Obligation) -> MonitoredEvent | None:
-        """The action that broke it, or that it has been open since. None: it was open from the start."""
+        """The action since which the guard has been in its final state. None if it was so from the start."""
         place, since = self.guards.index(obligation), None
         for moment in reversed(self.moments):
             if moment.states[place] != obligation.state:
@@ -54,7 +54,7 @@ class MonitoredRun:
 
 
 def replay_run(run: Trajectory, guards: Iterable[WatchedGuard]) -> MonitoredRun:
-    """Watch a recorded run from its first event to its last."""
+    """Replay a recorded run from its first event to its last."""
     monitor = GuardMonitor(guards, run.task)
     moments = []
     for event in run.events:

@@ -1,4 +1,4 @@
-"""What a call gave back, as guards look at it: fields at any depth, records, and how many items there are."""
+"""How guards read the result of a call: fields at any depth, records, and the number of items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from contramem.contrast.form import decode_literal
 
 MAX_VALUES = 5000
-"""Of one result. A guard about what a listing of a million lines holds would help nobody."""
+"""The most values read from one result, so that a listing of a million lines stays cheap."""
 
 _EMPTY = frozenset({"", "[]", "{}", "()", "null", "none", "no results", "set()"})
 _NOTHING_FOUND = re.compile(r"no (?:[a-z]+ ){1,4}(?:were |was )?found\.?", re.IGNORECASE)
@@ -18,7 +18,7 @@ _KEY_LINE = re.compile(r"[ \t]*(?:- )?([A-Za-z_][\w \-]{0,40}?):(?:[ \t]+(\S.*?)
 
 
 def decode_result(content: Any) -> Any:
-    """A result as lists, records and scalars. Text that is neither JSON nor lines of `key: value` stays text."""
+    """Decode a result into lists, records and scalars. Text that is neither JSON nor `key: value` lines stays text."""
     return _decode_text(content) if isinstance(content, str) else content
 
 
@@ -35,7 +35,7 @@ def _decode_text(text: str) -> Any:
 
 
 def _decode_lines(text: str) -> Any:
-    """Lines of `key: value` are a record, and where lines begin with a dash, a list of records. None: it is prose."""
+    """Read `key: value` lines as a record, or as a list of records if they begin with a dash. None for prose."""
     lines = text.splitlines()
     if len(lines) >= 2 and all(line.startswith("- ") and not _KEY_LINE.fullmatch(line) for line in lines):
         return [line[2:].strip() for line in lines]
@@ -53,7 +53,7 @@ def _decode_lines(text: str) -> Any:
 
 
 def field_values(result: Any, field: str) -> Iterator[Any]:
-    """Every scalar that stands under `field`, at any depth. `customer.tier`: under `tier` inside of `customer`."""
+    """Every scalar under `field`, at any depth. `customer.tier` means `tier` inside `customer`."""
     path = field.split(".")
     for place, value in walk(result):
         if place[-len(path) :] == tuple(path):
@@ -61,22 +61,22 @@ def field_values(result: Any, field: str) -> Iterator[Any]:
 
 
 def walk(result: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Each scalar of a result with the names of the fields that lead to it; lists add no name. Depth first."""
+    """Each scalar of a result with its path of field names, depth first. Lists add nothing to the path."""
     stack: list[tuple[tuple[str, ...], Any]] = [((), result)]
-    given = 0
-    while stack and given < MAX_VALUES:
+    count = 0
+    while stack and count < MAX_VALUES:
         place, node = stack.pop()
         if isinstance(node, dict):
             stack.extend(((*place, str(key)), child) for key, child in reversed(node.items()))
         elif isinstance(node, (list, tuple, set)):
             stack.extend((place, child) for child in reversed(list(node)))
         elif node is not None:
-            given += 1
+            count += 1
             yield place, node
 
 
 def list_records(result: Any) -> list[dict[str, Any]]:
-    """The records that an agent chooses among: those of a list, of the lists inside of a record, or the record."""
+    """The records an agent can choose from: those of a list, of the lists inside a record, or the record itself."""
     if isinstance(result, (list, tuple)):
         return [item for item in result if isinstance(item, dict)]
     if not isinstance(result, dict):
@@ -88,7 +88,7 @@ def list_records(result: Any) -> list[dict[str, Any]]:
 
 
 def count_items(result: Any) -> int | None:
-    """How many items a result lists. None: it is no list."""
+    """The number of items in a result; None if it contains no list."""
     if isinstance(result, (list, tuple, set)):
         return len(result)
     if not isinstance(result, dict):

@@ -1,12 +1,12 @@
-"""When: the runs that a guard speaks about. What follows `when` at its end, joined by `and`.
+"""The runs that a guard applies to: the conditions after `when`, joined by `and`.
 
 Shop.pay                          runs in which the function is called
-Shop.pay[amount > 500]            runs in which it is called so
-Shop.find_customer.tier = A       runs in which it returned this under the field `tier`
+Shop.pay[amount > 500]            runs in which it is called with such arguments
+Shop.find_customer.tier = A       runs in which it returned this value in the field `tier`
 Shop.list_orders has several      runs in which it returned a list of two or more; also `none`, `one`,
                                   `at least 3`, `at most 3`; may end in `where status = held, total > 500`
-Shop.list_orders.total sums > 500 runs in which the field of the records it returned adds up to that; `where` too
-task contains urgent              runs whose request says this; every comparison of text
+Shop.list_orders.total sums > 500 runs in which this field adds up to more than 500 over the records; also `where`
+task contains urgent              runs whose request contains this text; also the other text operators
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from contramem.monitor.results import count_items, field_values, list_records
 
 
 class CallOccurs(NamedTuple):
-    """Some call is one of the pattern's."""
+    """True once a call matches the pattern."""
 
     pattern: Pattern
 
@@ -45,7 +45,7 @@ class CallOccurs(NamedTuple):
         return self.pattern.functions
 
     @property
-    def hears(self) -> str:
+    def relevant_function(self) -> str:
         return self.pattern.function
 
     def matches(self, action: Action) -> bool:
@@ -56,7 +56,7 @@ class CallOccurs(NamedTuple):
 
 
 class FieldReturned(NamedTuple):
-    """Some call of a function returned a value that stands in this relation, under this field."""
+    """True once a call of the function returned a value in this field for which the comparison holds."""
 
     function: str
     field: str
@@ -71,7 +71,7 @@ class FieldReturned(NamedTuple):
         return (self.function,)
 
     @property
-    def hears(self) -> str:
+    def relevant_function(self) -> str:
         return self.function
 
     def matches(self, action: Action) -> bool:
@@ -102,13 +102,13 @@ _RELATIONS = {
 
 
 class ItemsReturned(NamedTuple):
-    """Some call of a function returned so many items."""
+    """True once a call of the function returned a number of items within these bounds."""
 
     function: str
     at_least: int
     at_most: int | None
     filters: Filters = ()
-    """Only such records are counted."""
+    """Only records that satisfy these are counted."""
 
     def __str__(self) -> str:
         return f"{self.function} has {self._amount}{write_filters(self.filters)}"
@@ -124,7 +124,7 @@ class ItemsReturned(NamedTuple):
         return (self.function,)
 
     @property
-    def hears(self) -> str:
+    def relevant_function(self) -> str:
         return self.function
 
     def matches(self, action: Action) -> bool:
@@ -144,7 +144,7 @@ class ItemsReturned(NamedTuple):
 
 
 class FieldSum(NamedTuple):
-    """Some call of a function returned records whose field adds up to so much."""
+    """True once a call of the function returned records whose field has a sum for which the comparison holds."""
 
     function: str
     field: str
@@ -160,7 +160,7 @@ class FieldSum(NamedTuple):
         return (self.function,)
 
     @property
-    def hears(self) -> str:
+    def relevant_function(self) -> str:
         return self.function
 
     def matches(self, action: Action) -> bool:
@@ -179,7 +179,7 @@ _SUMS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 
 
 class TaskSays(NamedTuple):
-    """The request contains a piece of text, lacks it, or stands in another relation to it."""
+    """True if the text of the request satisfies the comparison."""
 
     operator: Operator
     value: str
@@ -192,7 +192,7 @@ class TaskSays(NamedTuple):
         return ()
 
     @property
-    def hears(self) -> str:
+    def relevant_function(self) -> str:
         return ""
 
     def matches_task(self, task: str) -> bool:
@@ -218,12 +218,12 @@ _AMOUNTS: dict[str, tuple[int, int | None]] = {"none": (0, 0), "one": (1, 1), "s
 
 @lru_cache(maxsize=4096)
 def parse_when(text: str) -> tuple[Condition, ...]:
-    """The conditions that `text` joins by `and`. Raises GuardError with what is wrong."""
+    """Parse conditions joined by `and`. Raises GuardError with what is wrong."""
     return tuple(_parse_condition(part.strip()) for part in _split(text)) if text.strip() else ()
 
 
 def _split(text: str) -> list[str]:
-    """At every `and` that stands outside of brackets and quotes."""
+    """Split at every `and` outside brackets and quotes."""
     parts, start, depth = [], 0, 0
     joints = {match.start(): match.end() for match in AND.finditer(text)}
     for index, character in enumerate(text):

@@ -1,8 +1,8 @@
-"""Task facts: what one run of a task was shown is true for all of its runs.
+"""Task facts: what one run of a task looked up is true for all runs of that task.
 
-All runs of a task meet the same world. A run that never looked a customer up meets the same customer as one that did,
-so a guard `when Shop.find_customer.tier = A` speaks about both: the run that did not look is the one that the guard is
-there for. What a call that changes something gave back is a fact of its own run only.
+All runs of a task start from the same data. A run that never looked a customer up deals with the same customer as one
+that did, so a guard `when Shop.find_customer.tier = A` applies to both; the run that did not look is the one that the
+guard is meant for. The result of a call that changes something is a fact about its own run only.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from contramem.monitor.scope import Condition, FieldReturned, FieldSum, ItemsRet
 
 
 def asks_for_facts(guard: Guard) -> bool:
-    """Has the guard a condition on what a call returned?"""
+    """Whether the guard has a condition on what a call returned."""
     return any(isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)) for condition in guard.conditions)
 
 
 def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> Guard:
-    """The guard for the runs of one task, without the conditions that are facts of it. `actions` are those of all its
-    runs; they are asked for only when a condition needs them."""
+    """The guard for the runs of one task, without the conditions known to be true of it. `actions` gives those of all
+    runs of the task; it is called only if a condition needs them."""
     if not asks_for_facts(guard):
         return guard
-    made = list(actions())
-    conditions = [condition for condition in guard.conditions if not _is_fact(condition, made)]
+    all_actions = list(actions())
+    conditions = [condition for condition in guard.conditions if not _is_fact(condition, all_actions)]
     return guard._replace(when=" and ".join(map(str, conditions)))
 
 

@@ -1,7 +1,7 @@
-"""Templates: the kinds of guards, a value each. How one is written, what it demands, and how it is put into words.
+"""The table of guard templates: how each is written, what it demands, and how it is worded.
 
 A new template is a row here, an automaton in automaton.py, and, if the rules are to learn it, a file in
-build/rules/kinds/. Nothing else asks which template a guard has.
+build/rules/kinds/. No other code branches on the template of a guard.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ Template: TypeAlias = Literal[
 ]
 Demand: TypeAlias = Literal["a call", "no call"]
 Parameters: TypeAlias = Literal["F", "F by argument", "F by argument, N", "F.argument", "A, B", "A.field, B.argument"]
-"""What stands in the parentheses. ` by argument` may be left out."""
+"""The parameters in the parentheses. ` by argument` is optional."""
 
 
 @dataclass(frozen=True)
 class TemplateForm:
-    """One template. The wordings are filled with {first}, {then}, {argument}, {field}, {same} (the same arguments),
-    {count}, {per} (for the same argument, if it is counted so) and {late} (the deadline, if there is one)."""
+    """One template. Its wordings can use {first}, {then}, {argument}, {field}, {same} ("the same arguments"), {count},
+    {per} ("with the same argument", if calls are counted by one) and {late} (the deadline, if there is one)."""
 
     parameters: Parameters
     sentence: str
-    """What must hold, for people and for the completion ledger."""
+    """What must hold, for people and the completion ledger."""
     instruction: str
-    """The same as an order to an agent; {when} is the condition on the run."""
+    """The same as an instruction to an agent; {when} is the condition on the run."""
     demand: Demand | None = None
-    """Does it ask for a call, or for doing without one? None: it only says how a call is made."""
+    """Whether it demands a call or forbids one. None if it only restricts how a call is made."""
     broken: str = ""
-    """What was done that cannot be made good any more. Empty: it can always still be met."""
+    """What went wrong for good. Empty if the guard can always still be met."""
     owed: str = ""
-    """What is to be done about a guard that is pending. Empty: it never is."""
+    """What is still to do while the guard is pending. Empty if it never is."""
     timed: bool = False
-    """Can it have a deadline?"""
+    """Whether it can have a deadline."""
     guards_second: bool = False
-    """Is it the second function that brings it into play? Otherwise it is the first."""
+    """Whether the second function triggers it; otherwise the first does."""
     follows_first: bool = False
-    """Does it ask for something after every call of its first function?"""
+    """Whether it demands something after every call of its first function."""
     distinct: bool = False
-    """Do the two functions have to differ? Otherwise no run could keep it."""
+    """Whether its two functions must differ, because no run could keep it otherwise."""
 
     @property
     def takes_two(self) -> bool:
-        """Two functions."""
+        """Whether it takes two functions."""
         return self.parameters.startswith("A")
 
     @property
     def counts(self) -> bool:
-        """Does a number stand at the end?"""
+        """Whether its last parameter is a number."""
         return self.parameters.endswith(", N")
 
 

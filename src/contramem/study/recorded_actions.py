@@ -76,7 +76,7 @@ class RecordedActions:
     def replay(self, guard: Guard) -> Verdict:
         """What the run did with the guard."""
         watcher = automaton(guard, self.run.task)
-        for action in self._heard(watcher.hears):
+        for action in self._heard(watcher.relevant_functions):
             watcher.observe(action)
         return watcher.verdict
 
@@ -135,7 +135,7 @@ class IndexedRuns:
 def heard_functions(guard: Guard) -> frozenset[str] | None:
     """The functions that the guard is about: runs that call none of them share one verdict. None: any may be."""
     asks_for_request = any(isinstance(condition, TaskSays) for condition in guard.conditions)
-    return None if asks_for_request else automaton(guard).hears
+    return None if asks_for_request else automaton(guard).relevant_functions
 
 
 def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdict, ...]:

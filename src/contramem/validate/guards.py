@@ -57,7 +57,7 @@ def not_borne_out(guard_replay: GuardReplay, packet: Packet) -> str:
     if not packet.is_contrastive:
         ended = "passed" if packet.passing else "failed" if packet.failing else "ended without a known outcome"
         return f"every run of this task {ended}, so that nothing shows what keeping it is good for."
-    if guard_replay.speaks_against:
+    if guard_replay.contradicts:
         against, all_passing = len(guard_replay.contradicted), len(guard_replay.contradicted) + len(guard_replay.held)
         return f"it is broken by passing runs too, by {against} of the {all_passing} that it speaks about."
     if not guard_replay.broken:

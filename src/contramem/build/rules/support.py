@@ -137,7 +137,7 @@ def support_from(found: Replays) -> CardSupport:
         support += CardSupport(
             tasks=tuple(taught) if replayed.supports else (),
             sources=tuple(sources) if replayed.supports else (),
-            contradicted_by=(packet.task_key,) if replayed.speaks_against else (),
+            contradicted_by=(packet.task_key,) if replayed.contradicts else (),
             guard_counts={str(replayed.guard): counts},
         )
     return support
