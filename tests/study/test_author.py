@@ -15,6 +15,7 @@ from tests.study.office import NOTE_RULE, note_office, write_office
 
 from contramem.bank.store import open_store
 from contramem.cli import cli
+from contramem.monitor.guard import parse_guard
 from contramem.study.run_set import RunSet
 from contramem.study.tables import open_tables
 
@@ -54,11 +55,11 @@ def test_an_agent_looks_tries_confirms_and_proposes(tmp_path: Path) -> None:
         ("propose_card", card),
         ("show_cards", {}),
     )
-    assert len(recorded(kinds).splitlines()) == 2
+    assert recorded(kinds).startswith("20 tasks of 2 kinds")
     assert recorded(rows) == "runs\n60"
-    assert json.loads(recorded(differences))["differences"]
-    assert 'grade: "proven"' in tried
-    assert 'fate: "accepted"' in proposed
+    assert "; explains " in recorded(differences)
+    assert "supported, proven." in tried
+    assert proposed.startswith("accepted as decision 1 ADD: Assign large notes skill::")
     assert NOTE_RULE in cards
     with open_store(str(tmp_path / "bank.db")) as store:
         assert [str(entry.decision.by) for entry in store.ledger()] == ["coder"]
@@ -88,8 +89,8 @@ def test_an_agent_sees_runs_side_by_side_and_the_values_behind_a_guard(tmp_path:
     assert "## 2 passed, 0 failed (careful, eager)" in runs
     assert "- Office.assign_owner(note=N-8, owner=finance-lead)" in runs
     assert "## 0 passed, 1 failed (hasty)" in runs
-    values = json.loads(recorded(differences))["differences"][0]["values"]["Office.create_note[amount]"]
-    assert values["passed"] == "80; 90; 120; 260; 300; 410; 450; 480; 520; 590; 610; 640; 700; 880; 950; 1200"
+    values = "passed 80; 90; 120; 260; 300; 410; 450; 480; 520; 590; 610; 640; 700; 880; 950; 1200"
+    assert f"Office.create_note[amount]: {values}" in differences
     assert refused.startswith("Not done: what was tried on all tasks cannot be confirmed")
 
 
@@ -128,6 +129,18 @@ def test_the_skill_is_a_valid_agent_skill(tmp_path: Path) -> None:
     assert skills_ref.validate(folder) == []
 
 
+def test_every_guard_and_query_that_the_skill_shows_can_be_used() -> None:
+    from contramem.study.instruments import read_skill
+
+    recipes = read_skill().partition("| rule | guard |")[2].partition("\n\n")[0]
+    guards = [parse_guard(text.replace("\\|", "|")) for text in re.findall(r"`([^`]+)`", recipes)]
+    assert len(guards) > 12
+    (sql,) = re.findall(r"SELECT r\.task.*?ORDER BY r\.task, r\.passed", read_skill(), re.DOTALL)
+    with open_tables(RunSet.of(note_office())) as tables:
+        rows = tables.query(sql.replace("'K'", "'create_note-credit-invoice'")).rows
+    assert len(rows) == 8 * 3
+
+
 def test_a_trial_says_what_it_means_and_what_to_do_next(tmp_path: Path) -> None:
     always = "response(Office.create_note, Office.assign_owner)"
     contradicted, supported, proven, never = _ask(
@@ -137,7 +150,7 @@ def test_a_trial_says_what_it_means_and_what_to_do_next(tmp_path: Path) -> None:
         ("try_guard", {"guard": NOTE_RULE, "confirm": True}),
         ("try_guard", {"guard": "existence(Office.look) when Office.create_note and Office.look"}),
     )
-    assert 'advice: "Passing runs break it' in contradicted
+    assert "contradicted. Passing runs break it" in contradicted
     assert "Confirm it" in supported
-    assert 'advice: "Proven on the tasks kept back. Propose it."' in proven
+    assert "proven. Proven on the tasks kept back. Propose it." in proven
     assert "No run does what it speaks about" in never

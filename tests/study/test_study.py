@@ -193,7 +193,7 @@ def test_the_commands_answer_people_and_machines(tmp_path: Path) -> None:
     invoke = CliRunner().invoke
     assert "create_note" in invoke(cli, ["kinds", runs]).output
     assert '"grade": "proven"' in invoke(cli, ["try", NOTE_RULE, runs, "--confirm", "--json", "--trials", log]).output
-    assert "On the half kept back: proven" in invoke(cli, ["try", NOTE_RULE, runs, "--confirm", "--trials", log]).output
+    assert "on the half kept back: proven" in invoke(cli, ["try", NOTE_RULE, runs, "--confirm", "--trials", log]).output
     assert "Office.assign_owner" in invoke(cli, ["explain", runs]).output
     assert (
         '"passed": 44'

@@ -17,7 +17,8 @@ from contramem.cli.study_runs import study_runs
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG
 from contramem.study.proposal import Proposal, read_proposals
-from contramem.study.propose import Proposer, Reply, propose
+from contramem.study.propose import Proposer, propose
+from contramem.study.report_text import write_reply
 from contramem.study.trial_log import TrialLog
 from contramem.traces.reader import ReadOptions
 
@@ -62,7 +63,7 @@ def propose_command(
         print_json([vars(reply) for reply in replies])
     else:
         for reply in replies:
-            _show(reply)
+            click.echo(write_reply(reply))
     if not any(reply.fate == "accepted" for reply in replies):
         waiting = sum(reply.fate == "waiting" for reply in replies)
         rest = f" {waiting} wait for confirmation; --yes carries them out." if waiting else ""
@@ -72,12 +73,3 @@ def propose_command(
 def _ask(question: str) -> bool:
     """Nobody can answer where no terminal is: then the edit waits."""
     return sys.stdin.isatty() and click.confirm(question, err=True)
-
-
-def _show(reply: Reply) -> None:
-    where = f" as decision {reply.decision}" if reply.decision is not None else ""
-    operation = f" {reply.operation}" if reply.operation else ""
-    click.echo(f"{reply.fate}{where}{operation}: {reply.title or 'card'} {' '.join(reply.card_ids)}".rstrip())
-    if reply.fate != "accepted":
-        for reason in reply.reasons:
-            click.echo(f"  {reason}")

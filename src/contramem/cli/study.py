@@ -12,10 +12,11 @@ from contramem.cli.output import print_json, progress
 from contramem.cli.reading import how_to_read
 from contramem.cli.sections import SectionedCommand
 from contramem.cli.study_runs import no_cache_option, study_runs
-from contramem.cli.study_view import show_answer, show_explanation, show_kinds, show_trial
+from contramem.cli.study_view import show_answer
 from contramem.errors import UsageError
 from contramem.study.ask import DEFAULT_LOG, TrialRequest, explain_kind, list_kinds, try_on
 from contramem.study.report_json import explanation_json, trial_json
+from contramem.study.report_text import write_explanations, write_kinds, write_trial
 from contramem.study.side_by_side import lay_side_by_side
 from contramem.traces.reader import ReadOptions
 
@@ -30,7 +31,8 @@ _RUNS = click.argument("path", metavar="RUNS", type=click.Path(path_type=Path))
 @click.option("--schema", is_flag=True, help="Print the tables and their columns, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Rows as JSON objects.")
 def query(path: Path, sql: str | None, options: ReadOptions, no_cache: bool, schema: bool, as_json: bool) -> None:
-    """Run SQL over RUNS as tables (DuckDB): runs, calls, arguments, fields, messages, outcomes, kinds.
+    """Run SQL over RUNS as tables (DuckDB): functions, runs, calls, arguments, fields,
+    messages, outcomes, kinds.
 
     The database can only be read and cannot touch the disk. Values are shown as recorded.
     """
@@ -71,7 +73,7 @@ def kinds(path: Path, options: ReadOptions, no_cache: bool, as_json: bool) -> No
     if as_json:
         print_json([row._asdict() for row in rows])
     else:
-        show_kinds(rows, Console())
+        click.echo(write_kinds(rows))
 
 
 @click.command(cls=SectionedCommand)
@@ -128,7 +130,7 @@ def try_(
     if as_json:
         print_json(trial_json(report))
     else:
-        show_trial(report, Console())
+        click.echo(write_trial(report))
 
 
 @click.command(cls=SectionedCommand)
@@ -159,4 +161,4 @@ def explain(
     if as_json:
         print_json([explanation_json(report) for report in reports])
     else:
-        show_explanation(reports, Console())
+        click.echo(write_explanations(reports))

@@ -16,7 +16,7 @@ proposal.py     a card as somebody writes it; proposal_checks.py, run_values.py,
 sql_check.py    a rule that no guard can state, checked by a query
 propose.py      what becomes of each proposal, in the ledger; proposal_support.py: what it rests on
 ask.py          the questions that commands and MCP tools ask
-report_json.py  reports as plain values
+report_text.py  reports as lines of text; report_json.py: as plain values
 instruments.py  the instruments as tools that a model calls; mcp_author.py: offered over MCP
 install.py      the Agent Skill for Claude Code, Codex and Cursor; its text is skill/SKILL.md
 """

@@ -33,6 +33,8 @@ class KindReport(NamedTuple):
 
     kind: str
     tasks: list[str]
+    open_tasks: int
+    """Of them, those in the half that is not kept back."""
     runs: int
     passed: int
     by_source: dict[str, tuple[int, int]]
@@ -51,7 +53,8 @@ def list_kinds(run_set: RunSet) -> list[KindReport]:
             by_source[run.source].append(bool(run.passed))
         rates = {source: (sum(passed), len(passed)) for source, passed in sorted(by_source.items())}
         passed = sum(bool(run.passed) for run in runs)
-        reports.append(KindReport(kind.name, list(kind.tasks), len(runs), passed, rates, kind.functions, kind.example))
+        tasks, is_open = list(kind.tasks), sum(run_set.halves[task] == "open" for task in kind.tasks)
+        reports.append(KindReport(kind.name, tasks, is_open, len(runs), passed, rates, kind.functions, kind.example))
     return reports
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contramem.bank.ledger import RunRef
 from contramem.bank.support import CardSupport, Grade, GuardSupport
 from contramem.monitor.guard import Guard
+from contramem.monitor.pattern import parse_pattern
 from contramem.retrieve.requests import request_words
 from contramem.study.ask import is_observed
 from contramem.study.kinds import strip_values
@@ -21,7 +22,7 @@ MAX_VALUE_CHARS = 60
 
 def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog, kinds: Sequence[str] = ()) -> CardSupport:
     """The evidence of a card whose guards were tried on all runs; `kinds` of tasks tell only what requests it fits."""
-    runs = _telling_runs(trials)
+    runs = _telling_runs(trials, run_set)
     first_by_task = {run.task: run for run in reversed(runs)}
     tasks = {task: run.trajectory.task_identity for task, run in sorted(first_by_task.items())}
     guard_counts = {
@@ -53,19 +54,31 @@ def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
     """Some of the runs that tell, for the ledger."""
     return tuple(
         RunRef(task=run.task, source=run.source, run=run.trial, passed=run.passed, origin=str(run.trajectory.origin))
-        for run in _telling_runs(trials)[:MAX_RUNS_CITED]
+        for run in _telling_runs(trials, run_set)[:MAX_RUNS_CITED]
     )
 
 
 def find_ability(trials: Sequence[Trial], run_set: RunSet, kinds: Sequence[str] = ()) -> str:
     """The ability of most runs that tell; without any, of those of the kinds; without these, of most runs."""
     meant = [run for kind in kinds for task in run_set.kind(kind).tasks for run in run_set.by_task[task]]
-    runs = _telling_runs(trials) or meant or run_set.runs
+    runs = _telling_runs(trials, run_set) or meant or run_set.runs
     return Counter(run.ability or "general" for run in runs).most_common(1)[0][0]
 
 
-def _telling_runs(trials: Sequence[Trial]) -> list[StudyRun]:
-    return list(dict.fromkeys(run for trial in trials for run in trial.telling))
+def _telling_runs(trials: Sequence[Trial], run_set: RunSet) -> list[StudyRun]:
+    """Runs that bear a guard out, at tasks in which some run does what it is about. `absence(Mail.send[to missing])`
+    is kept by every run that sends nothing; the card is for tasks of sending all the same."""
+    runs = dict.fromkeys(run for trial in trials for run in trial.telling if _is_at_issue(trial, run.task, run_set))
+    return list(runs) or list(dict.fromkeys(run for trial in trials for run in trial.telling))
+
+
+def _is_at_issue(trial: Trial, task: str, run_set: RunSet) -> bool:
+    if not isinstance(trial.guard, Guard):
+        return True
+    functions = [parse_pattern(text).function for text in (trial.guard.function, trial.guard.then) if text]
+    if not all(functions):
+        return True  # a class of functions
+    return any(not run.called.isdisjoint(functions) for run in run_set.by_task[task])
 
 
 def _grade(trials: Sequence[Trial], log: TrialLog) -> Grade | None:

@@ -11,6 +11,8 @@ from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.store import Store
+from contramem.bank.support import CardSupport
+from contramem.chance import OutcomeTable
 from contramem.errors import PatchError, UsageError
 from contramem.study.neighbours import find_neighbours
 from contramem.study.proposal import Proposal
@@ -35,7 +37,7 @@ class Reply:
     fate: Fate
     operation: str | None
     reasons: tuple[str, ...]
-    """Why it was refused, or what is suggested."""
+    """Why it was refused, what is suggested, or what the runs say about it."""
     card_ids: tuple[str, ...] = ()
     decision: int | None = None
     """Its number in the ledger."""
@@ -206,8 +208,19 @@ def _carry_out(
         usage=author.usage,
     )
     (entry,) = store.record(decision, charged=author.charged)
-    said = (patch.reason, f"Graded {support.grade}." if support.grade else "It has no grade: nothing proves it.")
+    said = _describe_support(support, trials)
     return Reply(delta.title, "accepted", patch.operation, said, decision.card_ids, entry.number)
+
+
+def _describe_support(support: CardSupport, trials: Sequence[Trial]) -> tuple[str, ...]:
+    """What the runs say about the card, in counts."""
+    counts = [_describe_counts(trial.counts) for trial in trials]
+    return (f"Graded {support.grade}." if support.grade else "It has no grade: nothing proves it.", *counts)
+
+
+def _describe_counts(counts: OutcomeTable) -> str:
+    kept, broke = counts.kept_passed + counts.kept_failed, counts.broke_passed + counts.broke_failed
+    return f"{counts.kept_passed} of {kept} runs that keep it passed, {counts.broke_passed} of {broke} that break it."
 
 
 def _refuse(

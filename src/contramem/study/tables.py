@@ -25,10 +25,15 @@ from contramem.study.side_by_side import write_call
 from contramem.traces.trajectory import Event
 
 SCHEMA: dict[str, dict[str, str]] = {
+    "functions": {
+        "function": "VARCHAR", "effect": "VARCHAR", "calls": "BIGINT", "worked": "BIGINT", "arguments": "VARCHAR",
+        "fields": "VARCHAR",
+    },
     "runs": {
-        "run_id": "BIGINT", "task": "VARCHAR", "source": "VARCHAR", "trial": "VARCHAR", "environment": "VARCHAR",
-        "ability": "VARCHAR", "scenario": "VARCHAR", "request": "VARCHAR", "passed": "BOOLEAN", "calls": "BIGINT",
-        "tokens_in": "BIGINT", "tokens_out": "BIGINT", "cost_usd": "DOUBLE",
+        "run_id": "BIGINT", "task": "VARCHAR", "kind": "VARCHAR", "half": "VARCHAR", "source": "VARCHAR",
+        "trial": "VARCHAR", "environment": "VARCHAR", "ability": "VARCHAR", "scenario": "VARCHAR",
+        "request": "VARCHAR", "passed": "BOOLEAN", "calls": "BIGINT", "tokens_in": "BIGINT",
+        "tokens_out": "BIGINT", "cost_usd": "DOUBLE",
     },
     "calls": {
         "run_id": "BIGINT", "position": "BIGINT", "function": "VARCHAR", "effect": "VARCHAR", "worked": "BOOLEAN",
@@ -51,13 +56,23 @@ SCHEMA: dict[str, dict[str, str]] = {
     },
     "kinds": {"task": "VARCHAR", "kind": "VARCHAR", "half": "VARCHAR", "request": "VARCHAR"},
 }  # fmt: skip
-"""Table, column and type. `run_id` joins them; `kinds` joins `runs` by `task`."""
-TABLES = "tables-2.duckdb"
+"""Table, column and type. `run_id` joins them; `functions` is worked out from the others."""
+TABLES = "tables-3.duckdb"
+FUNCTIONS = """CREATE TABLE functions AS
+    WITH called AS (SELECT function, any_value(effect) AS effect, count(*) AS calls, count(*) FILTER (worked) AS worked
+        FROM calls GROUP BY function),
+    given AS (SELECT function, string_agg(DISTINCT argument, ', ' ORDER BY argument) AS arguments
+        FROM arguments GROUP BY function),
+    returned AS (SELECT function, string_agg(DISTINCT path, ', ' ORDER BY path) AS fields FROM fields GROUP BY function)
+    SELECT function, effect, calls, worked, arguments, fields
+    FROM called LEFT JOIN given USING (function) LEFT JOIN returned USING (function) ORDER BY calls DESC"""
+_FILLED = tuple(name for name in SCHEMA if name != "functions")
 MAX_FIELDS = 500
 """Of one result."""
 MAX_ROWS = 10_000
 """Of one answer. Who needs more asks for a sum."""
-MAX_SECONDS = 120
+MAX_SECONDS = 45
+"""Of one query. Clients give up on a tool after a minute."""
 MAX_MEMORY = "4GB"
 """Of one query."""
 FILLING_BYTES = 256 << 20
@@ -149,10 +164,11 @@ def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> N
     import duckdb
 
     with ExitStack() as stack:
-        files = {name: stack.enter_context((folder / f"{name}.jsonl").open("wb")) for name in SCHEMA}
+        files = {name: stack.enter_context((folder / f"{name}.jsonl").open("wb")) for name in _FILLED}
         longest = _write_kinds(run_set, files["kinds"])
         for number, run in enumerate(run_set.runs, 1):
-            for table, row in _rows(number, run):
+            kind = {"kind": run_set.kind_of_task[run.task], "half": run_set.halves[run.task]}
+            for table, row in _rows(number, run, kind):
                 longest = max(longest, files[table].write(msgspec.json.encode(row) + b"\n"))
             on_progress("tables", number, len(run_set.runs))
     # DuckDB keeps several lines of the largest size that it is told of.
@@ -161,13 +177,14 @@ def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> N
     bounds: dict[str, Any] = {"memory_limit": f"{memory}B", "threads": 1, "preserve_insertion_order": "false"}
     connection = duckdb.connect(str(path), config=bounds | {"temp_directory": str(folder / "spilled")})
     try:
-        for name, columns in SCHEMA.items():
-            types = ", ".join(f"{column}: '{kind}'" for column, kind in columns.items())
+        for name in _FILLED:
+            types = ", ".join(f"{column}: '{kind}'" for column, kind in SCHEMA[name].items())
             source = str(folder / f"{name}.jsonl").replace("'", "''")
             size = f"maximum_object_size={largest}"
             read = f"read_json('{source}', format='newline_delimited', columns={{{types}}}, {size})"
             connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {read}")
             (folder / f"{name}.jsonl").unlink()
+        connection.execute(FUNCTIONS)
     finally:
         connection.close()
 
@@ -183,11 +200,11 @@ def _write_kinds(run_set: RunSet, file: IO[bytes]) -> int:
     return longest
 
 
-def _rows(number: int, run: StudyRun) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(number: int, run: StudyRun, kind: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     trajectory = run.trajectory
     usage, outcome = trajectory.usage, trajectory.outcome
     yield "runs", {
-        "run_id": number, "task": run.task, "source": run.source, "trial": run.trial,
+        "run_id": number, "task": run.task, **kind, "source": run.source, "trial": run.trial,
         "environment": trajectory.environment, "ability": trajectory.ability, "scenario": trajectory.scenario_id,
         "request": trajectory.task, "passed": outcome.passed, "calls": len(trajectory.calls),
         "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost_usd": usage.cost_usd,

@@ -1,0 +1,198 @@
+"""Reports as lines of text: what commands print and MCP tools answer. Short, because models pay for every word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from contramem.chance import OutcomeTable
+from contramem.study.ask import ExplainReport, KindReport, TrialReport
+from contramem.study.explain import Difference
+from contramem.study.propose import Reply
+from contramem.study.run_set import StudyRun
+from contramem.study.trial_log import Confirmation
+from contramem.study.values_seen import SeenValues
+
+MAX_LISTED = 8
+"""Runs, kinds or sources of one list; the rest is counted."""
+MAX_KINDS = 60
+MAX_EXAMPLE_CHARS = 160
+
+
+def write_kinds(reports: Sequence[KindReport]) -> str:
+    """A line for each kind, its functions and a request below."""
+    lines = [f"{sum(len(report.tasks) for report in reports):,} tasks of {len(reports):,} kinds, largest first."]
+    for report in reports[:MAX_KINDS]:
+        lines.append(
+            f"{report.kind}: {_count(len(report.tasks), 'task')} ({report.open_tasks} open), "
+            f"{report.passed} of {_count(report.runs, 'run')} passed{_extremes(report)}"
+        )
+        lines.append(f"  uses {', '.join(report.functions) or 'no function'}")
+        lines.append(f"  {' '.join(report.example.split())[:MAX_EXAMPLE_CHARS]}")
+    if len(reports) > MAX_KINDS:
+        lines.append(f"... and {len(reports) - MAX_KINDS:,} smaller kinds: SELECT DISTINCT kind FROM kinds.")
+    return "\n".join(lines)
+
+
+def _extremes(report: KindReport) -> str:
+    """The sources that passed most and least often."""
+    rates = sorted((-passed / runs, source, passed, runs) for source, (passed, runs) in report.by_source.items())
+    if len(rates) < 2:
+        return ""
+    (_, best, most, of_best), (_, worst, least, of_worst) = rates[0], rates[-1]
+    return f"; best {best} {most} of {of_best}, worst {worst} {least} of {of_worst}"
+
+
+def write_trial(report: TrialReport) -> str:
+    """What a trial showed: what it means first, then the counts, then the runs to look at."""
+    return "\n".join(_trial_lines(report))
+
+
+def _trial_lines(report: TrialReport) -> Iterator[str]:
+    trial = report.trial
+    grade = f", {report.grade}" if report.grade else ""
+    yield str(trial.guard)
+    yield f"{trial.judgement}{grade}. {advise(report)}"
+    where = "all tasks" if report.on_all else "the open half"
+    about = f"{_count(sum(trial.counts), 'run')} of {_count(trial.tasks, 'task')}, {trial.vacuous:,} others"
+    yield f"on {where}: {_outcomes(trial.counts)}; chance {trial.chance:.2g}; it is about {about} are not concerned"
+    if report.confirmation is not None:
+        yield _confirmation_line(report.confirmation)
+    if len(trial.by_kind) > 1:
+        yield f"by kind (passed/kept passed/broke): {_table(trial.by_kind)}"
+    if len(trial.by_source) > 1:
+        yield f"by source (passed/kept passed/broke): {_table(trial.by_source)}"
+    yield from _run_lines("passed and broke it", trial.contradicting)
+    yield from _run_lines("failed and kept it", trial.kept_in_vain)
+    yield from _value_lines(report.values, "")
+    for split in report.splits:
+        yield f"sharper: {split.guard} ({_outcomes(split.inside)}; chance {split.chance:.2g})"
+    yield f"({_count(report.tried, 'guard')} tried on these runs, {report.looks} of them on the half kept back)"
+
+
+def advise(report: TrialReport) -> str:
+    """What a trial means for whoever supposed the guard, and what to do next."""
+    counts, confirmation = report.trial.counts, report.confirmation
+    if report.unmet:
+        return f"{' '.join(report.unmet)} Mend the condition."
+    if confirmation is not None:
+        return _advise_after_look(report, confirmation)
+    if report.trial.judgement == "never tried":
+        return "No run does what it speaks about. Is the condition too narrow, or a name misspelt?"
+    if report.trial.judgement == "contradicted":
+        return _advise_against(report)
+    if not counts.broke_failed:
+        return "No failing run breaks it, so it explains no failure."
+    if counts.broke_passed:
+        share = f"{counts.broke_passed} of {counts.passed} passing runs"
+        return f"{share} break it. Look at them: an exception of the rule, or noise? If noise, confirm it as it is."
+    if report.trial.judgement == "no difference":
+        return (
+            f"No passing run breaks it, but only {counts.broke_failed} failing do: chance could explain it. Confirm it."
+        )
+    return "No passing run breaks it, and chance hardly explains it. Confirm it."
+
+
+def _advise_against(report: TrialReport) -> str:
+    """Why passing runs break a guard: it speaks about runs that it is not for, or a condition is missing."""
+    guard = report.trial.guard
+    template = getattr(guard, "template", "")
+    if template in ("existence", "last", "at_least") and not guard.when:  # type: ignore[union-attr]
+        return f"`{template}` without `when` asks for it in every run, of whatever kind. Add a `when`, or give a kind."
+    return "Passing runs break it: look at some with show_runs (contramem runs) and find the condition that is missing."
+
+
+def _advise_after_look(report: TrialReport, confirmation: Confirmation) -> str:
+    if confirmation.is_proven:
+        return "Proven on the tasks kept back. Propose it."
+    if report.grade == "observed":
+        return "Not proven, but no passing run of either half breaks it: propose it as observed if it makes sense."
+    if confirmation.entry.judgement == "supported":
+        return (
+            f"The tasks kept back support it, but after {confirmation.looks} looks that is no proof. Look at the "
+            "passing runs that break it; propose it if they are noise and the rule makes sense."
+        )
+    return "Not confirmed on the tasks kept back. Drop it, or find the condition that is missing."
+
+
+def _confirmation_line(confirmation: Confirmation) -> str:
+    word = "proven" if confirmation.is_proven else "not proven"
+    again = ", decided before: the same runs give no second chance" if confirmation.is_repeated else ""
+    entry = confirmation.entry
+    allowed = f"look {confirmation.looks} allows {confirmation.level:.2g}"
+    return f"on the half kept back: {word}{again}; {_outcomes(entry.counts)}; chance {entry.chance:.2g} ({allowed})"
+
+
+def write_explanations(reports: Sequence[ExplainReport]) -> str:
+    """What separates the runs of each kind; kinds that tell nothing in one line at the end."""
+    told = [report for report in reports if report.explanation.differences]
+    silent = [report.name for report in reports if not report.explanation.differences and report.explanation.failing]
+    blocks = ["\n".join(_explanation_lines(report)) for report in told]
+    if silent:
+        blocks.append(f"Nothing that holds up: {', '.join(silent)}.")
+    return "\n".join(blocks) or "No run failed here."
+
+
+def _explanation_lines(report: ExplainReport) -> Iterator[str]:
+    found = report.explanation
+    yield (
+        f"# {report.name}: {_count(report.tasks, 'task')}, {found.failing} of {_count(found.runs, 'run')} failed, "
+        f"{found.unexplained} unexplained ({found.tried:,} guards tried)"
+    )
+    for number, difference in enumerate(found.differences, 1):
+        yield f"{number}. {difference.guard}"
+        yield f"   {_outcomes(difference.counts)}; {_weight(difference)}"
+        if difference.is_doubtful:
+            yield f"   doubtful: about {difference.by_luck:.0f} such conditions fit by luck; does this one make sense?"
+        yield from _value_lines(report.values.get(difference.guard, {}), "   ")
+        yield from (f"   fits the same runs: {guard}" for guard in difference.same)
+    for difference in found.overlapping:
+        yield f"also {difference.guard}"
+        yield f"   {_outcomes(difference.counts)}; its failures are explained above"
+
+
+def _weight(difference: Difference) -> str:
+    failures = _count(difference.explains, "failure")
+    return f"{_count(difference.tasks, 'task')}; chance {difference.chance:.2g}; explains {failures}"
+
+
+def write_reply(reply: Reply) -> str:
+    """What became of a proposal, with what to do about it."""
+    where = f" as decision {reply.decision}" if reply.decision is not None else ""
+    operation = f" {reply.operation}" if reply.operation else ""
+    first = f"{reply.fate}{where}{operation}: {reply.title or 'card'} {' '.join(reply.card_ids)}".rstrip()
+    return "\n".join([first, *(f"  {reason}" for reason in reply.reasons)])
+
+
+def _outcomes(counts: OutcomeTable) -> str:
+    kept, broke = counts.kept_passed + counts.kept_failed, counts.broke_passed + counts.broke_failed
+    return f"kept: {counts.kept_passed} of {kept} passed; broke: {counts.broke_passed} of {broke} passed"
+
+
+def _table(tables: Mapping[str, OutcomeTable]) -> str:
+    """`name 3/4 0/5`: passed of those that kept it, passed of those that broke it."""
+    cells = [
+        f"{name} {counts.kept_passed}/{counts.kept_passed + counts.kept_failed} "
+        f"{counts.broke_passed}/{counts.broke_passed + counts.broke_failed}"
+        for name, counts in sorted(tables.items(), key=lambda item: -sum(item[1]))
+    ]
+    return _cut_list(cells)
+
+
+def _run_lines(title: str, runs: Sequence[StudyRun]) -> Iterator[str]:
+    if runs:
+        yield f"{title}: {_cut_list([run.name for run in runs])}"
+
+
+def _value_lines(values: SeenValues, indent: str) -> Iterator[str]:
+    for place, sides in values.items():
+        yield f"{indent}{place}: " + "; ".join(f"{side} {seen}" for side, seen in sides.items())
+
+
+def _cut_list(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f", and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
+    return ", ".join(listed[:MAX_LISTED]) + more
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
