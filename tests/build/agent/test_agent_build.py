@@ -172,9 +172,9 @@ def test_a_dry_run_asks_nothing_and_makes_no_store(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        pytest.param(["--no-keep-replies"], "goes on from the replies that it keeps", id="no-keep"),
-        pytest.param(["--export-requests", "x.jsonl"], "neither --batch nor requests by file", id="by-file"),
-        pytest.param(["--append-only"], "neither --append-only", id="append-only"),
+        pytest.param(["--no-keep-replies"], "continues from the replies it keeps", id="no-keep"),
+        pytest.param(["--export-requests", "x.jsonl"], "cannot be combined with --batch", id="by-file"),
+        pytest.param(["--append-only"], "cannot be combined with --append-only", id="append-only"),
         pytest.param(["--only", "functions"], "--only functions", id="functions"),
     ],
 )
