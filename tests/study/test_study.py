@@ -111,8 +111,7 @@ def test_explain_finds_the_rule_with_its_condition_among_the_first(office: RunSe
 
 
 def test_a_condition_that_few_tasks_speak_for_is_doubtful(office: RunSet) -> None:
-    """A word that one contradicting task of four lacks is found among ten slots by luck; an amount that divides sixteen
-    tasks without an exception is not."""
+    """Some amount divides three tasks without an exception by luck; one that divides sixteen tasks so is no luck."""
     runs = office.select()
     masks = RunMasks(runs, office)
     notes = [place for place, run in enumerate(runs) if "note-" in run.task]
@@ -123,10 +122,10 @@ def test_a_condition_that_few_tasks_speak_for_is_doubtful(office: RunSet) -> Non
     conditions = Conditions(masks, collect_atoms(runs))
     (splits,) = conditions.sharpen([guard])
     by_amount = next(split for split in splits if "amount > 500" in split.condition)
-    assert conditions.expect_by_luck(guard, by_amount) < 0.01
-    few = mask_of(place for place in notes if runs[place].task.endswith(("note-7", "note-8", "note-9")))
-    fewer = by_amount._replace(masks=guard.within(few & by_amount.masks.spoken), slots=10)
-    assert conditions.expect_by_luck(guard.within(few), fewer) > 1
+    assert by_amount.by_luck < 0.01
+    few = mask_of(place for place in notes if runs[place].task.partition("#")[0][-1] in "789")
+    (splits,) = conditions.sharpen([guard.within(few)])
+    assert min(split.by_luck for split in splits) > 1
 
 
 @pytest.mark.parametrize(

@@ -107,12 +107,13 @@ class _SeenSlots:
         spread = _spread_over_tasks(runs)
         yield from ((0, {function: spread(self._called[function], False)}) for function in self._changing)
         for slot, seen in self._words.items():
-            words = {
-                slot.write(f"= {write_value(word)}"): spread(places, self._is_fact(slot))
-                for word, places in seen.items()
-                if len({runs[place].task for place in places}) >= MIN_TASKS
-            }
             if len(seen) <= MAX_WORDS:
+                conditions = [*_words(slot, seen), *_exceptions(slot, seen)]
+                words = {
+                    text: spread(places, self._is_fact(slot))
+                    for text, places in conditions
+                    if len({runs[place].task for place in places}) >= MIN_TASKS
+                }
                 yield self._rank(slot), words
         for slot, by_run in self._numbers.items():
             thresholds = {text: spread(places, self._is_fact(slot)) for text, places in _thresholds(slot, by_run)}
@@ -175,6 +176,17 @@ def is_word(value: Any) -> bool:
 
 def _plain_word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _words(slot: Slot, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
+    return ((slot.write(f"= {write_value(word)}"), places) for word, places in seen.items())
+
+
+def _exceptions(slot: Slot, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
+    """Every word but one: where there are two, the other word says it."""
+    for word in seen if len(seen) > 2 else ():
+        others = set[int]().union(*(places for other, places in seen.items() if other != word))
+        yield slot.write(f"!= {write_value(word)}"), others
 
 
 def _thresholds(slot: Slot, by_run: dict[int, list[float]]) -> Iterator[tuple[str, set[int]]]:

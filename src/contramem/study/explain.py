@@ -9,33 +9,25 @@ of the same family (about the same function, with as many conditions to choose f
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.chance import OutcomeTable
 from contramem.monitor.guard import Guard
-from contramem.monitor.pattern import parse_pattern
-from contramem.study.atoms import collect_atoms
-from contramem.study.candidates import GuardCandidate, propose_candidates
+from contramem.study.contenders import (
+    MAX_CHANCE,
+    MIN_BROKEN,
+    Contender,
+    explains_some,
+    find_contenders,
+    is_contradicted,
+)
 from contramem.study.masks import GuardMasks, Mask, RunMasks
 from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
-from contramem.study.sharpen import Conditions, add_condition
-from contramem.study.task_words import TaskWords
 
-MAX_CHANCE = 0.2
-"""Of a difference that is worth a trial. What holds up is decided on the tasks kept back, not here."""
-MIN_BROKEN = 2
-"""Failing runs that must have broken a guard. One run may have failed for any reason."""
-MAX_CONTRADICTING = 0.05
-"""Of the passing runs that a guard without a condition speaks about."""
-MIN_ALIKE = 0.5
-"""Of the failing runs that left a change out. The others may have given up, whatever the condition."""
 MAX_OVERLAPPING = 4
 MAX_CHANCE_OVERLAPPING = 0.05
-CONDITIONS_EACH = 3
-"""Conditions of one candidate that compete."""
 MAX_BY_LUCK = 1.0
 """Conditions, of those that there were to choose from, that would fit as well if they had nothing to do with it. Above,
 a difference is doubtful: it is told last, and is for somebody to judge who knows what the fields mean."""
@@ -79,29 +71,17 @@ class Explanation:
     unexplained: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Contender:
-    """A candidate that could explain failures, perhaps with a condition."""
-
-    guard: Guard
-    masks: GuardMasks
-    family: int
-    clearness: int
-    """How little its template says about why: 0 is best."""
-    by_luck: float = 0.0
-
-
 def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explanation:
     """The differences between the passing and the failing runs among `runs`, those that explain most first."""
     masks = RunMasks(runs, run_set)
-    contenders, by_words, tried = _find_contenders(runs, masks)
-    everything = (*contenders, *by_words)
-    chosen: list[tuple[Sequence[_Contender], int]] = []
+    contenders = find_contenders(runs, masks)
+    everything = (*contenders.by_data, *contenders.by_words)
+    chosen: list[tuple[Sequence[Contender], int]] = []
     explained = 0
     # What the words of requests tell apart is left to them: data say more about why. What is doubtful comes last.
     for some in (
-        [each for each in contenders if each.by_luck <= MAX_BY_LUCK],
-        [each for each in by_words if each.by_luck <= MAX_BY_LUCK],
+        [each for each in contenders.by_data if each.by_luck <= MAX_BY_LUCK],
+        [each for each in contenders.by_words if each.by_luck <= MAX_BY_LUCK],
         [each for each in everything if each.by_luck > MAX_BY_LUCK],
     ):
         more, explained = _choose(_group(some), masks, limit - len(chosen), explained)
@@ -110,117 +90,28 @@ def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explan
     unexplained = (masks.failed & ~explained).bit_count()
     sure = [each for each in everything if each.by_luck <= MAX_BY_LUCK]
     overlapping = tuple(_find_overlapping(_group(sure), masks, differences))
-    return Explanation(differences, overlapping, tried, len(runs), masks.failed.bit_count(), unexplained)
+    return Explanation(differences, overlapping, contenders.tried, len(runs), masks.failed.bit_count(), unexplained)
 
 
-def _group(contenders: Iterable[_Contender]) -> list[list[_Contender]]:
+def _group(contenders: Iterable[Contender]) -> list[list[Contender]]:
     """Those that the same runs keep and break together, the simplest first."""
-    by_masks = dict[GuardMasks, list[_Contender]]()
+    by_masks = dict[GuardMasks, list[Contender]]()
     for contender in contenders:
         by_masks.setdefault(contender.masks, []).append(contender)
-    return [sorted(group, key=_simplicity) for group in by_masks.values()]
-
-
-def _find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> tuple[list[_Contender], list[_Contender], int]:
-    """The candidates that could explain a failure, those with a condition included; those whose condition is a word
-    of the request; and how many were tried."""
-    candidates = propose_candidates(runs)
-    useful = [candidate for candidate in candidates if _explains_some(candidate.masks, masks)]
-    families = Counter(_function_of(candidate) for candidate in candidates)
-    changing = _changing(runs)
-    contenders, loose = [], []
-    for candidate in useful:
-        if _is_presence(candidate) or _is_contradicted(candidate.masks, masks):
-            loose.append(candidate)
-        elif (guard := candidate.parse()) is not None and not _only_goes_on(guard, changing):
-            family = families[_function_of(candidate)]
-            contenders.append(_Contender(guard, candidate.masks, family, _clearness(guard, changing)))
-    conditions = Conditions(masks, collect_atoms(runs))
-    tried = len(candidates) + len(loose) * len(conditions)
-    contenders += _sharpen(loose, conditions, families, changing)
-    words = TaskWords(runs)
-    by_words: list[_Contender] = []
-    for candidate in filter(_is_presence, loose):
-        of_request = Conditions(masks, words.about(_function_of(candidate)), tells_kinds=True)
-        by_words += _sharpen([candidate], of_request, families, changing)
-        tried += len(of_request)
-    return contenders, by_words, tried
-
-
-def _sharpen(
-    loose: Sequence[GuardCandidate], conditions: Conditions, families: Mapping[str, int], changing: Collection[str]
-) -> Iterator[_Contender]:
-    """The candidates, each with the conditions that leave it the fewest exceptions."""
-    sharpened = conditions.sharpen([candidate.masks for candidate in loose])
-    for candidate, splits in zip(loose, sharpened, strict=True):
-        function = _function_of(candidate)
-        if _is_presence(candidate):  # what a call gave back is no reason to make it
-            splits = [split for split in splits if not split.condition.startswith(function)]
-        asked = _arguments_of(candidate)  # a condition on what the guard itself asks about only bends it
-        splits = [split for split in splits if not split.condition.startswith(asked)] if asked else splits
-        if function in changing:
-            # That a change goes with another is what rules of the same amounts or states have in common.
-            splits = [split for split in splits if split.condition not in changing]
-            if conditions.tells_kinds and candidate.text.startswith("existence"):
-                continue  # that a change which is asked for is made is no lesson
-            if candidate.text.startswith(("existence", "response")):
-                splits = [split for split in splits if split.alike >= MIN_ALIKE]
-        for split in splits[:CONDITIONS_EACH]:
-            plain = candidate.parse() if split.chance <= MAX_CHANCE else None
-            if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
-                family = families[function] * (1 + split.tried)
-                by_luck = conditions.expect_by_luck(candidate.masks, split)
-                yield _Contender(guard, split.masks, family, _clearness(guard, changing), by_luck)
-
-
-def _changing(runs: Sequence[StudyRun]) -> frozenset[str]:
-    return frozenset(call.function for run in runs for call in run.recorded.calls if call.effect == "write")
-
-
-def _is_presence(candidate: GuardCandidate) -> bool:
-    """A call that is due in every run, or in none: no rule without saying when."""
-    return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
-
-
-def _arguments_of(candidate: GuardCandidate) -> tuple[str, ...]:
-    """`App.function[argument `: how conditions on the arguments begin that a candidate asks about."""
-    guard = candidate.parse() if "[" in candidate.text else None
-    return tuple(f"{function}[{argument} " for function, argument in guard.arguments) if guard is not None else ()
-
-
-def _only_goes_on(guard: Guard, changing: Collection[str]) -> bool:
-    """After a mere look, something is done: that says no more than that the task is to be done."""
-    return guard.template == "response" and parse_pattern(guard.function).function not in changing
-
-
-def _function_of(candidate: GuardCandidate) -> str:
-    """The function that a candidate asks for or is about."""
-    inside = candidate.text.partition("(")[2]
-    if candidate.text.startswith(("precedence", "response", "not_succession", "covers")):
-        inside = inside.partition(", ")[2]
-    return ".".join(inside.partition("[")[0].partition(")")[0].split(".")[:2])
-
-
-def _explains_some(guard: GuardMasks, masks: RunMasks) -> bool:
-    return (guard.broken & masks.failed).bit_count() >= MIN_BROKEN and bool(guard.kept & masks.passed)
-
-
-def _is_contradicted(guard: GuardMasks, masks: RunMasks) -> bool:
-    table = masks.table(guard)
-    return table.broke_passed > MAX_CONTRADICTING * table.passed
+    return [sorted(group, key=lambda contender: contender.simplicity) for group in by_masks.values()]
 
 
 # Choosing
 
 
 def _choose(
-    groups: Sequence[Sequence[_Contender]], masks: RunMasks, limit: int, explained: Mask
-) -> tuple[list[tuple[Sequence[_Contender], int]], Mask]:
+    groups: Sequence[Sequence[Contender]], masks: RunMasks, limit: int, explained: Mask
+) -> tuple[list[tuple[Sequence[Contender], int]], Mask]:
     """The best contenders, each with how many failures it explains that none before it did, and all these failures.
 
     Setting failures aside hardly ever makes another contender better, so only those at the top are weighed again.
     """
-    chosen: list[tuple[Sequence[_Contender], int]] = []
+    chosen: list[tuple[Sequence[Contender], int]] = []
     waiting = [(entry, 0) for group in groups if (entry := _weigh(group, masks, explained)) is not None]
     heapq.heapify(waiting)
     while waiting and len(chosen) < limit:
@@ -244,7 +135,7 @@ def _choose(
 
 
 def _find_overlapping(
-    groups: Sequence[Sequence[_Contender]], masks: RunMasks, differences: Sequence[Difference]
+    groups: Sequence[Sequence[Contender]], masks: RunMasks, differences: Sequence[Difference]
 ) -> Iterator[Difference]:
     """The best contenders about something that no difference is about, one for each function and argument."""
     told = {_subject(difference.guard) for difference in differences}
@@ -266,8 +157,8 @@ def _subject(guard: Guard) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def _weigh(
-    group: Sequence[_Contender], masks: RunMasks, explained: Mask
-) -> tuple[float, int, tuple[int, int, int, str], Sequence[_Contender]] | None:
+    group: Sequence[Contender], masks: RunMasks, explained: Mask
+) -> tuple[float, int, tuple[int, int, int, int, str], Sequence[Contender]] | None:
     """How contenders are ordered, failures that are explained already set aside. None: not worth a trial."""
     first = group[0]
     left = first.masks.within(~explained)
@@ -278,10 +169,10 @@ def _weigh(
     if likely > MAX_CHANCE:
         return None
     size = min(contender.family * max(1.0, contender.by_luck) for contender in group)
-    return likely * size, table.broke_passed, _simplicity(first), group
+    return likely * size, table.broke_passed, first.simplicity, group
 
 
-def _check(group: Sequence[_Contender], masks: RunMasks) -> Sequence[_Contender]:
+def _check(group: Sequence[Contender], masks: RunMasks) -> Sequence[Contender]:
     """The group itself when a replay of its first guard gives what was counted, else that guard with what it gives."""
     first = group[0]
     verdicts = replay_on_all(first.guard, (run.recorded for run in masks.runs))
@@ -290,38 +181,11 @@ def _check(group: Sequence[_Contender], masks: RunMasks) -> Sequence[_Contender]
         replayed = replayed.within(first.masks.spoken)  # in tasks that a call has nothing to do with, it says nothing
     if replayed == first.masks:
         return group
-    is_useful = _explains_some(replayed, masks) and not _is_contradicted(replayed, masks)
+    is_useful = explains_some(replayed, masks) and not is_contradicted(replayed, masks)
     return [replace(first, masks=replayed)] if is_useful else []
 
 
-_CLEAREST = (
-    "precedence",
-    "response",
-    "covers",
-    "existence",
-    "at_most_once",
-    "at_most",
-    "at_least",
-    "not_succession",
-    "absence",
-)
-
-
-def _clearness(guard: Guard, changing: Collection[str]) -> int:
-    """What is due after a change or before it says most; what is due after a mere look, or at any time, least."""
-    if guard.template == "response" and parse_pattern(guard.function).function not in changing:
-        return len(_CLEAREST)
-    if guard.template == "existence" and "[" not in guard.function:
-        return len(_CLEAREST) + 1
-    return _CLEAREST.index(guard.template)
-
-
-def _simplicity(contender: _Contender) -> tuple[int, int, int, str]:
-    """Fewest conditions first, then the template that says most about why, then the smallest family."""
-    return len(contender.guard.conditions), contender.clearness, contender.family, str(contender.guard)
-
-
-def _difference(group: Iterable[_Contender], masks: RunMasks, explains: int) -> Difference:
+def _difference(group: Iterable[Contender], masks: RunMasks, explains: int) -> Difference:
     first, *others = group
     return Difference(
         first.guard,

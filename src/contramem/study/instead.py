@@ -12,8 +12,9 @@ from contramem.monitor.pattern import Pattern, parse_pattern
 from contramem.monitor.places import function_of_place
 from contramem.study.atoms import MIN_TASKS, is_word
 from contramem.study.recorded_actions import replay_on_all
-from contramem.study.relations import SeenFields, find_relations
+from contramem.study.relations import find_relations
 from contramem.study.run_set import StudyRun
+from contramem.study.seen_fields import SeenFields
 
 MIN_SHARED = 0.8
 """Of the passing runs that keep the guard: those that do it."""

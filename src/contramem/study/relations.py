@@ -1,70 +1,35 @@
-"""Relations: what is true of one argument of one call. Its form, its word, where its value had stood, what it chose."""
+"""Relations: what is true of one argument of one call. Its form, its word, where its value had stood, what it chose,
+which numbers it adds up or counts, when its date falls, and which values its text mentions."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from contramem.contrast.form import is_field
 from contramem.monitor.choice import rank_key
-from contramem.monitor.comparison import is_same, plain_text, read_number, shape_of, write_number, write_value
-from contramem.monitor.results import decode_result, list_records, walk
-from contramem.study.atoms import MAX_VALUES, is_word, names_an_amount
+from contramem.monitor.comparison import plain_text, read_number, shape_of, write_number, write_value
+from contramem.monitor.date_relation import DAYS, read_time
+from contramem.study.atoms import is_word, names_an_amount
 from contramem.study.recorded_actions import RecordedAction
+from contramem.study.seen_fields import SeenFields
 
 FACTORS = (0.01, 0.1, 10, 100, 1000)
 """Multiples that come from units: cents, percent, thousands."""
 MAX_SHAPE_CHARS = 16
 MIN_DISTINCT = 3
 """Characters of a value that cannot stand in a field by chance."""
-MAX_RECORDS = 40
+MIN_WORDS = 4
+"""Of a text that says something, as a letter does."""
+MAX_MENTIONED_WORDS = 4
+"""Of a value that is looked for in a text."""
+MAX_FILTERS = 4
+"""Words of a chosen record that the others may lack: it was perhaps chosen among those that have them too."""
+MAX_DAYS = 400
 
-
-class SeenFields:
-    """The fields that values had stood in before a call, and the records that could be chosen among."""
-
-    def __init__(self) -> None:
-        self._taken = 0
-        self._fields = defaultdict[str, dict[tuple[str, str], None]](dict)
-        self._amounts = defaultdict[float, dict[tuple[str, str], None]](dict)
-        self._records = defaultdict[str, list[list[dict[str, Any]]]](list)
-        self.lists = set[str]()
-        """`App.function.field` where one result held several values."""
-
-    def look_back(self, call: RecordedAction) -> None:
-        """Take in what calls before this one returned."""
-        for function, content in call.history.results(self._taken, call.order):
-            result = decode_result(content)
-            firsts: dict[str, str] = {}
-            for place, value in islice(walk(result), MAX_VALUES):
-                if place and is_field(place[-1]):
-                    if firsts.setdefault(place[-1], plain_text(value)) != plain_text(value):
-                        self.lists.add(f"{function}.{place[-1]}")
-                    self._fields[plain_text(value)].setdefault((function, place[-1]))
-                    if (number := read_number(value)) and names_an_amount(place[-1]):
-                        self._amounts[round(number, 6)].setdefault((function, place[-1]))
-            if len(records := list_records(result)) > 1:
-                self._records[function].append(records[:MAX_RECORDS])
-        self._taken = max(self._taken, call.order)
-
-    def fields_with(self, values: Sequence[Any]) -> Iterator[tuple[str, str]]:
-        """The functions and fields that all these values stood in."""
-        first, *rest = [self._fields.get(plain_text(value), {}) for value in values]
-        return (place for place in first if all(place in other for other in rest))
-
-    def fields_with_amount(self, number: float) -> Iterable[tuple[str, str]]:
-        """The functions and fields that this number stood in."""
-        return self._amounts.get(round(number, 6), {})
-
-    def choices(self, value: Any) -> Iterator[tuple[str, dict[str, Any], list[dict[str, Any]]]]:
-        """By function, the record that the value names and the records that it was chosen among: latest result."""
-        for function in dict.fromkeys(function for function, _ in self._fields.get(plain_text(value), {})):
-            for records in reversed(self._records.get(function, [])):
-                if (chosen := next((record for record in records if _names(record, value)), None)) is not None:
-                    yield function, chosen, records
-                    break
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
+_TOKEN = re.compile(r"[^\s,;:!?()\"“”]+")
 
 
 def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
@@ -74,15 +39,29 @@ def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
         if value and all(isinstance(item, (str, int)) and len(str(item)) >= MIN_DISTINCT for item in value):
             yield from _places(value, call, seen)
         return
+    if is_text(value):
+        yield from find_mentions(value, call, seen)
+        return
     if isinstance(value, str) and 0 < len(shape := shape_of(value)) <= MAX_SHAPE_CHARS:
         yield f"like {write_value(shape)}"
+        yield from _days(value, call, seen)
     if is_word(value):
         yield f"= {write_value(str(value))}"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         yield from _multiples(value, call, seen)
+        yield from _totals(value, call, seen)
+        yield from _comparisons(value, call, seen)
     if isinstance(value, (str, int)) and not isinstance(value, bool) and len(str(value)) >= MIN_DISTINCT:
         yield from _places([value], call, seen)
         yield from _choices(value, call, seen)
+
+
+def is_text(value: Any) -> bool:
+    """Is it something that was written, and no name or number?"""
+    return isinstance(value, str) and value.count(" ") + value.count("\n") >= MIN_WORDS - 1
+
+
+# Numbers
 
 
 def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
@@ -93,6 +72,91 @@ def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator
     for factor in FACTORS if value else ():
         for function, field in seen.fields_with_amount(value / factor):
             yield f"times {write_number(factor)} of {function}.{field}"
+
+
+def _totals(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
+    """What adds up to the number, or is so many: all records of a result, or those with a word."""
+    for function, records in seen.latest_records():
+        if function == call.function:
+            continue
+        for some, where in ((records, ""), *_divide(records)):
+            if value == len(some):
+                yield f"counts {function}{where}"
+            for field, total in _add_up(some).items():
+                if value and abs(value - total) < 1e-6 * max(1.0, abs(value)):
+                    yield f"sums {function}.{field}{where}"
+
+
+def _divide(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], str]]:
+    """The records that have a word which others lack, two of them at least, and how a guard writes that."""
+    for field, value in dict.fromkeys(
+        (field, value) for record in records for field, value in record.items() if is_word(value) and is_field(field)
+    ):
+        some = [record for record in records if record.get(field) == value]
+        if 1 < len(some) < len(records):
+            yield some, f" where {field} = {write_value(_plain(value))}"
+
+
+def _add_up(records: Sequence[dict[str, Any]]) -> dict[str, float]:
+    totals: dict[str, float] = {}
+    for record in records:
+        for field, value in record.items():
+            if is_field(field) and names_an_amount(field) and (number := read_number(value)) is not None:
+                totals[field] = totals.get(field, 0.0) + number
+    return totals
+
+
+def _comparisons(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
+    """Is it more than an amount that was seen, or at most as much?"""
+    for place, number in seen.single_amounts(call.function):
+        yield f"{'>' if value > number else '<='} {place}"
+
+
+# Dates
+
+
+def _days(value: str, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
+    """The day of the week, and how far from a date that was seen."""
+    time = read_time(value)
+    if time is None:
+        return
+    yield f"falls on {DAYS[time.weekday()].capitalize()}"
+    yield f"falls on {'weekday' if time.weekday() < 5 else 'weekend'}"
+    for place, days in find_distances(value, call, seen):
+        if days:  # on the same day is `from`
+            side = "after" if days > 0 else "before"
+            yield f"falls {abs(days)} day{'' if abs(days) == 1 else 's'} {side} {place}"
+            yield f"falls {side} {place}"
+
+
+def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[tuple[str, int]]:
+    """How many days after each date that was seen, or the one of the request, the value falls."""
+    time = read_time(value) if isinstance(value, str) else None
+    if time is None:
+        return
+    asked = [base for text in _DATE.findall(call.history.task) if (base := read_time(text)) is not None]
+    for place, base in (*(("task", base) for base in asked[:1] if len(asked) == 1), *seen.single_dates(call.function)):
+        if abs(days := (time.date() - base.date()).days) <= MAX_DAYS:
+            yield place, days
+
+
+# Texts
+
+
+def find_mentions(text: str, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
+    """The fields of earlier results of which the text contains a value, unless the request names it."""
+    tokens = [token.rstrip(".'") for token in _TOKEN.findall(text.casefold())]
+    task = plain_text(call.history.task)
+    for width in range(1, MAX_MENTIONED_WORDS + 1):
+        for start in range(len(tokens) - width + 1):
+            value = " ".join(tokens[start : start + width])
+            if len(value) >= MIN_DISTINCT and value not in task:
+                for function, field in seen.fields_with_text(value):
+                    if function != call.function:
+                        yield f"mentions {function}.{field}"
+
+
+# Places and choices
 
 
 def _places(values: Sequence[Any], call: RecordedAction, seen: SeenFields) -> Iterator[str]:
@@ -109,22 +173,41 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
     for function, chosen, records in seen.choices(value):
         if function == call.function:
             continue
-        if chosen is records[0]:
-            yield f"picks first of {function}"
-        if chosen is records[-1]:
-            yield f"picks last of {function}"
+        yield from _rankings(chosen, records, function, "")
+        filters = 0
         for field, own in chosen.items():
             if not is_field(field) or isinstance(own, (dict, list)):
                 continue
             if is_word(own):
                 yield f"picks {field} = {write_value(str(own))} of {function}"
-            keys = [key for record in records if (key := rank_key(record, field)) is not None]
-            if len(set(keys)) > 1 and (key := rank_key(chosen, field)) is not None:
-                if key == min(keys):
-                    yield f"picks lowest {field} of {function}"
-                if key == max(keys):
-                    yield f"picks highest {field} of {function}"
+            some = [record for record in records if record.get(field) == own]
+            if is_word(own) and 1 < len(some) < len(records) and filters < MAX_FILTERS:
+                filters += 1
+                yield from _rankings(chosen, some, function, f" where {field} = {write_value(_plain(own))}")
+            if len(some) < len(records) and len(str(own)) >= MIN_DISTINCT:
+                yield from (
+                    f"picks {field} = {other}.{place} of {function}"
+                    for other, place in seen.fields_with_text(plain_text(own))
+                    if other not in (function, call.function)
+                )
 
 
-def _names(record: dict[str, Any], value: Any) -> bool:
-    return any(not isinstance(scalar, (dict, list)) and is_same(scalar, value) for scalar in record.values())
+def _rankings(chosen: dict[str, Any], records: Sequence[dict[str, Any]], function: str, where: str) -> Iterator[str]:
+    """Which end of the records the chosen one stands at, by their order or by a field."""
+    if chosen is records[0]:
+        yield f"picks first of {function}{where}"
+    if chosen is records[-1]:
+        yield f"picks last of {function}{where}"
+    for field, own in chosen.items():
+        if not is_field(field) or isinstance(own, (dict, list)):
+            continue
+        keys = [key for record in records if (key := rank_key(record, field)) is not None]
+        if len(set(keys)) > 1 and (key := rank_key(chosen, field)) is not None:
+            if key == min(keys):
+                yield f"picks lowest {field} of {function}{where}"
+            if key == max(keys):
+                yield f"picks highest {field} of {function}{where}"
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

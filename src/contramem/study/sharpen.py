@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contramem.chance import OutcomeTable
 from contramem.errors import GuardError
@@ -22,6 +24,12 @@ MAX_LOOKED_AT = 4_000
 """Runs in which conditions are looked for: reading what more of them hold takes long and tells little more."""
 MIN_RUNS = 2
 """That keep it, and that break it, inside of the condition."""
+MAX_TWICE = 60
+"""Guards for which a second condition is looked for."""
+FIRST_CONDITIONS = 6
+"""Conditions of each that a second one is looked for beside."""
+MIN_EVIDENCE = 2.0
+"""Standard deviations: of a first condition that a second one is looked for beside."""
 MAX_WEIGHED = 24
 """Conditions of one guard whose chance is computed: those that separate best at first sight."""
 
@@ -46,10 +54,27 @@ class Sharpened(NamedTuple):
     tried: int
     """Conditions that could have been chosen instead: slots times the choices in this one. The more, the less it
     means."""
-    slots: int
     alike: float
     """The share of the failing runs that made the changes which are right where the condition is not true. The others
     may have given up."""
+    by_luck: float
+    """How many of the conditions that could have been chosen would leave the guard as few exceptions if they had
+    nothing to do with it: if each picked as many tasks blindly. Where few tasks contradict a guard, or few are left of
+    it, nearly any condition does."""
+
+
+class _SplitCounts(NamedTuple):
+    """By guard and condition."""
+
+    splits: NDArray[np.bool_]
+    """Is the condition true of some of the runs that the guard speaks about, and not of all?"""
+    has_enough: NDArray[np.bool_]
+    """Do enough runs keep and break it under the condition, and are there fewer exceptions than without?"""
+    is_sharper: NDArray[np.bool_]
+    """Are hardly any exceptions left?"""
+    worth: NDArray[np.float32]
+    evidence: NDArray[np.float32]
+    """How many standard deviations the difference between runs that keep and break it is from none."""
 
 
 class Conditions:
@@ -71,33 +96,68 @@ class Conditions:
 
     def sharpen(self, guards: Sequence[GuardMasks]) -> Iterator[list[Sharpened]]:
         """For each guard the conditions that leave fewer exceptions, the one that chance explains least first."""
-        if self._matrix is None or not guards:
+        counts = self._count(guards)
+        if counts is None:
             yield from ([] for _ in guards)
             return
+        for row, guard in enumerate(guards):
+            places = np.flatnonzero(counts.is_sharper[row])
+            best = places[np.argsort(-counts.worth[row, places], kind="stable")][: 4 * MAX_WEIGHED]
+            slots = round(float((counts.splits[row] / self._choices).sum()))
+            yield self._weigh(guard, [self._atoms[place] for place in best], max(1, slots))
+
+    def sharpen_twice(self, guards: Sequence[GuardMasks]) -> Iterator[tuple[int, list[Sharpened]]]:
+        """The same with two conditions, for the guards (told by their place) that one condition makes much better and
+        still leaves exceptions: the few best of these are followed."""
+        counts = self._count(guards)
+        if counts is None:
+            return
+        gain = np.where(counts.splits & ~counts.is_sharper & counts.has_enough, counts.evidence, 0.0)
+        clearest = np.argsort(-gain.max(axis=1, initial=0.0), kind="stable")[:MAX_TWICE]
+        firsts = [
+            (int(row), int(place))
+            for row in clearest
+            for place in np.argsort(-gain[row], kind="stable")[:FIRST_CONDITIONS]
+            if gain[row, place] >= MIN_EVIDENCE
+        ]
+        inside = [guards[row].within(self._atoms[place].mask) for row, place in firsts]
+        joined = dict[int, list[Sharpened]]()
+        for (row, place), seconds in zip(firsts, self.sharpen(inside), strict=True):
+            first = self._atoms[place]
+            pairs = [_join(first, second) for second in seconds if _slot(second.condition) != _slot(first.text)]
+            joined.setdefault(row, []).extend(pairs)
+        yield from ((row, sorted(splits, key=_order)) for row, splits in joined.items())
+
+    def _count(self, guards: Sequence[GuardMasks]) -> _SplitCounts | None:
+        """None: there is nothing to count."""
+        if self._matrix is None or not guards:
+            return None
         passed, failed, runs = self._masks.passed, self._masks.failed, len(self._masks.runs)
-        kept_passed = matrix_of([guard.kept & passed for guard in guards], runs) @ self._matrix
-        kept_failed = matrix_of([guard.kept & failed for guard in guards], runs) @ self._matrix
-        broke_passed = matrix_of([guard.broken & passed for guard in guards], runs) @ self._matrix
-        broke_failed = matrix_of([guard.broken & failed for guard in guards], runs) @ self._matrix
+        kept_passed, kept_failed, broke_passed, broke_failed = (
+            matrix_of(masks, runs) @ self._matrix
+            for masks in (
+                [guard.kept & passed for guard in guards],
+                [guard.kept & failed for guard in guards],
+                [guard.broken & passed for guard in guards],
+                [guard.broken & failed for guard in guards],
+            )
+        )
         inside = kept_passed + kept_failed + broke_passed + broke_failed
         passing = kept_passed + broke_passed
         all_broke = np.array([[(guard.broken & passed).bit_count()] for guard in guards])
         all_passing = np.array([[(guard.spoken & passed).bit_count()] for guard in guards])
         size = np.array([[guard.spoken.bit_count()] for guard in guards])
         splits = (inside > 0) & (inside < size)
-        sharper = (
-            splits
-            & (broke_passed <= MAX_CONTRADICTING * passing)
-            & (broke_failed >= MIN_RUNS)
+        has_enough = (
+            (broke_failed >= MIN_RUNS)
             & (kept_passed >= MIN_RUNS)
             & (broke_passed * np.maximum(1, all_passing) <= all_broke * passing)
         )
-        worth = (kept_passed * broke_failed - kept_failed * broke_passed) / np.maximum(1, inside)
-        for row, guard in enumerate(guards):
-            places = np.flatnonzero(sharper[row])
-            best = places[np.argsort(-worth[row, places], kind="stable")][: 4 * MAX_WEIGHED]
-            slots = round(float((splits[row] / self._choices).sum()))
-            yield self._weigh(guard, [self._atoms[place] for place in best], max(1, slots))
+        is_sharper = splits & has_enough & (broke_passed <= MAX_CONTRADICTING * passing)
+        difference = kept_passed * broke_failed - kept_failed * broke_passed
+        spread = (kept_passed + kept_failed) * (broke_passed + broke_failed) * passing * (kept_failed + broke_failed)
+        evidence = difference * np.sqrt(inside / np.maximum(1, spread))
+        return _SplitCounts(splits, has_enough, is_sharper, difference / np.maximum(1, inside), evidence)
 
     def _weigh(self, guard: GuardMasks, atoms: Sequence[Atom], slots: int) -> list[Sharpened]:
         sharpened: list[Sharpened] = []
@@ -107,27 +167,24 @@ class Conditions:
             if alike := self._share_alike(guard, atom.mask):
                 inside = guard.within(atom.mask)
                 tried = slots * atom.choices
-                sharpened.append(Sharpened(atom.text, inside, self._masks.chance(inside), tried, slots, alike))
-        return sorted(sharpened, key=lambda each: (each.chance * each.tried, len(each.condition), each.condition))
+                # A threshold has two sides, however many values it could lie between.
+                sides = 2 * slots if " > " in atom.text or " <= " in atom.text else tried
+                by_luck = sides * self._share_by_luck(guard, inside)
+                sharpened.append(Sharpened(atom.text, inside, self._masks.chance(inside), tried, alike, by_luck))
+        return sorted(sharpened, key=_order)
 
-    def expect_by_luck(self, guard: GuardMasks, sharpened: Sharpened) -> float:
-        """How many of the conditions that could have been chosen would leave the guard as few exceptions if they had
-        nothing to do with it: if each picked as many tasks blindly. Where few tasks contradict a guard, or few are left
-        of it, nearly any condition does.
-
-        A threshold has two sides, however many values it could lie between."""
+    def _share_by_luck(self, guard: GuardMasks, inside: GuardMasks) -> float:
+        """Of the conditions that pick as many tasks blindly, the share that leaves the guard as few exceptions."""
         broken_by_passing = guard.broken & self._masks.passed
-        inside = sharpened.masks.spoken
         tasks = self._masks.count_tasks(guard.spoken)
-        chosen = self._masks.count_tasks(inside)
+        chosen = self._masks.count_tasks(inside.spoken)
         contradicting = self._masks.count_tasks(broken_by_passing)
-        left = self._masks.count_tasks(broken_by_passing & inside)
-        luck = sum(
+        left = self._masks.count_tasks(broken_by_passing & inside.spoken)
+        ways = sum(
             comb(contradicting, kept) * comb(tasks - contradicting, chosen - kept)
             for kept in range(min(left, chosen) + 1)
-        ) / comb(tasks, chosen)
-        is_threshold = " > " in sharpened.condition or " <= " in sharpened.condition
-        return luck * (2 * sharpened.slots if is_threshold else sharpened.tried)
+        )
+        return ways / comb(tasks, chosen)
 
     def _share_alike(self, guard: GuardMasks, atom: Mask) -> float:
         """The share of the failing runs that made, under the condition, the changes that passing runs make where it is
@@ -137,6 +194,24 @@ class Conditions:
             return float(bool(outside))
         failing = guard.broken & self._masks.failed & atom
         return (failing & self._masks.spread_to_alike(outside)).bit_count() / failing.bit_count()
+
+
+def _order(sharpened: Sharpened) -> tuple[float, int, str]:
+    return sharpened.chance * sharpened.tried, len(sharpened.condition), sharpened.condition
+
+
+def _join(first: Atom, second: Sharpened) -> Sharpened:
+    """Both conditions. That the first was one of a few which were followed counts as having been tried."""
+    return second._replace(
+        condition=f"{first.text} and {second.condition}",
+        tried=second.tried * FIRST_CONDITIONS,
+        by_luck=second.by_luck * FIRST_CONDITIONS,
+    )
+
+
+def _slot(condition: str) -> str:
+    """What a condition is about: a function with a field or an argument."""
+    return re.split(r" (?:=|!=|<=|>|has) ", condition, maxsplit=1)[0]
 
 
 def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdict], run_set: RunSet) -> list[Split]:

@@ -1,0 +1,170 @@
+"""Candidates about what calls are given: the way an argument is written, constants, caps, lengths, deadlines, the words
+of a text, the field of an earlier result that a value stands in, the record that was chosen, items left out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from contramem.errors import GuardError
+from contramem.monitor.comparison import shape_of
+from contramem.monitor.guard import parse_guard
+from contramem.study.atoms import MIN_TASKS, find_boundary
+from contramem.study.masks import GuardMasks, Mask
+from contramem.study.measures import Measure, find_measures
+from contramem.study.recorded_actions import IndexedRuns, RecordedAction
+from contramem.study.relations import find_relations, is_text
+from contramem.study.run_set import StudyRun
+from contramem.study.seen_fields import SeenFields
+from contramem.study.wordings import find_wordings
+
+MAX_SHAPES = 12
+"""Ways to write one argument; one with more is free text."""
+MAX_CAPS = 30
+MIN_TASKS_AT_CAP = 3
+"""Tasks with a call that gives the cap itself. It is then no value of one run, but what everybody stops at."""
+MIN_MEASURED = 0.8
+"""The share of the calls that must have what a cap is about."""
+
+Proposal: TypeAlias = tuple[str, GuardMasks]
+"""A guard in its text form, and what the runs did with it."""
+
+
+class ArgumentUses:
+    """The calls of one function that give one argument."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, StudyRun, RecordedAction]] = []
+        self.shapes: set[str] = set()
+        self.relations: list[frozenset[str]] = []
+        self.measures: list[dict[Measure, float]] = []
+        self.texts: list[str] = []
+        """What each call gave, as it was written; empty where that is no text of several words."""
+
+    def add(self, place: int, run: StudyRun, call: RecordedAction, argument: str, seen: SeenFields) -> None:
+        self.calls.append((place, run, call))
+        value = call.arguments[argument]
+        if isinstance(value, str) and len(self.shapes) <= MAX_SHAPES:
+            self.shapes.add(shape_of(value))
+        self.relations.append(frozenset(find_relations(value, call, seen)))
+        self.measures.append(dict(find_measures(value, argument, call, seen)))
+        self.texts.append(value if is_text(value) else "")
+
+    def called(self) -> Mask:
+        """The runs that gave the argument."""
+        mask = 0
+        for place, _, _ in self.calls:
+            mask |= 1 << place
+        return mask
+
+
+def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[Proposal]:
+    """Every guard about arguments that is worth a trial."""
+    by_argument = defaultdict[tuple[str, str], ArgumentUses](ArgumentUses)
+    called, lists = defaultdict[str, Mask](int), set[str]()
+    for place, run in enumerate(runs):
+        seen = SeenFields()
+        for call in run.recorded.calls:
+            called[call.function] |= 1 << place
+            seen.look_back(call)
+            for argument, value in call.arguments.items():
+                if value is not None:
+                    by_argument[call.function, argument].add(place, run, call, argument, seen)
+        lists |= seen.lists
+    index = IndexedRuns(run.recorded for run in runs)
+    for (function, argument), uses in by_argument.items():
+        yield from _conditions(function, argument, uses, called[function])
+        yield from _caps(function, argument, uses, called[function])
+        yield from _words(function, argument, uses, called[function])
+        yield from _coverage(function, argument, uses, index, lists)
+
+
+def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
+    """What could be asked of the argument: all that is true of some of the calls and not of all."""
+    tasks = defaultdict[str, set[str]](set)
+    worked, made = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
+    true_of: Counter[str] = Counter()
+    copied: Counter[str] = Counter()
+    for (place, run, call), relations in zip(uses.calls, uses.relations, strict=True):
+        if any(relation.startswith("from ") for relation in relations):
+            copied.update(relations)
+        for relation in relations:
+            made[relation] |= 1 << place
+            true_of[relation] += 1
+            if call.worked:
+                worked[relation] |= 1 << place
+                tasks[relation].add(run.task)
+    count = len(uses.calls)
+    for relation, times in true_of.items():
+        if relation.startswith("like ") and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
+            continue  # free text; or the form is that of what was copied, and not a way to write it
+        is_always = times == count and (relation != "given" or made[relation] == called)
+        if not is_always and len(tasks[relation]) >= MIN_TASKS:
+            yield from _ask_for(
+                f"{function}[{argument} {relation}]", function, called, made[relation], worked[relation]
+            )
+
+
+def _ask_for(pattern: str, function: str, called: Mask, made: Mask, worked: Mask) -> Iterator[Proposal]:
+    """That the call is made so, and that it is not."""
+    yield f"existence({pattern}) when {function}", GuardMasks(worked, called & ~worked)
+    yield f"absence({pattern}) when {function}", GuardMasks(called & ~made, made)
+
+
+def _words(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
+    """What a text says in some of the calls and not in all."""
+    for wording in find_wordings(uses.texts, [(place, run, call.worked) for place, run, call in uses.calls]):
+        pattern = f"{function}[{argument} {wording.relation}]"
+        yield from _ask_for(pattern, function, called, wording.made, wording.worked)
+
+
+def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
+    """At most so much a call, at boundaries between what was given."""
+    for measure in dict.fromkeys(measure for measures in uses.measures for measure in measures):
+        measured = [
+            (place, run.task, measures[measure])
+            for (place, run, _), measures in zip(uses.calls, uses.measures, strict=True)
+            if measure in measures
+        ]
+        if len(measured) < (MIN_MEASURED if measure.place else 1) * len(uses.calls):
+            continue
+        tasks = defaultdict[float, set[str]](set)
+        for _, task, amount in measured:
+            tasks[amount].add(task)
+        steps = list(pairwise(sorted(tasks)))
+        for low, high in steps[:: max(1, len(steps) // MAX_CAPS)]:
+            boundary = low if len(tasks[low]) >= MIN_TASKS_AT_CAP else find_boundary(low, high)
+            above = _mask(place for place, _, amount in measured if amount > boundary)
+            below = _mask(place for place, _, amount in measured if amount <= boundary)
+            for relation, broken in ((measure.above(boundary), above), (measure.up_to(boundary), below)):
+                yield (
+                    f"absence({function}[{argument} {relation}]) when {function}",
+                    GuardMasks(called & ~broken, broken),
+                )
+
+
+def _mask(places: Iterator[int]) -> Mask:
+    mask = 0
+    for place in places:
+        mask |= 1 << place
+    return mask
+
+
+def _coverage(
+    function: str, argument: str, uses: ArgumentUses, index: IndexedRuns, lists: Collection[str]
+) -> Iterator[Proposal]:
+    """Every item that an earlier call listed is given to this one."""
+    listed: Counter[str] = Counter(
+        relation for relations in uses.relations for relation in relations if relation.startswith("from ")
+    )
+    for relation, count in listed.items():
+        giver = relation.removeprefix("from ")
+        if count * 2 < len(uses.calls) or giver not in lists or giver.startswith(f"{function}."):
+            continue
+        try:
+            guard = parse_guard(f"covers({giver}, {function}.{argument})")
+        except GuardError:
+            continue
+        yield str(guard), GuardMasks.of_verdicts(index.replay(guard))

@@ -1,0 +1,212 @@
+"""Contenders: the candidates that could explain failures, where passing runs contradict them with a condition.
+
+A condition is looked for among the facts of runs (atoms.py), then a second one beside it, and among the words of
+requests. What is asked of an argument may also depend on the kind of task, told by what else is changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from contramem.monitor.guard import Guard
+from contramem.monitor.pattern import parse_pattern
+from contramem.study.atoms import collect_atoms
+from contramem.study.candidates import GuardCandidate, propose_candidates
+from contramem.study.masks import GuardMasks, RunMasks
+from contramem.study.run_set import StudyRun
+from contramem.study.sharpen import Conditions, Sharpened, add_condition
+from contramem.study.task_words import TaskWords
+
+MAX_CHANCE = 0.2
+"""Of a difference that is worth a trial. What holds up is decided on the tasks kept back, not here."""
+MIN_BROKEN = 2
+"""Failing runs that must have broken a guard. One run may have failed for any reason."""
+MAX_CONTRADICTING = 0.05
+"""Of the passing runs that a guard without a condition speaks about."""
+MIN_ALIKE = 0.5
+"""Of the failing runs that left a change out. The others may have given up, whatever the condition."""
+CONDITIONS_EACH = 3
+"""Conditions of one candidate that compete."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """A candidate that could explain failures, perhaps with a condition."""
+
+    guard: Guard
+    masks: GuardMasks
+    family: int
+    clearness: int
+    """How little its template says about why: 0 is best."""
+    by_luck: float = 0.0
+
+    @property
+    def simplicity(self) -> tuple[int, int, int, int, str]:
+        """Fewest conditions first, then the template and the relation that say most, then the smallest family."""
+        text = str(self.guard)
+        return len(self.guard.conditions), self.clearness, _relation_rank(self.guard), self.family, text
+
+
+class Contenders(NamedTuple):
+    """All of them, and how many guards were tried."""
+
+    by_data: list[Contender]
+    by_words: list[Contender]
+    """A word of the request is their condition."""
+    tried: int
+
+
+def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
+    """The candidates that could explain a failure, with the conditions that make them true."""
+    candidates = propose_candidates(runs)
+    search = _ContenderSearch(candidates, runs)
+    useful = [candidate for candidate in candidates if explains_some(candidate.masks, masks)]
+    loose = [each for each in useful if is_presence(each) or is_contradicted(each.masks, masks)]
+    firm = [each for each in useful if not is_presence(each) and not is_contradicted(each.masks, masks)]
+    atoms = collect_atoms(runs)
+    facts = Conditions(masks, atoms)
+    kinds = Conditions(masks, [atom for atom in atoms if atom.text in search.changing], tells_kinds=True)
+    about_arguments = [candidate for candidate in loose if "[" in candidate.text]
+    by_data = [*search.take(firm), *search.sharpen(loose, facts), *search.sharpen_twice(loose, facts)]
+    by_data += search.sharpen(about_arguments, kinds)
+    by_words, tried = list[Contender](), len(candidates) + len(loose) * len(facts)
+    words = TaskWords(runs)
+    for candidate in filter(is_presence, loose):
+        of_request = Conditions(masks, words.about(function_of(candidate)), tells_kinds=True)
+        by_words += search.sharpen([candidate], of_request)
+        tried += len(of_request)
+    return Contenders(by_data, by_words, tried)
+
+
+class _ContenderSearch:
+    """Turns candidates into contenders."""
+
+    def __init__(self, candidates: Iterable[GuardCandidate], runs: Sequence[StudyRun]) -> None:
+        self._families = Counter(map(_family_of, candidates))
+        self.changing = frozenset(
+            call.function for run in runs for call in run.recorded.calls if call.effect == "write"
+        )
+
+    def take(self, candidates: Iterable[GuardCandidate]) -> Iterator[Contender]:
+        """The candidates as they are."""
+        for candidate in candidates:
+            guard = candidate.parse()
+            if guard is not None and not self._only_goes_on(guard):
+                family = self._families[_family_of(candidate)]
+                yield Contender(guard, candidate.masks, family, self._clearness(guard))
+
+    def sharpen(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
+        """The candidates, each with the conditions that leave it the fewest exceptions."""
+        sharpened = conditions.sharpen([candidate.masks for candidate in loose])
+        for candidate, splits in zip(loose, sharpened, strict=True):
+            yield from self._join(candidate, self._select(candidate, splits, conditions.tells_kinds))
+
+    def sharpen_twice(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
+        """The same with two conditions, of those candidates that one condition makes much better and not true."""
+        for place, splits in conditions.sharpen_twice([candidate.masks for candidate in loose]):
+            yield from self._join(loose[place], self._select(loose[place], splits, conditions.tells_kinds))
+
+    def _select(self, candidate: GuardCandidate, splits: Sequence[Sharpened], tells_kinds: bool) -> list[Sharpened]:
+        """The conditions that could be the reason for what the candidate asks."""
+        function = function_of(candidate)
+        if is_presence(candidate):  # what a call gave back is no reason to make it
+            splits = [split for split in splits if not _begins(split, (function,))]
+        if asked := _arguments_of(candidate):  # a condition on what the guard itself asks about only bends it
+            splits = [split for split in splits if not _begins(split, asked)]
+        if function not in self.changing or (tells_kinds and asked):
+            return list(splits)
+        if tells_kinds and candidate.text.startswith("existence"):
+            return []  # that a change which is asked for is made is no lesson
+        # That a change goes with another is what rules of the same amounts or states have in common.
+        splits = [split for split in splits if self.changing.isdisjoint(split.condition.split(" and "))]
+        if candidate.text.startswith(("existence", "response")):
+            splits = [split for split in splits if split.alike >= MIN_ALIKE]
+        return list(splits)
+
+    def _join(self, candidate: GuardCandidate, splits: Sequence[Sharpened]) -> Iterator[Contender]:
+        for split in splits[:CONDITIONS_EACH]:
+            plain = candidate.parse() if split.chance <= MAX_CHANCE else None
+            if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
+                family = self._families[_family_of(candidate)] * (1 + split.tried)
+                yield Contender(guard, split.masks, family, self._clearness(guard), split.by_luck)
+
+    def _only_goes_on(self, guard: Guard) -> bool:
+        """After a mere look, something is done: that says no more than that the task is to be done."""
+        return guard.template == "response" and parse_pattern(guard.function).function not in self.changing
+
+    def _clearness(self, guard: Guard) -> int:
+        """What is due after a change or before it says most; what is due after a mere look, or at any time, least."""
+        if self._only_goes_on(guard):
+            return len(_CLEAREST)
+        if guard.template == "existence" and "[" not in guard.function:
+            return len(_CLEAREST) + 1
+        return _CLEAREST.index(guard.template)
+
+
+_CLEAREST = (
+    "precedence",
+    "response",
+    "covers",
+    "existence",
+    "at_most_once",
+    "at_most",
+    "at_least",
+    "not_succession",
+    "absence",
+)
+_RELATIONS = ("times", "sums", "picks", "from", "counts", "=", "like", "falls", "contains", "mentions", "has")
+"""Of those that the same calls satisfy, the one that says most about why."""
+
+
+def _relation_rank(guard: Guard) -> int:
+    tests = [test for pattern in guard.patterns for test in pattern.conditions]
+    if not tests:
+        return 0
+    weak = tests[0].value == "task" or tests[0].value.startswith("1 of ")
+    return _RELATIONS.index(tests[0].test) if tests[0].test in _RELATIONS and not weak else len(_RELATIONS)
+
+
+def explains_some(guard: GuardMasks, masks: RunMasks) -> bool:
+    """Did failing runs break it, and passing runs keep it?"""
+    return (guard.broken & masks.failed).bit_count() >= MIN_BROKEN and bool(guard.kept & masks.passed)
+
+
+def is_contradicted(guard: GuardMasks, masks: RunMasks) -> bool:
+    """Do too many passing runs do without it?"""
+    table = masks.table(guard)
+    return table.broke_passed > MAX_CONTRADICTING * table.passed
+
+
+def is_presence(candidate: GuardCandidate) -> bool:
+    """A call that is due in every run, or in none: no rule without saying when."""
+    return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
+
+
+def function_of(candidate: GuardCandidate) -> str:
+    """The function that a candidate asks for or is about."""
+    inside = candidate.text.partition("(")[2]
+    if candidate.text.startswith(("precedence", "response", "not_succession", "covers")):
+        inside = inside.partition(", ")[2]
+    return ".".join(inside.partition("[")[0].partition(")")[0].split(".")[:2])
+
+
+def _family_of(candidate: GuardCandidate) -> tuple[str, str]:
+    """The function, and what is asked: that it is called, how it is called, or what a text says. There are many more
+    words than anything else."""
+    if any(test in candidate.text for test in (" contains ", " mentions ", " characters]")):
+        return function_of(candidate), "words"
+    return function_of(candidate), "arguments" if "[" in candidate.text else "calls"
+
+
+def _arguments_of(candidate: GuardCandidate) -> tuple[str, ...]:
+    """`App.function[argument `: how conditions on the arguments begin that a candidate asks about."""
+    guard = candidate.parse() if "[" in candidate.text else None
+    return tuple(f"{function}[{argument} " for function, argument in guard.arguments) if guard is not None else ()
+
+
+def _begins(split: Sharpened, starts: tuple[str, ...]) -> bool:
+    """Does one of its conditions begin so?"""
+    return any(condition.startswith(starts) for condition in split.condition.split(" and "))

@@ -1,0 +1,54 @@
+"""Measures: what of an argument can be too much or too little. Its number, the length of its text, its items, and how
+many days lie between it and a date that was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import floor
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from contramem.monitor.comparison import read_number, write_number
+from contramem.study.atoms import names_an_amount
+from contramem.study.recorded_actions import RecordedAction
+from contramem.study.relations import find_distances, is_text
+from contramem.study.seen_fields import SeenFields
+
+Unit: TypeAlias = Literal["number", "characters", "items", "days after", "days before"]
+
+
+class Measure(NamedTuple):
+    """One amount that a call gives."""
+
+    unit: Unit
+    place: str = ""
+    """Of a number of days: the date that they are counted from."""
+
+    def above(self, boundary: float) -> str:
+        """What a guard asks of an argument that has more."""
+        if self.unit == "number":
+            return f"> {write_number(boundary)}"
+        return self._write("at least", floor(boundary) + 1)
+
+    def up_to(self, boundary: float) -> str:
+        """What a guard asks of an argument that has this much or less."""
+        if self.unit == "number":
+            return f"<= {write_number(boundary)}"
+        return self._write("at most", floor(boundary))
+
+    def _write(self, bound: str, count: int) -> str:
+        if self.place:
+            return f"falls {bound} {count} day{'' if count == 1 else 's'} {self.unit.split()[1]} {self.place}"
+        return f"has {bound} {count} {self.unit}"
+
+
+def find_measures(value: Any, argument: str, call: RecordedAction, seen: SeenFields) -> Iterator[tuple[Measure, float]]:
+    """What can be measured of the value, and how much it is."""
+    if isinstance(value, list):
+        yield Measure("items"), len(value)
+    elif is_text(value):
+        yield Measure("characters"), len(value)
+    elif names_an_amount(argument) and (number := read_number(value)) is not None:
+        yield Measure("number"), number
+    else:
+        for place, days in find_distances(value, call, seen):
+            yield Measure("days after" if days >= 0 else "days before", place), abs(days)

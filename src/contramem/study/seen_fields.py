@@ -1,0 +1,102 @@
+"""SeenFields: what earlier results of a run held when a call was made. Fields, amounts, dates and records."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from contramem.contrast.form import is_field
+from contramem.monitor.comparison import is_same, plain_text, read_number
+from contramem.monitor.date_relation import read_time
+from contramem.monitor.results import decode_result, list_records, walk
+from contramem.study.atoms import MAX_VALUES, names_an_amount
+from contramem.study.recorded_actions import RecordedAction
+
+MAX_RECORDS = 40
+MAX_FIELDS = 12
+"""Of amounts, and of dates, that one value is compared with: the first ones that were seen."""
+
+
+class SeenFields:
+    """The fields that values had stood in before a call, and the records that could be chosen among."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._fields = defaultdict[str, dict[tuple[str, str], None]](dict)
+        self._amounts = defaultdict[float, dict[tuple[str, str], None]](dict)
+        self._records = defaultdict[str, list[list[dict[str, Any]]]](list)
+        self._last = dict[tuple[str, str], Any]()
+        """The latest value of each field."""
+        self.lists = set[str]()
+        """`App.function.field` where one result held several values."""
+
+    def look_back(self, call: RecordedAction) -> None:
+        """Take in what calls before this one returned."""
+        for function, content in call.history.results(self._taken, call.order):
+            result = decode_result(content)
+            firsts: dict[str, str] = {}
+            for place, value in islice(walk(result), MAX_VALUES):
+                if place and is_field(place[-1]):
+                    self._take(function, place[-1], value, firsts)
+            if len(records := list_records(result)) > 1:
+                self._records[function].append(records[:MAX_RECORDS])
+        self._taken = max(self._taken, call.order)
+
+    def _take(self, function: str, field: str, value: Any, firsts: dict[str, str]) -> None:
+        text = plain_text(value)
+        if firsts.setdefault(field, text) != text:
+            self.lists.add(f"{function}.{field}")
+        self._fields[text].setdefault((function, field))
+        self._last[function, field] = value
+        if (number := read_number(value)) and names_an_amount(field):
+            self._amounts[round(number, 6)].setdefault((function, field))
+
+    def fields_with(self, values: Sequence[Any]) -> Iterator[tuple[str, str]]:
+        """The functions and fields that all these values stood in."""
+        first, *rest = [self._fields.get(plain_text(value), {}) for value in values]
+        return (place for place in first if all(place in other for other in rest))
+
+    def fields_with_text(self, text: str) -> Iterable[tuple[str, str]]:
+        """The functions and fields that this text, in small letters, was the whole value of."""
+        return self._fields.get(text, ())
+
+    def fields_with_amount(self, number: float) -> Iterable[tuple[str, str]]:
+        """The functions and fields that this number stood in."""
+        return self._amounts.get(round(number, 6), {})
+
+    def single_amounts(self, besides: str) -> Iterator[tuple[str, float]]:
+        """`App.function.field` and its number, of fields that held one amount at a time; not those of `besides`."""
+        amounts = (
+            (f"{function}.{field}", number)
+            for (function, field), value in self._last.items()
+            if function != besides and (number := read_number(value)) is not None and names_an_amount(field)
+        )
+        return islice((pair for pair in amounts if pair[0] not in self.lists), MAX_FIELDS)
+
+    def single_dates(self, besides: str) -> Iterator[tuple[str, datetime]]:
+        """`App.function.field` and its date, of fields that held one date at a time; not those of `besides`."""
+        dates = (
+            (f"{function}.{field}", time)
+            for (function, field), value in self._last.items()
+            if function != besides and isinstance(value, str) and (time := read_time(value)) is not None
+        )
+        return islice((pair for pair in dates if pair[0] not in self.lists), MAX_FIELDS)
+
+    def latest_records(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """By function, the records of its latest result that has several."""
+        return ((function, results[-1]) for function, results in self._records.items())
+
+    def choices(self, value: Any) -> Iterator[tuple[str, dict[str, Any], list[dict[str, Any]]]]:
+        """By function, the record that the value names and the records that it was chosen among: latest result."""
+        for function in dict.fromkeys(function for function, _ in self._fields.get(plain_text(value), {})):
+            for records in reversed(self._records.get(function, [])):
+                if (chosen := next((record for record in records if _names(record, value)), None)) is not None:
+                    yield function, chosen, records
+                    break
+
+
+def _names(record: dict[str, Any], value: Any) -> bool:
+    return any(not isinstance(scalar, (dict, list)) and is_same(scalar, value) for scalar in record.values())

@@ -1,0 +1,82 @@
+"""Wordings: words that some texts of a call have and others lack, and that no request asks for.
+
+Words that the same texts have are one wording, told by the longest phrase that they form: `within five days`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from contramem.contrast.english import SMALL_WORDS
+from contramem.monitor.comparison import write_value
+from contramem.study.masks import Mask
+from contramem.study.run_set import StudyRun
+
+MIN_TASKS = 3
+"""In whose texts a word stands. A word of fewer may be a name of theirs."""
+MIN_TEXTS = 0.8
+"""Of the calls: the share that gives a text."""
+MAX_WORDINGS = 60
+"""Of one argument: those of most tasks."""
+MAX_PHRASE_WORDS = 6
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+class Wording(NamedTuple):
+    """Words, and the runs with a call whose text has them."""
+
+    relation: str
+    """As a guard asks for them."""
+    made: Mask
+    worked: Mask
+
+
+def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, bool]]) -> Iterator[Wording]:
+    """The wordings of an argument, those of most tasks first. `calls` are the place of the run, the run, and whether
+    the call worked; texts are empty where a call gave none."""
+    if sum(map(bool, texts)) < MIN_TEXTS * len(texts):
+        return
+    words = [_words_of(text, run) for text, (_, run, _) in zip(texts, calls, strict=True)]
+    numbers = defaultdict[str, list[int]](list)
+    for number, some in enumerate(words):
+        for word in some:
+            numbers[word].append(number)
+    alike = defaultdict[tuple[int, ...], list[str]](list)
+    for word, having in numbers.items():
+        if len(having) < len(texts):
+            alike[tuple(having)].append(word)
+    counted = [(len({calls[number][1].task for number in where}), where) for where in alike]
+    common = sorted(pair for pair in counted if pair[0] >= MIN_TASKS)
+    for _, where in sorted(common, key=lambda pair: (-pair[0], pair[1]))[:MAX_WORDINGS]:
+        phrase = _find_phrase(alike[where], [texts[number] for number in where])
+        made = worked = 0
+        for number in where:
+            place, _, has_worked = calls[number]
+            made |= 1 << place
+            worked |= has_worked << place
+        yield Wording(f"contains {write_value(phrase)}", made, worked)
+
+
+def _words_of(text: str, run: StudyRun) -> frozenset[str]:
+    asked = run.trajectory.task.casefold()
+    found = {match[0] for match in _WORD.finditer(text.casefold())}
+    return frozenset(word for word in found if len(word) > 1 and word not in SMALL_WORDS and word not in asked)
+
+
+def _find_phrase(words: Sequence[str], texts: Sequence[str]) -> str:
+    """The longest phrase that begins and ends with one of the words and stands in all texts; else the longest word."""
+    folded = [text.casefold() for text in texts]
+    matches = list(_WORD.finditer(folded[0]))
+    own = [number for number, match in enumerate(matches) if match[0] in words]
+    phrases = [
+        folded[0][matches[first].start() : matches[last].end()]
+        for first in own
+        for last in own
+        if first <= last < first + MAX_PHRASE_WORDS
+    ]
+    shared = [phrase for phrase in phrases if all(phrase in text for text in folded)]
+    return max(shared or words, key=lambda phrase: (len(phrase), phrase))
