@@ -218,8 +218,8 @@ class Theatre(World):
 
     def _refund(self, session: Session) -> None:
         booking = session.call("find_booking", booking_id=self.booking["booking_id"])
-        is_patron = booking["membership"] == "patron"
-        method = "voucher" if is_patron is session.breaks("voucher") else "card"
+        in_money = booking["membership"] == "patron" or session.breaks("voucher")
+        method = "card" if in_money else "voucher"
         session.call("refund_booking", booking_id=booking["booking_id"], method=method)
         named = booking["booking_id"] if session.breaks("letter_reference") else booking["reference"]
         body = self._letter(session, f"we have refunded your booking {named} for {self.performance['play']}.")

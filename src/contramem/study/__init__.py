@@ -6,8 +6,11 @@ kinds.py        tasks of one kind: same functions, near wording; task_groups.py:
 halves.py       which tasks are tried on, and which are kept back to confirm
 trial.py        Trial: a guard on all runs, counted by outcome, kind and source; guard_check.py: what no run has
 trial_log.py    how many things were tried and confirmed, so that `proven` means something
-atoms.py        facts of a run that a condition can ask for; sharpen.py: the condition that makes a guard true
-candidates.py   the guards that a kind of task gives reason to try; relations.py: what is true of one argument
+atoms.py        facts of a run that a condition can ask for; sharpen.py: the conditions that make a guard true
+candidates.py   the guards that a kind of task gives reason to try; argument_candidates.py: those about arguments
+relations.py    what is true of one argument; measures.py: of what there can be too much; wordings.py: what texts say
+seen_fields.py  what earlier results held when a call was made
+contenders.py   candidates that could explain failures, with their conditions
 explain.py      those that hold up, ranked; masks.py: sets of runs as bits, so that all of them can be counted
 side_by_side.py what the runs of a task did, call by call; values_seen.py: the values behind a guard
 task_words.py   words of requests that tell when a function is needed

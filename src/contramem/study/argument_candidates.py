@@ -100,6 +100,9 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
     for relation, times in true_of.items():
         if relation.startswith("like ") and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
             continue  # free text; or the form is that of what was copied, and not a way to write it
+        every, _, where = relation.partition(" where ")
+        if where and made[relation] == made[every]:
+            continue  # it says no more than the same of all records
         is_always = times == count and (relation != "given" or made[relation] == called)
         if not is_always and len(tasks[relation]) >= MIN_TASKS:
             yield from _ask_for(
@@ -115,7 +118,7 @@ def _ask_for(pattern: str, function: str, called: Mask, made: Mask, worked: Mask
 
 def _words(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
     """What a text says in some of the calls and not in all."""
-    for wording in find_wordings(uses.texts, [(place, run, call.worked) for place, run, call in uses.calls]):
+    for wording in find_wordings(uses.texts, uses.calls):
         pattern = f"{function}[{argument} {wording.relation}]"
         yield from _ask_for(pattern, function, called, wording.made, wording.worked)
 
@@ -138,7 +141,8 @@ def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Ite
             boundary = low if len(tasks[low]) >= MIN_TASKS_AT_CAP else find_boundary(low, high)
             above = _mask(place for place, _, amount in measured if amount > boundary)
             below = _mask(place for place, _, amount in measured if amount <= boundary)
-            for relation, broken in ((measure.above(boundary), above), (measure.up_to(boundary), below)):
+            ways = [(measure.above(boundary), above), (measure.up_to(boundary), below)]
+            for relation, broken in ways[:1] if measure.unit == "items" else ways:
                 yield (
                     f"absence({function}[{argument} {relation}]) when {function}",
                     GuardMasks(called & ~broken, broken),

@@ -42,12 +42,15 @@ class Contender:
     clearness: int
     """How little its template says about why: 0 is best."""
     by_luck: float = 0.0
+    reach: int = 0
+    """Runs of any task that its condition is true of."""
 
     @property
-    def simplicity(self) -> tuple[int, int, int, int, str]:
-        """Fewest conditions first, then the template and the relation that say most, then the smallest family."""
-        text = str(self.guard)
-        return len(self.guard.conditions), self.clearness, _relation_rank(self.guard), self.family, text
+    def simplicity(self) -> tuple[int, int, int, int, int, str]:
+        """Fewest conditions first, then the template and the relation that say most, then the smallest family, then
+        the condition that claims least."""
+        relation, conditions = _relation_rank(self.guard), len(self.guard.conditions)
+        return conditions, self.clearness, relation, self.family, self.reach, str(self.guard)
 
 
 class Contenders(NamedTuple):
@@ -100,13 +103,14 @@ class _ContenderSearch:
 
     def sharpen(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
         """The candidates, each with the conditions that leave it the fewest exceptions."""
-        sharpened = conditions.sharpen([candidate.masks for candidate in loose])
+        sharpened = conditions.sharpen([candidate.masks for candidate in loose], list(map(_is_ban, loose)))
         for candidate, splits in zip(loose, sharpened, strict=True):
             yield from self._join(candidate, self._select(candidate, splits, conditions.tells_kinds))
 
     def sharpen_twice(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
         """The same with two conditions, of those candidates that one condition makes much better and not true."""
-        for place, splits in conditions.sharpen_twice([candidate.masks for candidate in loose]):
+        masks, bans = [candidate.masks for candidate in loose], list(map(_is_ban, loose))
+        for place, splits in conditions.sharpen_twice(masks, bans):
             yield from self._join(loose[place], self._select(loose[place], splits, conditions.tells_kinds))
 
     def _select(self, candidate: GuardCandidate, splits: Sequence[Sharpened], tells_kinds: bool) -> list[Sharpened]:
@@ -130,8 +134,9 @@ class _ContenderSearch:
         for split in splits[:CONDITIONS_EACH]:
             plain = candidate.parse() if split.chance <= MAX_CHANCE else None
             if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
-                family = self._families[_family_of(candidate)] * (1 + split.tried)
-                yield Contender(guard, split.masks, family, self._clearness(guard), split.by_luck)
+                # A condition that hardly any other could replace by luck was not found by trying many.
+                family = self._families[_family_of(candidate)] * (1 + round(split.tried * min(1.0, split.by_luck)))
+                yield Contender(guard, split.masks, family, self._clearness(guard), split.by_luck, split.reach)
 
     def _only_goes_on(self, guard: Guard) -> bool:
         """After a mere look, something is done: that says no more than that the task is to be done."""
@@ -183,6 +188,10 @@ def is_contradicted(guard: GuardMasks, masks: RunMasks) -> bool:
 def is_presence(candidate: GuardCandidate) -> bool:
     """A call that is due in every run, or in none: no rule without saying when."""
     return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
+
+
+def _is_ban(candidate: GuardCandidate) -> bool:
+    return candidate.text.startswith("absence(")
 
 
 def function_of(candidate: GuardCandidate) -> str:

@@ -158,7 +158,7 @@ def _subject(guard: Guard) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def _weigh(
     group: Sequence[Contender], masks: RunMasks, explained: Mask
-) -> tuple[float, int, tuple[int, int, int, int, str], Sequence[Contender]] | None:
+) -> tuple[float, int, tuple[int, int, int, int, int, str], Sequence[Contender]] | None:
     """How contenders are ordered, failures that are explained already set aside. None: not worth a trial."""
     first = group[0]
     left = first.masks.within(~explained)

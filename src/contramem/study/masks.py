@@ -71,7 +71,7 @@ class RunMasks:
         self.passed = mask_of(place for place, run in enumerate(runs) if run.passed)
         self.failed = self.every & ~self.passed
         self.tasks = _group(run.task for run in runs)
-        self._by_changes = {changes: mask for changes, mask in _group(map(_changes_of, runs)).items() if changes}
+        self._by_changes = _group(map(_changes_of, runs))
         # A task with one run has no contrast of its own; such tasks are compared within their kind.
         strata = _group(
             run.task if len(run_set.by_task[run.task]) > 1 else f"kind {run_set.kind_of_task[run.task]}" for run in runs
@@ -96,11 +96,12 @@ class RunMasks:
     def count_tasks(self, mask: Mask) -> int:
         return sum(bool(task & mask) for task in self.tasks.values())
 
-    def spread_to_alike(self, mask: Mask) -> Mask:
-        """All runs that made the same changes as some of these runs; those without any change are like none."""
+    def spread_to_alike(self, mask: Mask, *, with_idle: bool) -> Mask:
+        """All runs that made the same changes as some of these runs. Those without any change are like each other
+        `with_idle`, and else like none: they may have given up."""
         spread = 0
-        for alike in self._by_changes.values():
-            if alike & mask:
+        for changes, alike in self._by_changes.items():
+            if alike & mask and (changes or with_idle):
                 spread |= alike
         return spread
 

@@ -25,7 +25,7 @@ MIN_WORDS = 4
 MAX_MENTIONED_WORDS = 4
 """Of a value that is looked for in a text."""
 MAX_FILTERS = 4
-"""Words of a chosen record that the others may lack: it was perhaps chosen among those that have them too."""
+"""Words of a chosen record: it was perhaps chosen among those that have them too."""
 MAX_DAYS = 400
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
@@ -88,13 +88,12 @@ def _totals(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[st
 
 
 def _divide(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], str]]:
-    """The records that have a word which others lack, two of them at least, and how a guard writes that."""
+    """The records that have a word, and how a guard writes that."""
     for field, value in dict.fromkeys(
         (field, value) for record in records for field, value in record.items() if is_word(value) and is_field(field)
     ):
         some = [record for record in records if record.get(field) == value]
-        if 1 < len(some) < len(records):
-            yield some, f" where {field} = {write_value(_plain(value))}"
+        yield some, f" where {field} = {write_value(_plain(value))}"
 
 
 def _add_up(records: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -181,7 +180,7 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
             if is_word(own):
                 yield f"picks {field} = {write_value(str(own))} of {function}"
             some = [record for record in records if record.get(field) == own]
-            if is_word(own) and 1 < len(some) < len(records) and filters < MAX_FILTERS:
+            if is_word(own) and filters < MAX_FILTERS:
                 filters += 1
                 yield from _rankings(chosen, some, function, f" where {field} = {write_value(_plain(own))}")
             if len(some) < len(records) and len(str(own)) >= MIN_DISTINCT:

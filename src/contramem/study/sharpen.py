@@ -28,8 +28,8 @@ MAX_TWICE = 60
 """Guards for which a second condition is looked for."""
 FIRST_CONDITIONS = 6
 """Conditions of each that a second one is looked for beside."""
-MIN_EVIDENCE = 2.0
-"""Standard deviations: of a first condition that a second one is looked for beside."""
+MIN_GAIN = 0.3
+"""Of a first condition that a second one is looked for beside."""
 MAX_WEIGHED = 24
 """Conditions of one guard whose chance is computed: those that separate best at first sight."""
 
@@ -61,6 +61,8 @@ class Sharpened(NamedTuple):
     """How many of the conditions that could have been chosen would leave the guard as few exceptions if they had
     nothing to do with it: if each picked as many tasks blindly. Where few tasks contradict a guard, or few are left of
     it, nearly any condition does."""
+    reach: int
+    """Runs of any task that the condition is true of."""
 
 
 class _SplitCounts(NamedTuple):
@@ -73,8 +75,9 @@ class _SplitCounts(NamedTuple):
     is_sharper: NDArray[np.bool_]
     """Are hardly any exceptions left?"""
     worth: NDArray[np.float32]
-    evidence: NDArray[np.float32]
-    """How many standard deviations the difference between runs that keep and break it is from none."""
+    gain: NDArray[np.float64]
+    """Of the runs that break it, the share of the failing ones for which the condition is true, less that of the
+    passing ones."""
 
 
 class Conditions:
@@ -94,8 +97,10 @@ class Conditions:
     def __len__(self) -> int:
         return len(self._atoms)
 
-    def sharpen(self, guards: Sequence[GuardMasks]) -> Iterator[list[Sharpened]]:
-        """For each guard the conditions that leave fewer exceptions, the one that chance explains least first."""
+    def sharpen(self, guards: Sequence[GuardMasks], forbids: Sequence[bool] = ()) -> Iterator[list[Sharpened]]:
+        """For each guard the conditions that leave fewer exceptions, the one that chance explains least first.
+
+        `forbids` says of each guard whether it forbids a call. Runs that made it have not given up."""
         counts = self._count(guards)
         if counts is None:
             yield from ([] for _ in guards)
@@ -104,25 +109,29 @@ class Conditions:
             places = np.flatnonzero(counts.is_sharper[row])
             best = places[np.argsort(-counts.worth[row, places], kind="stable")][: 4 * MAX_WEIGHED]
             slots = round(float((counts.splits[row] / self._choices).sum()))
-            yield self._weigh(guard, [self._atoms[place] for place in best], max(1, slots))
+            is_ban = bool(forbids) and forbids[row]
+            yield self._weigh(guard, [self._atoms[place] for place in best], max(1, slots), is_ban)
 
-    def sharpen_twice(self, guards: Sequence[GuardMasks]) -> Iterator[tuple[int, list[Sharpened]]]:
+    def sharpen_twice(
+        self, guards: Sequence[GuardMasks], forbids: Sequence[bool] = ()
+    ) -> Iterator[tuple[int, list[Sharpened]]]:
         """The same with two conditions, for the guards (told by their place) that one condition makes much better and
         still leaves exceptions: the few best of these are followed."""
         counts = self._count(guards)
         if counts is None:
             return
-        gain = np.where(counts.splits & ~counts.is_sharper & counts.has_enough, counts.evidence, 0.0)
+        gain = np.where(counts.splits & ~counts.is_sharper & counts.has_enough, counts.gain, 0.0)
         clearest = np.argsort(-gain.max(axis=1, initial=0.0), kind="stable")[:MAX_TWICE]
         firsts = [
             (int(row), int(place))
             for row in clearest
             for place in np.argsort(-gain[row], kind="stable")[:FIRST_CONDITIONS]
-            if gain[row, place] >= MIN_EVIDENCE
+            if gain[row, place] >= MIN_GAIN
         ]
         inside = [guards[row].within(self._atoms[place].mask) for row, place in firsts]
+        bans = [bool(forbids) and forbids[row] for row, _ in firsts]
         joined = dict[int, list[Sharpened]]()
-        for (row, place), seconds in zip(firsts, self.sharpen(inside), strict=True):
+        for (row, place), seconds in zip(firsts, self.sharpen(inside, bans), strict=True):
             first = self._atoms[place]
             pairs = [_join(first, second) for second in seconds if _slot(second.condition) != _slot(first.text)]
             joined.setdefault(row, []).extend(pairs)
@@ -154,23 +163,24 @@ class Conditions:
             & (broke_passed * np.maximum(1, all_passing) <= all_broke * passing)
         )
         is_sharper = splits & has_enough & (broke_passed <= MAX_CONTRADICTING * passing)
-        difference = kept_passed * broke_failed - kept_failed * broke_passed
-        spread = (kept_passed + kept_failed) * (broke_passed + broke_failed) * passing * (kept_failed + broke_failed)
-        evidence = difference * np.sqrt(inside / np.maximum(1, spread))
-        return _SplitCounts(splits, has_enough, is_sharper, difference / np.maximum(1, inside), evidence)
+        worth = (kept_passed * broke_failed - kept_failed * broke_passed) / np.maximum(1, inside)
+        all_failing = np.array([[(guard.broken & failed).bit_count()] for guard in guards])
+        gain = broke_failed / np.maximum(1, all_failing) - broke_passed / np.maximum(1, all_broke)
+        return _SplitCounts(splits, has_enough, is_sharper, worth, gain)
 
-    def _weigh(self, guard: GuardMasks, atoms: Sequence[Atom], slots: int) -> list[Sharpened]:
+    def _weigh(self, guard: GuardMasks, atoms: Sequence[Atom], slots: int, is_ban: bool) -> list[Sharpened]:
         sharpened: list[Sharpened] = []
         for atom in atoms:
             if len(sharpened) == MAX_WEIGHED:
                 break
-            if alike := self._share_alike(guard, atom.mask):
+            if alike := self._share_alike(guard, atom.mask, is_ban):
                 inside = guard.within(atom.mask)
                 tried = slots * atom.choices
                 # A threshold has two sides, however many values it could lie between.
                 sides = 2 * slots if " > " in atom.text or " <= " in atom.text else tried
                 by_luck = sides * self._share_by_luck(guard, inside)
-                sharpened.append(Sharpened(atom.text, inside, self._masks.chance(inside), tried, alike, by_luck))
+                likely, reach = self._masks.chance(inside), atom.mask.bit_count()
+                sharpened.append(Sharpened(atom.text, inside, likely, tried, alike, by_luck, reach))
         return sorted(sharpened, key=_order)
 
     def _share_by_luck(self, guard: GuardMasks, inside: GuardMasks) -> float:
@@ -186,18 +196,19 @@ class Conditions:
         )
         return ways / comb(tasks, chosen)
 
-    def _share_alike(self, guard: GuardMasks, atom: Mask) -> float:
+    def _share_alike(self, guard: GuardMasks, atom: Mask, is_ban: bool) -> float:
         """The share of the failing runs that made, under the condition, the changes that passing runs make where it is
         not true. Where none did, the condition only tells one kind of task from another."""
         outside = guard.broken & self._masks.passed & ~atom
         if self.tells_kinds:
             return float(bool(outside))
         failing = guard.broken & self._masks.failed & atom
-        return (failing & self._masks.spread_to_alike(outside)).bit_count() / failing.bit_count()
+        return (failing & self._masks.spread_to_alike(outside, with_idle=is_ban)).bit_count() / failing.bit_count()
 
 
-def _order(sharpened: Sharpened) -> tuple[float, int, str]:
-    return sharpened.chance * sharpened.tried, len(sharpened.condition), sharpened.condition
+def _order(sharpened: Sharpened) -> tuple[float, int, int, str]:
+    """What chance explains least first; of thresholds that the same runs pass, the one that claims least."""
+    return sharpened.chance * sharpened.tried, sharpened.reach, len(sharpened.condition), sharpened.condition
 
 
 def _join(first: Atom, second: Sharpened) -> Sharpened:
@@ -206,6 +217,7 @@ def _join(first: Atom, second: Sharpened) -> Sharpened:
         condition=f"{first.text} and {second.condition}",
         tried=second.tried * FIRST_CONDITIONS,
         by_luck=second.by_luck * FIRST_CONDITIONS,
+        reach=first.mask.bit_count() + second.reach,
     )
 
 

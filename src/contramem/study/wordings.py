@@ -13,6 +13,7 @@ from typing import NamedTuple
 from contramem.contrast.english import SMALL_WORDS
 from contramem.monitor.comparison import write_value
 from contramem.study.masks import Mask
+from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 
 MIN_TASKS = 3
@@ -35,9 +36,9 @@ class Wording(NamedTuple):
     worked: Mask
 
 
-def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, bool]]) -> Iterator[Wording]:
-    """The wordings of an argument, those of most tasks first. `calls` are the place of the run, the run, and whether
-    the call worked; texts are empty where a call gave none."""
+def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, RecordedAction]]) -> Iterator[Wording]:
+    """The wordings of an argument, those of most tasks first. `calls` are the place of the run, the run and the call;
+    texts are empty where a call gave none."""
     if sum(map(bool, texts)) < MIN_TEXTS * len(texts):
         return
     words = [_words_of(text, run) for text, (_, run, _) in zip(texts, calls, strict=True)]
@@ -53,11 +54,13 @@ def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, boo
     common = sorted(pair for pair in counted if pair[0] >= MIN_TASKS)
     for _, where in sorted(common, key=lambda pair: (-pair[0], pair[1]))[:MAX_WORDINGS]:
         phrase = _find_phrase(alike[where], [texts[number] for number in where])
+        if _is_copied(phrase, [calls[number][2] for number in where]):
+            continue
         made = worked = 0
         for number in where:
-            place, _, has_worked = calls[number]
+            place, _, call = calls[number]
             made |= 1 << place
-            worked |= has_worked << place
+            worked |= call.worked << place
         yield Wording(f"contains {write_value(phrase)}", made, worked)
 
 
@@ -65,6 +68,14 @@ def _words_of(text: str, run: StudyRun) -> frozenset[str]:
     asked = run.trajectory.task.casefold()
     found = {match[0] for match in _WORD.finditer(text.casefold())}
     return frozenset(word for word in found if len(word) > 1 and word not in SMALL_WORDS and word not in asked)
+
+
+def _is_copied(phrase: str, calls: Sequence[RecordedAction]) -> bool:
+    """Did results that came before show it in most cases? Then it is a value of theirs, and no way to put things."""
+    shown = sum(
+        any(phrase in str(content).casefold() for _, content in call.history.results(0, call.order)) for call in calls
+    )
+    return 2 * shown > len(calls)
 
 
 def _find_phrase(words: Sequence[str], texts: Sequence[str]) -> str:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from contramem.build.rules.forms import describe_shape
 from contramem.build.rules.phrases import code_name, join_words
-from contramem.monitor.argument_condition import ArgumentCondition
+from contramem.monitor.argument_condition import ArgumentCondition, Test
 from contramem.monitor.choice import parse_choice
 from contramem.monitor.guard import Guard
 from contramem.monitor.pattern import Pattern, parse_pattern
 from contramem.monitor.scope import CallOccurs, Condition, FieldReturned, FieldSum, ItemsReturned, TaskSays
 
 MAX_TITLE_CHARS = 120
-_OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "missing": "given", "given": "missing"}
+_OPPOSITE: dict[Test, Test] = {
+    ">": "<=",
+    "<=": ">",
+    "<": ">=",
+    ">=": "<",
+    "missing": "given",
+    "given": "missing",
+    "contains": "lacks",
+    "lacks": "contains",
+    "mentions": "omits",
+    "omits": "mentions",
+}
+_AT_LEAST = re.compile(r"at least (\d+) (\w+)(.*)")
+_AT_MOST = re.compile(r"at most (\d+) (\w+)(.*)")
 
 
 @dataclass(frozen=True)
@@ -83,10 +97,8 @@ class ConventionWords:
         wrong = parse_pattern(self.guard.function)
         if self.instead and wrong.conditions:
             return parse_pattern(self.instead)
-        if len(wrong.conditions) == 1 and wrong.conditions[0].test in _OPPOSITE:
-            test = wrong.conditions[0]
-            return wrong._replace(conditions=(test._replace(test=_OPPOSITE[test.test]),))  # type: ignore[arg-type]
-        return None
+        right = _reverse_test(wrong.conditions[0]) if len(wrong.conditions) == 1 else None
+        return wrong._replace(conditions=(right,)) if right is not None else None
 
     @property
     def _rather_than(self) -> str:
@@ -209,6 +221,19 @@ def find_right_shape(guard: Guard, instead: str) -> str:
     asked = instead if guard.template == "absence" else guard.function
     tests = parse_pattern(asked).conditions if asked else ()
     return next((test.value for test in tests if test.test == "like"), "")
+
+
+def _reverse_test(test: ArgumentCondition) -> ArgumentCondition | None:
+    """What is true of an argument exactly when `test` is not; None where guards have no short way to say it."""
+    if test.test in _OPPOSITE:
+        return test._replace(test=_OPPOSITE[test.test])
+    if test.test not in ("has", "falls"):
+        return None
+    if match := _AT_LEAST.fullmatch(test.value):
+        return test._replace(value=f"at most {int(match[1]) - 1} {match[2]}{match[3]}")
+    if match := _AT_MOST.fullmatch(test.value):
+        return test._replace(value=f"at least {int(match[1]) + 1} {match[2]}{match[3]}")
+    return None
 
 
 def _is_opposite(right: ArgumentCondition, wrong: ArgumentCondition) -> bool:

@@ -1,0 +1,72 @@
+"""Contenders: rules with exceptions and with two conditions, and what a text must say in one kind of task only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.made_runs import call, run
+
+from contramem.study.explain import explain
+from contramem.study.run_set import RunSet
+from contramem.traces.trajectory import Trajectory
+
+
+def fee_office() -> Iterator[Trajectory]:
+    """A fee is due for standard fares with less than 7 days left: `careful` knows, `eager` and `hasty` do not."""
+    cases = [(fare, days) for days in (2, 4, 6, 9, 12, 20) for fare in ("standard", "flexible", "standard")]
+    for number, (fare, days) in enumerate(cases):
+        is_due = fare == "standard" and days < 7
+        look = call("Box.find", {"booking": f"BK{number}"}, {"fare": fare, "days_left": days, "row": number % 5})
+        change = call("Box.exchange", {"booking": f"BK{number}"})
+        fee = call("Box.charge_fee", {"booking": f"BK{number}"})
+        for source, charges in (("careful", is_due), ("eager", True), ("hasty", False)):
+            steps = [look, change, fee] if charges else [look, change]
+            passed = charges == is_due
+            yield run(source, passed, *steps, "Done.", task=f"Exchange BK{number}.", task_id=f"{number}")
+
+
+def test_a_rule_that_holds_under_two_conditions_is_found_with_both() -> None:
+    runs = RunSet.of(fee_office())
+    guards = [str(difference.guard) for difference in explain(runs.select(), runs).differences]
+    both = [guard for guard in guards if "Box.find.fare = standard" in guard and "Box.find.days_left <= 6" in guard]
+    assert any(guard.startswith("response(Box.exchange, Box.charge_fee)") for guard in both), guards
+
+
+def voucher_office() -> Iterator[Trajectory]:
+    """Refunds are vouchers, but patrons get money."""
+    for number in range(12):
+        membership = ("none", "friend", "patron")[number % 3]
+        look = call("Box.find", {"booking": f"BK{number}"}, {"membership": membership})
+        for source, method in (("careful", "card" if membership == "patron" else "voucher"), ("hasty", "card")):
+            refund = call("Box.refund", {"booking": f"BK{number}", "method": method})
+            passed = source == "careful" or membership == "patron"
+            yield run(source, passed, look, refund, "Done.", task=f"Refund BK{number}.", task_id=f"{number}")
+
+
+def test_an_exception_is_found_as_such() -> None:
+    runs = RunSet.of(voucher_office())
+    (first, *_) = explain(runs.select(), runs).differences
+    wanted = "existence(Box.refund[method = voucher]) when Box.refund and Box.find.membership != patron"
+    assert wanted in {str(first.guard), *map(str, first.same)}
+
+
+def letter_office() -> Iterator[Trajectory]:
+    """Letters about complaints say when somebody will call; letters about refunds need not."""
+    for number in range(12):
+        is_complaint = number % 2 == 0
+        change = call("Box.create_case" if is_complaint else "Box.refund", {"booking": f"BK{number}"})
+        for source in ("careful", "hasty"):
+            promises = source == "careful" and is_complaint
+            body = f"Dear guest, we look into it{' and call within five days' if promises else ''}."
+            letter = call("Box.write_letter", {"body": body})
+            passed = source == "careful" or not is_complaint
+            yield run(source, passed, change, letter, "Done.", task=f"Handle BK{number}.", task_id=f"{number}")
+
+
+def test_what_letters_of_one_kind_of_task_must_say_is_found_with_the_kind() -> None:
+    runs = RunSet.of(letter_office())
+    guards = [str(difference.guard) for difference in explain(runs.select(), runs).differences]
+    assert (
+        'existence(Box.write_letter[body contains "call within five days"]) when Box.write_letter and Box.create_case'
+        in guards
+    )
