@@ -20,9 +20,11 @@ from contramem.bank.store import open_store
 from contramem.contrast.packet import contrast
 from contramem.errors import ContramemError
 from contramem.pipeline import learn
+from contramem.traces.files import TraceFile
 from contramem.traces.pool import Pool
 from contramem.traces.read import read_traces
 from contramem.traces.trajectory import Trajectory
+from contramem.traces.unknown import describe_unknown
 
 WHOLE = Path(__file__).parents[2] / "examples" / "runs" / "bfcl.jsonl"
 WHOLE_RUNS = 4
@@ -93,9 +95,9 @@ def try_batch(batch: list[Mutation], builds: bool) -> Counter[str] | Exception:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "runs"
         for mutation in batch:
-            place = folder / str(mutation.number)
-            place.mkdir(parents=True)
-            (place / mutation.name).write_bytes(mutation.content)
+            place = folder / str(mutation.number) / mutation.name
+            place.parent.mkdir(parents=True)
+            place.write_bytes(mutation.content)
         (folder / "whole.jsonl").write_bytes(whole_runs())
         try:
             return read_and_learn(folder, Path(scratch) / "bank.db" if builds else None)
@@ -114,6 +116,8 @@ def read_and_learn(folder: Path, store: Path | None) -> Counter[str]:
     runs = list(reading)
     whole = [run for run in runs if run.environment.startswith("bfcl/")]
     assert len(whole) == WHOLE_RUNS, f"{len(whole)} of {WHOLE_RUNS} runs beside it were read"
+    for file in reading.ignored_files:
+        describe_unknown(TraceFile(Path(file)))
     with Pool(runs) as pool:
         for packet in contrast(pool):
             assert packet.runs

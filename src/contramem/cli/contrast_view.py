@@ -74,7 +74,8 @@ def show_packet(packet: Packet, console: Console, values: bool = False) -> None:
     for signal in clearest:
         console.print(_signal(signal, reveal))
     if len(packet.signals) > len(clearest):
-        console.print(f"[dim]... and {len(packet.signals) - len(clearest)} more signals in --json.[/]")
+        more = plural(len(packet.signals) - len(clearest), "more signal")
+        console.print(f"[dim]... and {more} in --json.[/]")
     if not packet.signals:
         console.print("Nothing separates these runs.")
 

@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.traces.readers.samples import OTHERS, SAMPLES
 from tests.traces.readers.span_samples import SPAN_SAMPLES
+from tests.traces.readers.test_appworld import REQUESTS
+from tests.traces.readers.test_are import hf
 
 from contramem.errors import TraceError
 from contramem.traces.files import TraceFile
@@ -117,6 +119,25 @@ INLINE: dict[str, Any] = {
             {"role": "assistant", "content": "```bash\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n```"},
         ],
     },
+    "are.json": hf(),
+    "logs/api_calls.jsonl": list(REQUESTS),
+    "recording.jsonl": [
+        {"recording": 1, "run": "r", "what": "start", "task": "Pay", "task_id": "t", "source": "s"},
+        {"recording": 1, "run": "r", "what": "shown", "text": "Pay once.", "cards": ["c"], "tokens": 3},
+        {
+            "recording": 1,
+            "run": "r",
+            "what": "event",
+            "event": {
+                "actor": "agent",
+                "kind": "call",
+                "function": "shop.pay",
+                "arguments": {"to": "B"},
+                "result": {"content": "paid"},
+            },
+        },
+        {"recording": 1, "run": "r", "what": "finish", "passed": True},
+    ],
     "none.json": {
         "suite_name": "s",
         "user_task_id": "u",
@@ -145,6 +166,10 @@ def seeds() -> dict[str, Any]:
             file = TraceFile(path)
             found[path.name] = [value for _, value in file.lines()] if file.is_lines else file.document
     return found
+
+
+def test_every_reader_is_fuzzed() -> None:
+    assert [name for name in readers() if not own_seeds(name)] == []
 
 
 @cache
