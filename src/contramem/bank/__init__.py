@@ -11,5 +11,6 @@
     check.py     is a store whole, and what is left of a damaged one; chain.py seals the ledger
     forget.py    erases what some runs taught
 
-For people: acts.py is what they may do, story.py, difference.py, summary.py and render.py what they look at.
+For people: acts.py is what they may do, story.py, card_list.py, difference.py, summary.py and
+render.py what they look at.
 """

@@ -125,8 +125,10 @@ class Bank:
         matches = named or [card_id for card_id in self.entries if card_id.startswith(begins)]
         if len(matches) == 1:
             return self.entries[matches[0]]
-        what = f"{len(matches)} cards match {name!r}" if matches else f"there is no card {name!r} in this bank"
-        raise UsageError(f"{what}. `contramem bank cards` lists the ids.")
+        if matches:
+            listed = ", ".join(matches[:4]) + (", ..." if matches[4:] else "")
+            raise UsageError(f"{len(matches)} cards match {name!r}: {listed}. Give more of the name.")
+        raise UsageError(f"there is no card {name!r} in this bank. `contramem bank cards` lists them.")
 
     def first_made_from(self, ability: str, delta: SkillDelta) -> BankEntry | None:
         """The card that began with the title and rule of `delta`, whatever became of it since."""

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from contramem.bank.bank import BankEntry
-from contramem.bank.card import Card, FunctionCard, SkillCard
+from contramem.bank.card import FunctionCard, SkillCard
+from contramem.bank.card_list import saying
 from contramem.bank.difference import BankDifference, FieldDifference, field_differences
 from contramem.bank.ledger import Decision, LedgerEntry, RunRef
 from contramem.bank.provenance import trace_sentences
@@ -98,27 +99,6 @@ def _list_changed_fields(entry: LedgerEntry, card_id: str) -> list[str]:
         return []
     status = [f"status: {change.after.status}"] if change.before.status != change.after.status else []
     return status + [pair.field for pair in field_differences(change.before.card, change.after.card)]
-
-
-def cards_table(holdings: Iterable[BankEntry]) -> Table:
-    """One line a card."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("card", overflow="fold", max_width=40)
-    table.add_column("says", min_width=24)
-    for column in ("ability", "status", "version", "tasks"):
-        table.add_column(column, justify="right" if column in ("version", "tasks") else "left")
-    for entry in holdings:
-        ability = entry.card.ability if isinstance(entry.card, SkillCard) else ""
-        name = Text(visible(entry.card.card_id), style="green" if ability else "blue")
-        tasks = str(len(entry.support.tasks) or "")
-        says, where = Text(visible(saying(entry.card))), Text(visible(ability))
-        table.add_row(name, says, where, entry.status, str(entry.card.version), tasks)
-    return table
-
-
-def saying(card: Card) -> str:
-    """What a card is about, in a line."""
-    return card.what_it_does if isinstance(card, FunctionCard) else card.title
 
 
 def difference_text(difference: BankDifference) -> Text:

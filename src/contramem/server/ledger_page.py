@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from contramem.bank.card_list import saying
 from contramem.bank.difference import FieldDifference, field_differences
 from contramem.bank.ledger import LedgerEntry
-from contramem.bank.story import saying
 from contramem.server.pages import Visit
 
 PAGE = 50
