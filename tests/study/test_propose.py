@@ -109,11 +109,30 @@ def test_a_card_that_nothing_can_check_goes_in_without_a_grade(desk: Desk) -> No
     assert "there is no kind of task 'nonsense'" in desk.propose({**CARD, "guards": [], "kinds": ["nonsense"]}).output
 
 
-def test_the_file_may_be_yaml(desk: Desk) -> None:
-    file = desk.folder / "cards.yaml"
-    file.write_text(f"- title: Large notes\n  when: A large note.\n  rule: Assign it.\n  guards:\n    - {NOTE_RULE}\n")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "cards.yaml",
+            f"- title: Large notes\n  when: A large note.\n  rule: Assign it.\n  guards:\n    - {NOTE_RULE}\n",
+        ),
+        ("cards.yaml", f"title: Large notes\nwhen: A large note.\nrule: Assign it.\nguard: {NOTE_RULE}\n"),
+        ("cards.md", f"# Large notes\nwhen: A large note.\nrule: Assign it: now.\nguard: {NOTE_RULE}\n"),
+    ],
+    ids=["yaml", "one-card", "text"],
+)
+def test_the_file_may_be_yaml_or_text(desk: Desk, name: str, text: str) -> None:
+    file = desk.folder / name
+    file.write_text(text)
     arguments = ["bank", "propose", desk.store, str(file), "--runs", desk.runs, "--by", "ada"]
     assert "accepted" in CliRunner().invoke(cli, arguments).output
+
+
+def test_yaml_that_needs_quotes_is_told_with_its_line(desk: Desk) -> None:
+    file = desk.folder / "cards.yaml"
+    file.write_text("- title: Large notes\n  rule: Assign it: now.\n")
+    result = CliRunner().invoke(cli, ["bank", "propose", desk.store, str(file), "--runs", desk.runs, "--by", "ada"])
+    assert "cards.yaml:2: not valid YAML" in str(result.exception)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def propose_command(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Check the cards of FILE (YAML or JSON) on --runs and bring them into STORE.
+    """Check the cards of FILE (text, YAML or JSON) on --runs and bring them into STORE.
 
     Each card is checked (form, guards on all runs, private values, planted text) and compared with its neighbours in
     the bank. Duplicates, wider and narrower cards are edited after confirmation. Every decision is in the ledger.

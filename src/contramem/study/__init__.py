@@ -15,7 +15,8 @@ explain.py      those that hold up, ranked; masks.py: sets of runs as bits, so t
 side_by_side.py what the runs of a task did, call by call; values_seen.py: the values behind a guard
 task_words.py   words of requests that tell when a function is needed
 tables.py       the runs as tables for SQL
-proposal.py     a card as somebody writes it; proposal_checks.py, run_values.py, neighbours.py: what is held against it
+proposal.py     a card as somebody writes it; card_text.py: as text
+proposal_checks.py  what is held against it: run_values.py, person_names.py, copied_texts.py, neighbours.py
 sql_check.py    a rule that no guard can state, checked by a query
 propose.py      what becomes of each proposal, in the ledger; proposal_support.py: what it rests on
 ask.py          the questions that commands and MCP tools ask

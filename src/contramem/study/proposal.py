@@ -1,4 +1,4 @@
-"""Proposal: a card as a person or an agent writes it, in YAML or JSON. Little has to be said; the rest is filled in.
+"""Proposal: a card as somebody writes it, in YAML, JSON or text (card_text.py). What is not said is filled in.
 
 - title: Large credit notes go to the finance lead
   when: A credit note above 500 is to be written.
@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError, field_validator
 
 from contramem.bank.card import Function, Line, Skill, SkillDelta, Strict
 from contramem.errors import UsageError
 from contramem.monitor.guard import guards_of
+from contramem.study.card_text import read_card_text
 
 
 class Proposal(Strict):
@@ -29,7 +30,7 @@ class Proposal(Strict):
     """In which situation it applies."""
     rule: Annotated[Line, Field(validation_alias=AliasChoices("rule", "core_rule"))]
     """What to do there."""
-    guards: tuple[str, ...] = ()
+    guards: Annotated[tuple[str, ...], Field(validation_alias=AliasChoices("guards", "guard"))] = ()
     """The rule, or what of it can be said so, as guards."""
     check: str = ""
     """Where no guard can say it: a query that gives for each run whether it keeps to the rule (sql_check.py)."""
@@ -49,6 +50,12 @@ class Proposal(Strict):
     """Why: for the ledger."""
     replaces: tuple[str, ...] = ()
     """Ids of cards that this one takes the place of."""
+
+    @field_validator("guards", "kinds", "completion", "functions", "tags", "replaces", mode="before")
+    @classmethod
+    def _take_one(cls, value: Any) -> Any:
+        """One text is a list of its lines."""
+        return tuple(filter(None, map(str.strip, value.splitlines()))) if isinstance(value, str) else value
 
     def as_delta(self) -> SkillDelta:
         """The card that it stands for."""
@@ -86,12 +93,15 @@ def parse_proposal(card: Any, where: str) -> Proposal | UsageError:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "card"
         more = f" ({len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
-        fields = ", ".join(Proposal.model_fields)
-        return UsageError(f"{where}: {place}: {first['msg']}{more}. A card has the fields {fields}.")
+        needed = "title, when, rule, guards and reason"
+        others = ", ".join(name for name in Proposal.model_fields if name not in needed)
+        return UsageError(f"{where}: {place}: {first['msg']}{more}. A card has {needed}; it may have {others}.")
 
 
 def _load(path: Path) -> Any:
     text = path.read_text(encoding="utf-8")
+    if path.suffix in (".md", ".txt"):
+        return read_card_text(text, str(path), frozenset(Proposal.model_fields))
     if path.suffix == ".json":
         try:
             return msgspec.json.decode(text)
@@ -104,4 +114,11 @@ def _load(path: Path) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise UsageError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        line = f":{mark.line + 1}" if mark else ""
+        raise UsageError(
+            f"{path}{line}: not valid YAML ({problem or 'it cannot be read'}). Put a text with a "
+            "colon, a bracket or a quotation mark into quotes, and each guard on a line of its own after a dash. Or "
+            "write the cards as text, in a file that ends in .md: `# title`, then lines such as `rule: ...`; nothing "
+            "needs quotes there."
+        ) from None
