@@ -2,8 +2,9 @@
 
 What counts as a value: a scalar in an argument, a leaf of a structured result, and whatever has the form of an address,
 a link, a number or an identifier in any text of a run, if it is written in four or more characters. Not a value: a
-plain lower-case word (`pending`), a date or time, a name of a field or function, the error that a tool answered with,
-and a word of a closed vocabulary, which the caller gives. Values are looked for as they are written, letter by letter.
+plain lower-case word (`pending`), a word with a capital (`Open`) that runs of several tasks write in lower case too, as
+nobody does with a name, a date or time, a name of a field or function, the error that a tool answered with, and a word
+of a closed vocabulary, which the caller gives. Values are looked for as they are written, letter by letter.
 Structured results are what `json` and `ast` can read, and `key: value` lines.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -20,6 +22,8 @@ from contramem.traces.trajectory import Trajectory
 
 MIN_CHARS = 4
 MAX_CHARS = 300
+MIN_TASKS_IN_LOWER_CASE = 2
+"""Of a word that is no name."""
 
 _LIKE_A_VALUE = re.compile(
     r"[\w.+-]+@[\w-]+\.[\w.-]*\w|(?:https?://|www\.)[^\s\"'<>)\]]+|\b[A-Z]{2}\d{2}[A-Z0-9]{8,}\b|\b\w*\d\w*-\w[\w-]*\b"
@@ -46,9 +50,21 @@ def find_values(
     runs = list(runs)
     names = set(_names(runs))
     allowed = {word.lower() for word in closed} | names | {part for name in names for part in re.split(r"[\W_]+", name)}
+    allowed |= _common_words(runs)
     errors = {_plain(event.result.error) for run in runs for event in run.events if event.result and event.result.error}
     values = {value for run in runs for value in _values(run) if value.lower() not in allowed and value not in errors}
     return [find for card in cards for find in _in_card(card, values)]
+
+
+def _common_words(runs: Iterable[Trajectory]) -> set[str]:
+    """Words that texts of several tasks write in lower case."""
+    tasks = defaultdict[str, set[str]](set)
+    for run in runs:
+        results = (str(event.result.content) for event in run.events if event.result is not None)
+        for text in (run.task, *(event.text for event in run.events), *results):
+            for word in set(re.findall(r"(?<![\w@./-])[a-z]{4,}(?![\w@/-])", text)):
+                tasks[word].add(run.task_key)
+    return {word for word, where in tasks.items() if len(where) >= MIN_TASKS_IN_LOWER_CASE}
 
 
 def _in_card(card: SkillDelta | FunctionCard, values: set[str]) -> Iterator[Find]:

@@ -50,10 +50,6 @@ def _cards_of(pool: Pool) -> tuple[list[SkillDelta | FunctionCard], frozenset[st
     return cards, closed
 
 
-PLAIN_WORDS = frozenset({"external", "lunch", "open", "start"})
-"""Ordinary words that a field of some run holds with a capital, and that stand on a card. Each was looked at."""
-
-
 def closed_words(pool: Iterable[list[Trajectory]], vocabulary: Vocabulary) -> frozenset[str]:
     """Values that an argument or a field of some function keeps."""
     calls = [event for runs in pool for made in runs for event in made.events if event.function]
@@ -71,11 +67,23 @@ def test_the_scan_finds_values_and_nothing_else() -> None:
     assert find_values([made], cards, closed={"ada byron", "m-471188"}) == []
 
 
+def test_a_word_that_several_tasks_write_in_lower_case_is_no_value() -> None:
+    def of_task(number: int, said: str) -> Trajectory:
+        return run("a", True, call("Desk.read", {"state": "Pending"}, "ok"), said, task_id=f"t{number}")
+
+    cards = [delta(solves="The state is Pending.")]
+    often = [of_task(number, "It is pending now.") for number in range(3)]
+    assert find_values(often, cards) == []
+    assert [find.value for find in find_values(often[:1], cards)] == ["Pending"]
+    named = [of_task(number, "Mail pending@desk.test, see /pending.") for number in range(3)]
+    assert [find.value for find in find_values(named, cards)] == ["Pending"]
+
+
 def test_no_value_of_the_shipped_runs_is_in_a_card() -> None:
     runs = list(read_traces([EXAMPLES]))
     cards, closed = cards_of(runs)
     assert len(cards) > 50
-    assert find_values(runs, cards, closed | PLAIN_WORDS) == []
+    assert find_values(runs, cards, closed) == []
 
 
 def poisoned(made: Trajectory) -> Trajectory:
@@ -119,4 +127,4 @@ def test_no_value_of_real_runs_is_in_a_card(shared_data: Path, collection: str) 
     runs = [made for made in read_traces([shared_data / collection]) if made.events]
     cards, closed = cards_of(runs)
     assert len(cards) > 20
-    assert find_values(runs, cards, closed | PLAIN_WORDS) == []
+    assert find_values(runs, cards, closed) == []

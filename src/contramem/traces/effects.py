@@ -40,6 +40,20 @@ LEXICON: dict[Effect, frozenset[str]] = {
     "finalize": frozenset("finish finalize finalise done".split()),
 }
 
+# Verbs that depend on what they are about: to open a file is to look at it, to open a ticket makes one.
+LOOKED_AT = frozenset(
+    """app application archive article attachment book browser channel chat conversation directory doc document email
+    file folder image inbox item link mail mailbox map message note notebook page pdf photo picture post profile
+    screen setting sheet site spreadsheet tab thread url video web webpage website window""".split()
+)
+# As nouns (`file_size`, `issue_tracker`) these are no verbs at all.
+MADE_BY: dict[str, frozenset[str]] = {
+    "file": frozenset("appeal bug case claim complaint dispute grievance issue report request return ticket".split()),
+    "issue": frozenset(
+        "card certificate cheque credit invoice licence license order pass payment receipt refund ticket voucher".split()
+    ),
+}
+
 # Whole names that end a run in common harnesses; their verbs alone would mislead.
 FINALIZERS = frozenset(
     {
@@ -72,7 +86,10 @@ def effect_of(function: str, description: str = "") -> Effect:
     name = function.rpartition(".")[2]
     if name.lower() in FINALIZERS:
         return "finalize"
-    for word in words(name):
+    named = words(name)
+    if (first := _effect_of_making(named)) is not None:
+        return first
+    for word in named:
         if word in _BY_VERB:
             return _BY_VERB[word]
     # Documentation opens with its verb, often in the third person: "Returns the ...", "Deletes a ...".
@@ -84,6 +101,20 @@ def effect_of(function: str, description: str = "") -> Effect:
             if form in _BY_VERB and _BY_VERB[form] in ("read", "write"):
                 return _BY_VERB[form]
     return "unknown"
+
+
+def _effect_of_making(named: list[str]) -> Effect | None:
+    """Of a name that begins with a verb that may make something, and says what; None for any other name."""
+    verb, about = (*named, "")[0], {_singular(word) for word in named[1:]}
+    if verb == "open" and about:
+        return "write" if LOOKED_AT.isdisjoint(about) else "read"
+    if about & MADE_BY.get(verb, frozenset()) or (verb in ("raise", "lodge") and about):
+        return "write"
+    return None
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s")
 
 
 def read_effects(path: Path) -> dict[str, Effect]:
