@@ -276,3 +276,11 @@ def test_waiting_is_its_own_kind() -> None:
     recorder = Recorder(Naming())
     recorder.call("wait_for_reply", {"timeout": 5})
     assert (recorder.events()[0].kind, recorder.events()[0].effect) == ("wait", "wait")
+
+
+def test_what_the_agent_was_told_beforehand_is_kept_beside_the_events() -> None:
+    recorder = Recorder(Naming("app"))
+    recorder.instruct("Today is Monday.")
+    recorder.instruct("Be brief.")
+    assert recorder.system == "Today is Monday.\nBe brief."
+    assert recorder.events() == ()

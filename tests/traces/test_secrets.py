@@ -68,3 +68,9 @@ def test_a_message_about_a_missing_password_stays_as_it_is() -> None:
     text = "The password is required. password: string"
     (masked,) = mask_secrets([run(Event(0, "agent", "message", text))])
     assert masked.events[0].text == text
+
+
+def test_a_secret_in_the_system_prompt_is_masked() -> None:
+    made = msgspec.structs.replace(run(), system="Log in with password: hunter2-xyz-77.")
+    (masked,) = mask_secrets([made])
+    assert "hunter2" not in masked.system

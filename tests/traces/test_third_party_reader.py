@@ -57,7 +57,7 @@ def test_a_registered_reader_reads_its_files_and_reports_what_does_not_fit(insta
     reading = read_traces([installed / "week.jsonl"])
     (run,) = list(reading)
     assert [(call.function, call.effect) for call in run.calls] == [
-        ("diary.open_door", "read"),
+        ("diary.open_door", "write"),
         ("diary.send_mail", "write"),
     ]
     assert reading.problems[0].where.endswith("week.jsonl:2")

@@ -25,6 +25,7 @@ from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
 from contramem.contrast.speech import asks, speech_of
+from contramem.contrast.system_facts import find_system_facts
 from contramem.contrast.taint import find_tainted_calls, texts_shown
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
@@ -144,6 +145,8 @@ class Packet:
     checked on placeholders. Never shown to a construction model."""
     conventions: tuple[SharedValue, ...] = ()
     """Those that some run of this task uses."""
+    system_facts: tuple[str, ...] = ()
+    """What the agents were told before the task that can decide it, redacted."""
 
     @property
     def passing(self) -> tuple[PacketRun, ...]:
@@ -203,6 +206,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
         placeholders=placeholders,
         recorded=lettered,
         conventions=_conventions(ordered, vocabulary),
+        system_facts=tuple(placeholders.add_text(fact) for fact in find_system_facts(ordered)),
     )
 
 

@@ -92,6 +92,13 @@ class Placeholders:
             return self.text(text)
         return self._redact(composed, whole=False)
 
+    def add_text(self, text: str) -> str:
+        """A text that stands beside the runs, redacted. Values that only it holds get placeholders after the others."""
+        self._seen.add_text(text)
+        self.__dict__.pop("_matcher", None)
+        self._originals = None
+        return self._redact(compose_accents(text), whole=False)
+
     def originals(self) -> dict[str, str]:
         """Placeholder -> value. For validators that must prove a value absent; never for anything that is kept."""
         if self._originals is None:

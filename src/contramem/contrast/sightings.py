@@ -82,6 +82,19 @@ class Sightings:
             ]
         return cached
 
+    def add_text(self, text: str) -> None:
+        """See a further text when everything else has been seen: it gives no known value another placeholder."""
+        for start, end, kind, key in self.find_spans(compose_accents(text)):
+            original = text[start:end]
+            if kind == "OPENING":
+                original = original[self.name_start(original) :]
+                kind, key = "NAME", span_key(original, "NAME")
+            if key is not None and key not in self._kinds and original:
+                self._note(key, kind, original)  # type: ignore[arg-type]
+                if self._is_surely_a_value(key, kind):  # type: ignore[arg-type]
+                    number = 1 + sum(name.startswith(f"<{kind}_") for name in self.names.values())
+                    self.names[key] = f"<{kind}_{number}>"
+
     def is_plain(self, key: Key) -> bool:
         """Is it a word that stays as it is: one that a tool lists among those it takes, or an ordinary one? Not one
         with a capital that also filled the field of a person."""

@@ -50,7 +50,7 @@ LOOKED_AT = frozenset(
 MADE_BY: dict[str, frozenset[str]] = {
     "file": frozenset("appeal bug case claim complaint dispute grievance issue report request return ticket".split()),
     "issue": frozenset(
-        "card certificate cheque credit invoice licence license order pass payment receipt refund ticket voucher".split()
+        "card certificate cheque credit invoice license order pass payment receipt refund ticket voucher".split()
     ),
 }
 

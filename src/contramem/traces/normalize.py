@@ -17,6 +17,8 @@ from contramem.traces.result_errors import error_in
 from contramem.traces.shell import exit_code_error, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
 
+MAX_SYSTEM_CHARS = 20_000
+"""Of a system prompt. What is longer is a manual; its beginning says who asks and what day it is."""
 MAX_DEPTH = 64
 """Arguments and results nested deeper than this are refused: no tool needs it, and recursion must be bounded."""
 
@@ -168,13 +170,19 @@ class Recorder:
     names, canonical arguments, effects and the final answer are settled here, the same for every format.
     """
 
-    __slots__ = ("_calls", "_rows", "naming")
+    __slots__ = ("_calls", "_rows", "naming", "system")
 
     def __init__(self, naming: Naming) -> None:
         self.naming = naming
+        self.system = ""
+        """What the agent was told before the task."""
         # Rows are mutable until `events()`: a result arrives after its call, often several messages later.
         self._rows: list[list[Any]] = []
         self._calls: dict[str, list[int]] = {}
+
+    def instruct(self, text: str) -> None:
+        """The agent was told something before the task, or a further part of it. It is no event."""
+        self.system = f"{self.system}\n{text}".strip()[:MAX_SYSTEM_CHARS]
 
     def message(self, actor: Actor, text: str, time: float | None = None, kind: Kind = "message") -> None:
         """Somebody said something. Empty text is no event."""

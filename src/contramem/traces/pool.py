@@ -26,8 +26,9 @@ _decode_run = msgspec.msgpack.Decoder(Trajectory).decode
 
 
 def content_digest(trajectory: Trajectory) -> bytes:
-    """What makes a run the same run wherever it was runs: all of it but its origin."""
-    return _digest(_encode_run(trajectory))
+    """What makes a run the same run wherever it was runs: all of it but its origin and its system prompt, which the
+    first versions did not keep: a run that they numbered keeps its number."""
+    return _digest(_encode_run(msgspec.structs.replace(trajectory, system="") if trajectory.system else trajectory))
 
 
 def _encode_run(trajectory: Trajectory) -> bytes:
@@ -93,7 +94,7 @@ class EncodedRun(NamedTuple):
     source: str
     run: str
     content: bytes
-    """The digest of all but its origin."""
+    """Its `content_digest`."""
     row: bytes
     sketch: RunSketch
 
@@ -102,7 +103,8 @@ class EncodedRun(NamedTuple):
         """Of a run that is sanitized."""
         encoded = _encode_run(run)
         row = _encode((run.origin, msgspec.Raw(encoded)))
-        return cls(run.task_key, run.source, run.run, _digest(encoded), row, RunSketch.of(run))
+        content = content_digest(run) if run.system else _digest(encoded)
+        return cls(run.task_key, run.source, run.run, content, row, RunSketch.of(run))
 
 
 class _Entry(NamedTuple):

@@ -101,6 +101,7 @@ def mask_secrets(runs: Sequence[Trajectory]) -> list[Trajectory]:
                 mask.collect(event.result.content)
                 mask.collect(event.result.error)
         mask.collect(run.task)
+        mask.collect(run.system)
         mask.collect(run.outcome.feedback)
     return [_mask_run(run, mask) for run in runs] if mask else list(runs)
 
@@ -111,6 +112,7 @@ def _mask_run(run: Trajectory, mask: SecretMask) -> Trajectory:
     return replace(
         run,
         task=task,
+        system=mask.in_text(run.system),
         text_digest=run.text_digest if task == run.task else run.text_digest or digest(run.task),
         events=tuple(_mask_event(event, mask) for event in run.events),
         outcome=replace(run.outcome, feedback=mask.in_text(run.outcome.feedback)),

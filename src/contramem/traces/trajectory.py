@@ -126,6 +126,8 @@ class Trajectory(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Available apps, where the trace names them."""
     tools: tuple[Tool, ...] = ()
     usage: RunUsage = RunUsage()
+    system: str = ""
+    """The system prompt: what the agent was told before the task."""
     guidance: tuple[ShownMemory, ...] = ()
     """What a memory told the agent. It is no event: a later build must not learn from a memory what the memory said."""
 

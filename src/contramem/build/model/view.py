@@ -79,6 +79,8 @@ def _at_level(packet: Packet, level: int, shared: Sequence[SharedHint]) -> Packe
 def _lines(packet: Packet, level: int) -> Iterator[str]:
     runs = [run for run in packet.runs if run.counts] or list(packet.runs)
     shortened = partial(shorten, limit=SHORT_TEXT_CHARS if level > 3 else MAX_TEXT_CHARS)
+    if packet.system_facts:
+        yield f"told beforehand: {quote_words(' '.join(packet.system_facts))}"
     yield f"task: {quote_words(packet.task)}"
     lucky = passes_without_a_write(packet)
     yield f"runs: {', '.join(_outcome(run) + (LUCKY if run.letter in lucky else '') for run in packet.runs)}"

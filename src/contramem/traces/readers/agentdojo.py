@@ -49,7 +49,9 @@ def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
             text = text_of(message["content"])
             task = task or text
             recorder.message("user", text)
-        elif role != "system":
+        elif role == "system":
+            recorder.instruct(text_of(message["content"]))
+        else:
             raise TraceError(f"has a message with the unknown role {role!r}", "Is this an AgentDojo run?")
     passed = run["utility"]
     injection = run.get("injection_task_id")
@@ -68,6 +70,7 @@ def _trajectory(run: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
         task=task,
         authored=True,
         ability=suite,
+        system=recorder.system,
     )
 
 

@@ -32,6 +32,8 @@ def record_message(recorder: Recorder, message: Mapping[str, Any]) -> str:
         recorder.result(result_content(message.get("content")), _call_id(message), error=error)
     elif role == "user":
         return record_content(recorder, "user", message.get("content"))
+    elif role in ("system", "developer"):
+        recorder.instruct(text_of(message.get("content")))
     elif role not in ROLES:
         raise TraceError(
             f"has a message with the unknown role {str(role)[:40]!r}", f"The roles are {', '.join(sorted(ROLES))}."

@@ -173,6 +173,7 @@ def _trajectory(record: object, origin: Origin, fields: FieldMap, options: ReadO
         ability=label(values["ability"], "ability"),
         tools=tools,
         usage=_usage(record, messages),
+        system=recorder.system,
     )
 
 

@@ -51,6 +51,7 @@ def _trajectory(document: Mapping[str, Any], file: TraceFile, options: ReadOptio
         events=recorder.events(),
         outcome=Outcome(ended=_ending(str(info.get("exit_status") or ""))),
         task=task,
+        system=recorder.system,
         usage=RunUsage(
             _count(stats.get("api_calls")),
             _count(stats.get("tokens_sent")),

@@ -81,6 +81,7 @@ def _trajectory(row: dict[str, Any], origin: Origin, domain: str, source: str, o
         task=instruction or asked,
         authored=bool(instruction),
         ability=domain or None,
+        system=recorder.system,
     )
 
 
@@ -100,7 +101,9 @@ def _tell(recorder: Recorder, messages: Sequence[Mapping[str, Any]]) -> str:
             text = without_stop(text_of(message.get("content")))
             first = first or text
             recorder.message("user", text)
-        elif role != "system":
+        elif role == "system":
+            recorder.instruct(text_of(message.get("content")))
+        else:
             raise TraceError(f"has a message with the unknown role {str(role)[:40]!r}", "Is this a tau-bench result?")
     return first
 
