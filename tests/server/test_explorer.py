@@ -55,6 +55,26 @@ def test_a_newcomer_gets_from_the_start_page_to_the_event_that_taught_a_card(cli
     assert event.status_code == 200 and 'class="event at' in event.text
 
 
+def test_many_sources_are_squares_the_best_first(bank: Path, tmp_path: Path) -> None:
+    (first,) = list(read_traces([RUNS]))[:1]
+    runs = [structs.replace(first, source=f"source-{number}", outcome=structs.replace(first.outcome, passed=number > 2))
+            for number in range(7)]  # fmt: skip
+    write_traces(runs, tmp_path / "runs.jsonl")
+    server = Server(ServerOptions({"default": ProjectOptions(str(bank), (tmp_path / "runs.jsonl",))}))
+    server.open()
+    server.projects["default"].index_runs()
+    with TestClient(make_app(server), base_url="http://127.0.0.1") as client:
+        squares = re.findall(r'class="square (\w+)" role="img" title="([^"]+)"', client.get("/default/tasks").text)
+    server.close()
+    assert len(squares) == 7
+    assert squares[0] == ("all", "source-3: 1 of 1 passed") and squares[-1] == ("no", "source-2: 0 of 1 passed")
+
+
+def test_a_function_card_links_the_tasks_whose_calls_it_is_made_from(client: TestClient) -> None:
+    card = client.get("/default/card?id=function::TicketAPI.close_ticket").text
+    assert "made from every recorded call" in card and links(card, "/task?")
+
+
 def test_values_are_masked(client: TestClient) -> None:
     home = client.get("/default/")
     task = client.get(next(link for link in links(home.text, "/task?") if "printer" in link))

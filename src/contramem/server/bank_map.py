@@ -13,7 +13,10 @@ from contramem.bank.card import SkillCard
 from contramem.server.pages import Paging, Visit
 
 MAX_ABILITIES, MAX_APPS, MAX_CARDS = 24, 24, 30
-ROW, TOP = 26, 22
+ROW, TOP = 26, 38
+CHARACTER, ROOM = 7, 6
+"""Of a name in the picture: the width of a letter, and letters that its count and the margin need."""
+MAX_CHARACTERS = 78
 
 
 class Node(NamedTuple):
@@ -43,6 +46,14 @@ class Picture(NamedTuple):
     left: tuple[Node, ...]
     right: tuple[Node, ...]
     height: int
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Of the names at the left and at the right, as wide as the longest that is drawn needs."""
+        longest_left, longest_right = (
+            max((len(node.text[:MAX_CHARACTERS]) for node in side), default=0) for side in (self.left, self.right)
+        )
+        return (longest_left + ROOM) * CHARACTER, (longest_right + ROOM) * CHARACTER
 
 
 def bank_map(visit: Visit) -> Response:

@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import FunctionCard, SkillCard
-from contramem.bank.ledger import RunRef
 from contramem.bank.provenance import trace_sentences
 from contramem.errors import GuardError
 from contramem.monitor.guard import parse_guard
@@ -21,6 +20,8 @@ from contramem.server.pages import Paging, Visit, missing
 PAGE = 50
 RUNS_LISTED = 40
 GRADES = ("enforced", "proven", "observed")
+NO_SENTENCES = ("tags", "functions_used")
+"""Fields that say nothing that could be wrong."""
 
 
 class CardRow(NamedTuple):
@@ -110,16 +111,16 @@ def card(visit: Visit) -> Response:
         guards=guard_rows(entry),
         runs=runs[:RUNS_LISTED],
         more_runs=max(0, len(runs) - RUNS_LISTED),
-        known_tasks=_find_known_tasks(visit, runs[:RUNS_LISTED]),
+        known_tasks=_find_known_tasks(visit, [*(run.task for run in runs[:RUNS_LISTED]), *entry.support.tasks[:12]]),
         history=[decision_row(decision, entry.card.card_id) for decision in reversed(entries)],
-        sentences=trace_sentences(entry, entries),
+        sentences=[sentence for sentence in trace_sentences(entry, entries) if sentence.field not in NO_SENTENCES],
         related=find_related_cards(bank, entry),
     )
 
 
-def _find_known_tasks(visit: Visit, runs: list[RunRef]) -> set[str]:
+def _find_known_tasks(visit: Visit, tasks: list[str]) -> set[str]:
     """The tasks whose runs can be opened here."""
-    return {task for task, _ in visit.project.runs.rates({run.task for run in runs})} if runs else set()
+    return {task for task, _ in visit.project.runs.rates(set(tasks))} if tasks else set()
 
 
 class GuardRow(NamedTuple):

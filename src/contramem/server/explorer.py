@@ -14,10 +14,13 @@ from contramem.server.contrast_page import find_cards_taught, find_recorded_even
 from contramem.server.export import export_rows
 from contramem.server.ledger_page import decision_row
 from contramem.server.pages import Paging, Visit, missing
-from contramem.server.run_index import ORDERS, TaskQuery, TaskRow
+from contramem.server.run_index import ORDERS, RunGroup, TaskQuery, TaskRow
 
 PAGE = 50
 EXAMPLES_TRIED = 6
+MAX_SOURCE_COLUMNS = 5
+"""With more sources than this, a task shows one square a source."""
+MAX_SQUARES = 40
 
 
 class Example(NamedTuple):
@@ -85,18 +88,26 @@ def tasks(visit: Visit) -> Response:
         rows = [TaskExport(row.task, row.ability, row.runs, row.passed, row.failed) for row in found]
         if (file := export_rows(visit, "tasks", rows)) is not None:
             return file
-    shown = index.mask(index.tasks(query, offset, PAGE))
+    shown, sources = index.mask(index.tasks(query, offset, PAGE)), index.sources()
     return visit.page(
         "tasks.html",
         rows=shown,
         rates=index.rates(row.task for row in shown),
-        sources=index.sources()[:8],
+        sources=_best_first(sources) if len(sources) > MAX_SOURCE_COLUMNS else sources,
+        strip=len(sources) > MAX_SOURCE_COLUMNS,
         abilities=index.abilities(),
         query=query,
         outcomes=index.outcome_counts(query),
         orders=ORDERS,
         paging=Paging(offset, PAGE, total),
     )
+
+
+def _best_first(sources: list[RunGroup]) -> list[RunGroup]:
+    def rank(source: RunGroup) -> tuple[float, str]:
+        return -source.passed / max(source.passed + source.failed, 1), source.name
+
+    return sorted(sources[:MAX_SQUARES], key=rank)
 
 
 def run(visit: Visit) -> Response:

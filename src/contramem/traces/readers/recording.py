@@ -15,6 +15,8 @@ from contramem.traces.readers.records import label
 from contramem.traces.trajectory import Event, Origin, Outcome, ShownMemory, Trajectory, digest
 
 Line = dict[str, Any]
+MAX_TOKENS = 1 << 53
+"""A larger count is no count: files are written by anybody."""
 
 
 class RecordingReader:
@@ -55,7 +57,7 @@ def _trajectory(lines: list[Line], run_id: str, file: TraceFile, options: ReadOp
             events.append(event)
         elif line.get("what") == "shown":
             cards = tuple(map(str, line.get("cards") or ()))
-            tokens = line["tokens"] if isinstance(line.get("tokens"), int) else None
+            tokens = line["tokens"] if type(line.get("tokens")) is int and 0 <= line["tokens"] < MAX_TOKENS else None
             memories.append(ShownMemory(len(events), str(line["text"]), str(line.get("function") or ""), cards, tokens))
     return Trajectory(
         environment="recorded",
