@@ -13,7 +13,7 @@ from contramem.inject.run import Memory
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from strict_provider import StrictProvider
+from strict_provider import StrictProvider, as_anthropic_caches, assert_cacheable
 
 TASK = "Delete the newsletter emails except the one about travel; ask if the exception is ambiguous."
 
@@ -204,6 +204,14 @@ class FakeAnthropic:
         blocks = [block for message in self.requests[request]["messages"] for block in _blocks(message["content"])]
         results = [block["content"] for block in blocks if block.get("type") == "tool_result"]
         return [text if isinstance(text, str) else "".join(part.get("text", "") for part in text) for text in results]
+
+    def assert_cacheable(self):
+        requests = [as_anthropic_caches(request) for request in self.requests]
+        assert_cacheable([request["messages"] for request in requests])
+        assert all(
+            (request["tools"], request["system"]) == (requests[0]["tools"], requests[0]["system"])
+            for request in requests
+        )
 
     def close(self):
         self._server.shutdown()

@@ -73,6 +73,19 @@ def assert_cacheable(requests):
         assert after[: len(before)] == before
 
 
+def as_anthropic_caches(node):
+    """A part of an Anthropic request without what its cache overlooks: the marks of where to cache, and whether a text
+    is sent as a string or as a block."""
+    if isinstance(node, list):
+        return [as_anthropic_caches(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: as_anthropic_caches(value) for key, value in node.items() if key != "cache_control"}
+    if isinstance(node.get("content"), str):
+        node["content"] = [{"type": "text", "text": node["content"]}]
+    return node
+
+
 def problems_in(messages):
     """What a provider would refuse."""
     found, waiting = [], set()

@@ -59,6 +59,7 @@ def test_the_client_shows_guidance_once_and_a_card_after_a_failure(memory, serve
     assert CARD in str(anthropic.requests[2]["messages"]), "beside the failure"
     assert inbox.deleted == ["m1", "m2", "m3"]
     assert len(started) == 1, "a session is a run"
+    anthropic.assert_cacheable()
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from strict_provider import assert_cacheable
 
 from contramem.cli.hook import hook
 from contramem.inject.hook.wire import end
@@ -58,6 +59,7 @@ for name in ("lookup_code", "open_ticket", "send_notice"):
     add(name)
 server.run()
 """
+COMPACT_AT = 20_000
 SUB_TASK = "Look for the newsletters."
 pytestmark = pytest.mark.slow
 
@@ -185,6 +187,9 @@ def test_claude_code_holds_what_would_do_harm_and_is_told_once_what_is_open(
     assert "A push is rejected while the branch is behind" in str(anthropic.requests[4]["messages"]), pushed
     assert "send_notice" in str(anthropic.requests[5]["messages"][-1])
     assert (project / "done.txt").read_text().split() == ["lookup_code", "open_ticket", "send_notice"]
+    claude("Close the ticket.", "--continue")
+    assert "### desk.close_ticket" in str(anthropic.requests[-1]["messages"]), "a later prompt brings further cards"
+    anthropic.assert_cacheable()
 
 
 def test_claude_code_tells_the_user_and_not_the_model_of_a_broken_bank(bank_path, project, task, anthropic, claude):
@@ -197,7 +202,7 @@ def test_claude_code_tells_the_user_and_not_the_model_of_a_broken_bank(bank_path
     assert "contramem" not in str(anthropic.requests)
 
 
-def codex():
+def codex_program():
     if path := shutil.which("codex"):
         return path
     folder = Path(sys.prefix) / "npm-clients"
@@ -217,6 +222,8 @@ class FakeResponses:
     def __init__(self):
         self.requests = []
         self.calls = []
+        self.tokens = {}
+        """What a request is said to have taken, by the function that its reply calls; else 2."""
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -244,10 +251,13 @@ class FakeResponses:
     def stream(self, asked):
         self.requests.append(asked)
         number = len(self.requests)
-        answer = {"id": f"resp_{number}", "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}
+        item = self._item(asked, number)
+        tokens = self.tokens.get(item.get("name"), 2)
+        usage = {"input_tokens": tokens - 1, "output_tokens": 1, "total_tokens": tokens}
+        answer = {"id": f"resp_{number}", "usage": usage}
         events = [
             {"type": "response.created", "response": {"id": answer["id"]}},
-            {"type": "response.output_item.done", "output_index": 0, "item": self._item(asked, number)},
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
             {"type": "response.completed", "response": answer},
         ]
         return b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
@@ -287,21 +297,16 @@ def responses():
     server.close()
 
 
-def test_codex_holds_what_would_do_harm_and_is_told_once_what_is_open(
-    desk_bank, project, open_task, responses, tmp_path
-):
-    (project / "server.py").write_text(DESK_SERVER)
-    late = {"text": "late"}
-    steps = [("open_ticket", late), ("lookup_code", late), ("open_ticket", late)]
-    push = ("exec_command", {"cmd": "git push nowhere"})
-    responses.calls = [*steps, push, (None, {}), ("send_notice", late)]
-    install("codex", desk_bank, project)
-    home = tmp_path / "codex"
+@pytest.fixture
+def codex(project, responses, tmp_path):
+    """Runs Codex in the project, once; `responses` replies."""
+    program, home = codex_program(), tmp_path / "codex"
     home.mkdir()
     (home / "config.toml").write_text(
         f"""
         model = "fake-model"
         model_provider = "fake"
+        model_auto_compact_token_limit = {COMPACT_AT}
         [model_providers.fake]
         name = "fake"
         base_url = "{responses.url}"
@@ -318,7 +323,22 @@ def test_codex_holds_what_would_do_harm_and_is_told_once_what_is_open(
         """
     )
     unasked = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
-    run([codex(), "exec", "--skip-git-repo-check", *unasked, open_task], project, HOME=str(home), CODEX_HOME=str(home))
+
+    def ask(prompt, *verb):
+        command = [program, "exec", *verb, "--skip-git-repo-check", *unasked, prompt]
+        return run(command, project, HOME=str(home), CODEX_HOME=str(home))
+
+    return ask
+
+
+def test_codex_holds_what_would_do_harm_and_is_told_once_what_is_open(desk_bank, project, open_task, responses, codex):
+    (project / "server.py").write_text(DESK_SERVER)
+    late = {"text": "late"}
+    steps = [("open_ticket", late), ("lookup_code", late), ("open_ticket", late)]
+    push = ("exec_command", {"cmd": "git push nowhere"})
+    responses.calls = [*steps, push, (None, {}), ("send_notice", late)]
+    install("codex", desk_bank, project)
+    codex(open_task)
     assert NOTES in json.dumps(responses.requests[0]["input"])
     held, _, made, pushed, _ = responses.told()
     assert "lookup_code" in held
@@ -327,3 +347,19 @@ def test_codex_holds_what_would_do_harm_and_is_told_once_what_is_open(
     last = json.dumps(responses.requests[-1]["input"])
     assert "A push is rejected while the branch is behind" in last, pushed
     assert last.count("Before you finish") == 1
+    codex("Close the ticket.", "resume", "--last")
+    assert "### desk.close_ticket" in json.dumps(responses.requests[-1]["input"]), "a later prompt brings further cards"
+    # Codex adds the tools of an MCP server once it has started, with and without memory; all else must stay.
+    assert_cacheable([request["input"] for request in responses.requests])
+
+
+def test_codex_has_its_cards_again_after_a_compaction(desk_bank, project, open_task, responses, codex):
+    (project / "server.py").write_text(DESK_SERVER)
+    responses.calls = [("lookup_code", {"text": "late"})]
+    responses.tokens = {"lookup_code": COMPACT_AT + 1}
+    install("codex", desk_bank, project)
+    codex(open_task)
+    *_, summary, last = [json.dumps(request["input"]) for request in responses.requests]
+    assert "lookup_code: ok" in summary
+    assert "lookup_code: ok" not in last, "the conversation was compacted"
+    assert last.count(NOTES) == 1
