@@ -115,7 +115,7 @@ def test_a_cut_is_between_fields_and_reported(memory):
 def test_small_models_get_the_calls_that_end_in_the_write_the_task_asks_for(memory):
     guidance = memory.start(TASK, ability="ambiguity", profile="small").guidance
     assert guidance.text.endswith("\n\n1. search_emails\n2. delete_email")
-    assert guidance.card_ids == ("skill::ambiguous-keep",)
+    assert guidance.card_ids == ("function::EmailClient.delete_email",)
     assert guidance.tokens <= 40
 
 

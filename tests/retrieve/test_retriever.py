@@ -6,11 +6,9 @@ from pytest import approx
 
 from contramem.bank.card import Skill, SkillCard
 from contramem.errors import UsageError
-from contramem.retrieve.call_lists import fitting_list
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import INDICATOR, PROFILES, SOFT, profile_named
 from contramem.retrieve.retriever import Retriever
-from contramem.retrieve.tokens import tokenize
 
 GAIA2, TIME, DEFAULT = PROFILES["gaia2"], PROFILES["time"], PROFILES["default"]
 NEWSLETTERS = "Delete all newsletters except the one about the offsite."
@@ -165,43 +163,6 @@ def test_profiles_are_the_table_of_the_design():
     }
     assert (TIME.universal_skills, TIME.verb_intent, TIME.final_reminder) == (2, True, True)
     assert (PROFILES["small"].budget_tokens, PROFILES["small"].brief) == (120, True)
-
-
-LISTS = (("Slack.get_users", "Slack.send_direct_message"), ("Slack.get_channels", "Slack.send_channel_message"))
-
-
-@pytest.mark.parametrize(
-    ("task", "last"),
-    [
-        ("Post a message in the channel general", "Slack.send_channel_message"),
-        ("Send a direct message to the new colleague", "Slack.send_direct_message"),
-        ("Send a message to the new colleague", None),
-        ("Which message was sent to the channel?", None),
-        ("Remove the user from the channel", None),
-    ],
-)
-def test_a_list_of_calls_fits_if_its_last_write_is_what_the_task_asks_for(task, last):
-    calls = fitting_list(LISTS, tokenize(task), None)
-    assert (calls[-1] if calls else None) == last
-
-
-def test_a_list_with_a_call_that_the_agent_cannot_make_fits_no_task():
-    task = tokenize("Post a message in the channel general")
-    assert fitting_list(LISTS, task, {"Slack.get_channels", "Slack.send_channel_message"})
-    assert not fitting_list(LISTS, task, {"Slack.send_channel_message"})
-
-
-def test_a_list_does_not_fit_if_the_task_asks_more_clearly_for_another_tool():
-    task = tokenize("Post a message in the channel of the support team")
-    tools = {"Slack.get_channels", "Slack.send_channel_message"}
-    assert fitting_list(LISTS, task, tools)
-    assert not fitting_list(LISTS, task, tools | {"Slack.post_support_channel_message"})
-
-
-def test_a_list_that_requests_unlike_the_task_taught_does_not_fit():
-    task = tokenize("Post a message in the channel general")
-    assert fitting_list(LISTS, task, None, ["message channel post random"])
-    assert not fitting_list(LISTS, task, None, ["sum yearly invoice customer message old address"])
 
 
 def test_an_unknown_profile_is_named():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from contramem.bank.bank import Bank, BankEntry
 from contramem.bank.card import Card, FunctionCard, SkillCard, Strict
@@ -57,6 +57,8 @@ class FrozenFunction(FunctionCard):
     kind: Literal["function"] = "function"
     request_words: Names = ()
     """Words of requests that were solved with the function: it is found by them too. No agent is shown them."""
+    call_lists: CallLists = ()
+    """What passing runs called that ended in this write, for small models."""
     single_source: bool = False
     """Runs of one agent alone show what it says: agents are told so."""
 
@@ -69,14 +71,22 @@ class FrozenSkill(SkillCard):
     """Digests of task id, task text and scenario, for the leakage guard."""
     request_words: Names = ()
     """Words of the requests that taught the card: it is found by them too."""
-    call_lists: CallLists = ()
-    """What passing runs called, for small models: one list for each write that it ends in."""
     scope: Scope | None = None
     grade: Grade | None = None
     single_source: bool = False
     """Runs of one agent alone show the rule: agents are told so."""
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_call_lists(cls, fields: Any) -> Any:
+        """Earlier versions wrote them here; Function Cards have them now."""
+        return (
+            {name: value for name, value in fields.items() if name != "call_lists"}
+            if "call_lists" in fields
+            else fields
+        )
 
 
 FrozenCard = FrozenFunction | FrozenSkill
@@ -176,14 +186,18 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
     """A held card as a line keeps it: support only of the guards that the card still has."""
     fields = {name: getattr(entry.card, name) for name in type(entry.card).model_fields}
     if isinstance(entry.card, FunctionCard):
-        return FrozenFunction(**fields, request_words=entry.support.request_words, single_source=_is_single(entry))
+        return FrozenFunction(
+            **fields,
+            request_words=entry.support.request_words,
+            call_lists=entry.support.call_lists,
+            single_source=_is_single(entry),
+        )
     support = entry.support
     guard_counts = {guard: counts for guard, counts in support.guard_counts.items() if guard in entry.card.guards}
     return FrozenSkill(
         **fields,
         taught_by=support.taught_by,
         request_words=support.request_words,
-        call_lists=support.call_lists,
         scope=support.scope,
         grade=support.grade,
         single_source=_is_single(entry),
@@ -199,8 +213,10 @@ def _is_single(entry: BankEntry) -> bool:
 def frozen_line(card: FrozenCard) -> bytes:
     fields = card.model_dump(mode="json")
     first = {"card_id": fields.pop("card_id"), "kind": fields.pop("kind")}
-    if isinstance(card, FrozenFunction) and not card.request_words:
-        del fields["request_words"]  # versions that do not know them can read the line
+    if isinstance(card, FrozenFunction):  # versions that do not know a field can read a line without it
+        for name in ("request_words", "call_lists"):
+            if not fields[name]:
+                del fields[name]
     if not card.single_source:
         del fields["single_source"]
     return msgspec.json.encode(first | fields) + b"\n"
@@ -215,12 +231,12 @@ def thaw(card: FrozenCard) -> BankEntry:
     text: Card = plain.model_construct(**{name: getattr(card, name) for name in plain.model_fields})
     sources = (UNNAMED_SOURCE,) if card.single_source else ()
     if isinstance(card, FrozenFunction):
-        return BankEntry(card=text, support=CardSupport(sources=sources, request_words=card.request_words))
+        support = CardSupport(sources=sources, request_words=card.request_words, call_lists=card.call_lists)
+        return BankEntry(card=text, support=support)
     support = CardSupport(
         sources=sources,
         taught_by=card.taught_by,
         request_words=card.request_words,
-        call_lists=card.call_lists,
         scope=card.scope,
         grade=card.grade,
         guard_counts=card.support,

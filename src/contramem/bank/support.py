@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import AfterValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from contramem.bank.card import Strict
 
@@ -21,16 +28,29 @@ Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set
 """A set, in the one order that gives the same bytes each time."""
 
 
-def shortest_by_write(lists: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Of lists that end in the same call, the shortest."""
-    kept: dict[str, tuple[str, ...]] = {}
-    for calls in sorted(lists, key=lambda calls: (len(calls), calls)):
-        kept.setdefault(calls[-1], calls)
-    return tuple(sorted(kept.values()))
+class CallList(Strict):
+    """What most passing runs of a task called, up to their last write."""
+
+    calls: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Each function once, in the order of the first calls; the write is the last."""
+    request: str = ""
+    """The words of the task's request, as terms. Searched, never shown."""
+    taught_by: Names = ()
+    """Digests of task id, task text and scenario, so that a task is not shown its own list."""
 
 
-CallLists = Annotated[tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...], AfterValidator(shortest_by_write)]
-"""Functions in the order in which a passing run called them, up to its last write: one list for each such write."""
+def _sort_lists(lists: tuple[CallList, ...]) -> tuple[CallList, ...]:
+    return tuple(sorted(set(lists), key=lambda item: (item.calls, item.request, item.taught_by)))
+
+
+def _read_names(lists: object) -> object:
+    """Stores of earlier versions have the names of the calls alone."""
+    if not isinstance(lists, list | tuple):
+        return lists
+    return tuple({"calls": item} if isinstance(item, list | tuple) else item for item in lists)
+
+
+CallLists = Annotated[tuple[CallList, ...], BeforeValidator(_read_names), AfterValidator(_sort_lists)]
 
 
 def rename_key(fields: dict[str, Any], name: str, stored: str) -> dict[str, Any]:
@@ -76,7 +96,8 @@ class CardSupport(Strict):
     request_words: Names = ()
     """The words of each request that taught the card, masked and without their order. Searched, never shown."""
     call_lists: CallLists = ()
-    """What passing runs of the tasks that taught the card called. Shown to small models, as a numbered list."""
+    """Of a Function Card: what passing runs that ended in this write called. Shown to small models, as a numbered
+    list."""
     scope: Scope | None = None
     grade: Grade | None = None
     """None: nobody has asked, or the card says nothing that runs could show."""

@@ -15,6 +15,7 @@ from contramem.bank.ledger import Decision, Operation
 from contramem.bank.patch import Add, Patch
 from contramem.bank.support import CardSupport, Grade
 from contramem.build.author import Author, Candidate, Curation, UnusableReply
+from contramem.build.call_lists import CallListsByWrite
 from contramem.build.functions.requests import RequestsByFunction
 from contramem.build.reassess import DEFAULT_GRADE, reassess
 from contramem.build.recorder import BuildRecorder, BuildReport, BuildStore, Provenance, digest_of
@@ -52,7 +53,7 @@ class BankBuild:
         self._grade = grade
         self._reassesses = reassesses and not append_only
         self._functions = set(functions)
-        self._requests: tuple[Sequence[Packet], RequestsByFunction] | None = None
+        self._gathered: tuple[Sequence[Packet], tuple[RequestsByFunction, CallListsByWrite]] | None = None
 
     @property
     def bank(self) -> Bank:
@@ -114,15 +115,21 @@ class BankBuild:
         by_key = {packet.task_key: packet for packet in packets}
         called = {(call.task_key, call.cite.run) for call in observations}
         sources = {by_key[key].provenance[letter].source for key, letter in called if key in by_key}
-        words = self._requests_in(packets).words_for(observations[0].function)
-        tasks = tuple({key for key, _ in called})
-        return CardSupport(tasks=tasks, sources=tuple(sources), request_words=(words,) if words else ())
+        function = observations[0].function
+        requests, call_lists = self._by_function(packets)
+        words = requests.words_for(function)
+        return CardSupport(
+            tasks=tuple({key for key, _ in called}),
+            sources=tuple(sources),
+            request_words=(words,) if words else (),
+            call_lists=call_lists.lists_for(function),
+        )
 
-    def _requests_in(self, packets: Sequence[Packet]) -> RequestsByFunction:
-        """Counted once for all functions of a build."""
-        if self._requests is None or self._requests[0] is not packets:
-            self._requests = packets, RequestsByFunction(packets)
-        return self._requests[1]
+    def _by_function(self, packets: Sequence[Packet]) -> tuple[RequestsByFunction, CallListsByWrite]:
+        """What the packets say about all functions of a build, gathered once."""
+        if self._gathered is None or self._gathered[0] is not packets:
+            self._gathered = packets, (RequestsByFunction(packets), CallListsByWrite(packets))
+        return self._gathered[1]
 
     # Skill Cards
 

@@ -15,7 +15,6 @@ from contramem.bank.ledger import Attribution, Decision, LedgerEntry, Operation,
 from contramem.bank.patch import Patch
 from contramem.bank.support import CardSupport, Scope
 from contramem.build.author import Author, Candidate
-from contramem.build.call_lists import call_lists_of
 from contramem.contrast.packet import Packet
 from contramem.contrast.signal import Cite
 from contramem.retrieve.requests import request_words
@@ -72,7 +71,6 @@ class Provenance(NamedTuple):
             sources=tuple(sources),
             taught_by=packet.identity,
             request_words=(words,),
-            call_lists=call_lists_of(packet),
         )
 
     @property

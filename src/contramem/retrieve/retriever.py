@@ -10,7 +10,7 @@ alone. The same query gives the same hits, in the same order.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -68,8 +68,8 @@ class Retriever:
         call_lists: Mapping[str, CallLists] | None = None,
         make_scorer: ScorerMaker = DEFAULT_SCORER,
     ) -> None:
-        """`taught_by` (digests of task ids, texts and scenarios), `scopes`, `requests` and `call_lists` are by card
-        id."""
+        """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are by card id, `call_lists`
+        by the function that they end in."""
         self._make_scorer, self._requests = make_scorer, requests or {}
         self._skills, self._functions = tuple(skills), tuple(functions)
         named = {function for card in self._skills for function in card.functions_used}
@@ -94,6 +94,8 @@ class Retriever:
         label = query.ability.casefold() if query.ability else ALL
         apps = self._apps_for(words, label, profile) if query.apps is None else query.apps
         functions = self._function_hits(query, words, apps, profile) if profile.functions else ()
+        if profile.brief:
+            return Retrieval(self._call_list_hits(query, words, apps, profile), functions, None, apps)
         if label and label not in self._labels:
             labels = ", ".join(self.abilities) or "none"
             note = f"no skill has the ability {query.ability!r} (abilities of this bank: {labels})"
@@ -101,10 +103,7 @@ class Retriever:
         index = self._index(label)
         ranking = index.rank(words, apps, profile)
         taught = index.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
-        if profile.brief:
-            skills = self._call_list_hits(index, ranking, taught, query, profile)
-        else:
-            skills = self._skill_hits(index, ranking, taught, profile)
+        skills = self._skill_hits(index, ranking, taught, profile)
         final = self._of_scope("finalization", index, ranking, taught, 1) if profile.final_reminder else []
         return Retrieval(skills, functions, index.hit(ranking, final[0], 1) if final else None, apps)
 
@@ -136,23 +135,17 @@ class Retriever:
         return index.numbers(found)
 
     def _call_list_hits(
-        self, index: CardIndex, ranking: Ranking, taught: list[int], query: Query, profile: Profile
+        self, query: Query, words: list[str], apps: frozenset[str], profile: Profile
     ) -> tuple[Hit, ...]:
-        """The best cards that have a list of calls for what the task asks, each with that list."""
-        allowed = index.without(ranking.fits, taught)
+        """The card of the write that the task asks for, with a list of calls that ends in it."""
         tools = None if query.functions is None else {self.names.full_name(name) for name in query.functions}
-        fitting = {
-            number: calls
-            for number, card_id in index.with_ids(allowed)
-            if (calls := self._fitting_list(card_id, ranking.words, tools))
-        }
-        numbers = index.best(ranking, profile.skills, index.only(allowed, list(fitting)))
-        hits = (index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
-        return tuple(replace(hit, call_list=fitting[number]) for number, hit in zip(numbers, hits, strict=True))
-
-    def _fitting_list(self, card_id: str, words: Sequence[str], tools: Collection[str] | None) -> tuple[str, ...]:
-        lists, requests = self._call_lists.get(card_id, ()), self._requests.get(card_id, ())
-        return fitting_list(lists, words, tools, requests)
+        call_list = fitting_list(self._call_lists, query.task, tools, query.own)
+        if call_list is None:
+            return ()
+        index = self._index(FUNCTIONS)
+        [number] = index.numbers([f"function::{call_list.calls[-1]}"])
+        hit = index.hit(index.rank(words, apps, profile), number, 1)
+        return (replace(hit, call_list=call_list.calls),)
 
     def _of_scope(self, scope: str, index: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
