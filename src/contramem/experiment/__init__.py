@@ -5,7 +5,8 @@ experiment.py  from file to report, in the order it happens
 opened.py     what the file names, opened; needs.py what is missing
 self_running.py  ARE and AppWorld, which have agent loops of their own
 folds.py       which tasks teach; leakage.py whether anything that teaches knows what is held out
-memory_builder.py    makes the memories, memory.py freezes them, controls.py has those that are none
+memory_builder.py  makes the memories, authors.py opens who writes them, memory.py freezes them
+controls.py    what is compared with memories and is none
 batch.py       runs of one target in one environment, without an experiment file
 plan.py        the runs there are to make; jobs.py makes them
 paper_tables.py  the paper's tables, paper_figures.py its figures, for one's own runs

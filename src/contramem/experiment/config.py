@@ -192,6 +192,8 @@ class ConstructionConfig(ConfigTable, frozen=True, kw_only=True):
     reasoning_effort: str | None = None
     temperature: float | None = None
     suite: Literal["app_tool", "code_agent"] = "app_tool"
+    self_curated: bool = False
+    """A memory of a target's own runs is written by that target instead of `model`, as in the paper's AppWorld."""
     every_function: bool = False
     """A Function Card for every observed function, as in the paper's GAIA2 bank."""
     reassess: bool = True

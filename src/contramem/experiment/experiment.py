@@ -13,14 +13,14 @@ from contramem.bench.agent import attempt
 from contramem.bench.environment import SelfRunningEnvironment
 from contramem.bench.limits import Limits
 from contramem.errors import TaskError, UsageError
-from contramem.evaluate.conditions import ByModel
 from contramem.evaluate.split import SplitTask
 from contramem.experiment import leakage, manifest, needs, plan
+from contramem.experiment.authors import Authors
 from contramem.experiment.folder import ResultFolder, hold_folder
 from contramem.experiment.jobs import Job, jobs_to_do, perform_all
 from contramem.experiment.load import ExperimentFile
 from contramem.experiment.memory import Facts
-from contramem.experiment.memory_builder import NO_MEMORY, MemoryBuilder, author, uses_own_runs
+from contramem.experiment.memory_builder import NO_MEMORY, MemoryBuilder, uses_own_runs
 from contramem.experiment.opened import OpenedExperiment, limits_of
 from contramem.experiment.report import write_report
 from contramem.experiment.results import Cells, Results, evaluate_runs, judge_recorded_runs, read_outside_runs
@@ -46,12 +46,12 @@ def out_folder(file: ExperimentFile, given: Path | None) -> Path:
 def run_experiment(file: ExperimentFile, out: Path, tell: Progress) -> Results:
     """Collect, split, check, build, run, compare, report. Whatever is finished is not done again."""
     opened = _open_experiment(file)
-    with hold_folder(out, file.config.name) as folder, author(file.config.construction) as model:
+    with hold_folder(out, file.config.name) as folder, Authors(file.config) as authors:
         log = manifest.begin(folder, opened)
         folder.write("experiment.toml", file.text)
         folder.write_json("split.json", plan.split_json(opened))
         collected = _collect(opened, folder, tell)
-        builders = _memory_builders(opened, folder, collected, model)
+        builders = _memory_builders(opened, folder, collected, authors)
         check_leakage(opened, builders)
         results = replace(_test_memories(opened, folder, builders, tell), notes=tuple(_describe_omissions(opened)))
         write_report(folder, opened, results)
@@ -103,12 +103,12 @@ def _read_finished(jobs: Sequence[Job]) -> list[Trajectory]:
 
 
 def _memory_builders(
-    opened: OpenedExperiment, folder: ResultFolder, collected: list[Trajectory], model: ByModel | None
+    opened: OpenedExperiment, folder: ResultFolder, collected: list[Trajectory], authors: Authors | None
 ) -> list[MemoryBuilder]:
     runs = [*opened.recorded, *collected]
     return [
         MemoryBuilder(
-            opened, folder, number, opened.runs_that_teach(fold, runs), plan.tasks_to_test(opened, fold), model
+            opened, folder, number, opened.runs_that_teach(fold, runs), plan.tasks_to_test(opened, fold), authors
         )
         for number, fold in enumerate(opened.folds)
     ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -12,13 +11,9 @@ from importlib.metadata import version
 import msgspec
 
 from contramem.bank.frozen import load_frozen
-from contramem.build.model.author import ModelChoice
-from contramem.build.model.prompts import Prompts
-from contramem.errors import UsageError
 from contramem.evaluate.conditions import (
     CONDITIONS,
     BuiltMemory,
-    ByModel,
     ConditionInputs,
     ConstructionCost,
     NotApplicable,
@@ -26,15 +21,12 @@ from contramem.evaluate.conditions import (
 )
 from contramem.evaluate.split import SplitTask
 from contramem.experiment import controls, leakage
-from contramem.experiment.config import ConstructionConfig
+from contramem.experiment.authors import Authors
 from contramem.experiment.folder import ResultFolder, writable
 from contramem.experiment.memory import Facts, ProfiledProvider, freeze_memory, frozen_memory, place_of
 from contramem.experiment.opened import OpenedExperiment, RunnableTask
 from contramem.inject.provider import MemoryProvider
 from contramem.inject.run import Memory
-from contramem.llm.calls import Budget, ModelCaller
-from contramem.llm.price import price_of
-from contramem.llm.request import ModelSettings
 from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
@@ -62,7 +54,8 @@ class MemoryBuilder:
     """What may be learned from."""
     tested: Sequence[SplitTask]
     """Tasks that will be run, or are judged."""
-    model: ByModel | None = None
+    authors: Authors | None = None
+    """None: nothing is built by a model."""
     _memories: dict[str, tuple[Facts, MemoryProvider | None]] = field(default_factory=dict)
     _inputs_by_source: dict[str | None, ConditionInputs] = field(default_factory=dict)
 
@@ -129,7 +122,7 @@ class MemoryBuilder:
                 self.shared_reference,
                 stores,
                 source,
-                self.model,
+                self.authors.author_of(source) if self.authors else None,
                 profile,
                 ability_profiles=self.opened.config.conditions.ability_profiles,
                 reassesses=self.opened.config.construction.reassess,
@@ -200,29 +193,3 @@ class MemoryBuilder:
 def _query(task: SplitTask, place: RunnableTask | None) -> Query:
     query = place.query if place else Query(task.wording)
     return replace(query, task=task.wording, ability=task.ability, task_id=task.id, scenario_id=task.scenario)
-
-
-@contextmanager
-def author(construction: ConstructionConfig) -> Iterator[ByModel | None]:
-    """Who writes the memories: None for rules."""
-    if construction.author == "rules":
-        yield None
-        return
-    from contramem.llm.client import ProviderModel
-
-    assert construction.model is not None, "checked before"
-    settings = ModelSettings(temperature=construction.temperature, reasoning_effort=construction.reasoning_effort)
-    choice = ModelChoice(
-        construction.model, settings, Prompts(construction.suite), every_function=construction.every_function
-    )
-    price = price_of(construction.model)
-    if construction.budget_usd is not None and price is None:
-        raise UsageError(
-            f"construction.budget_usd: the price of {construction.model} is not known, so a budget cannot be enforced."
-        )
-    budget = Budget(construction.budget_usd, price) if construction.budget_usd is not None and price else None
-    model = ProviderModel(construction.model, base_url=construction.url)
-    try:
-        yield ByModel(choice, ModelCaller(model, budget=budget))
-    finally:
-        model.close()

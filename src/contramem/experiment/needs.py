@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from contramem.bench.environments import open_environment
 from contramem.errors import UsageError, nearest
 from contramem.evaluate.conditions import CONDITIONS
+from contramem.experiment.config import ExperimentConfig
 from contramem.experiment.controls import CONTROLS
 from contramem.experiment.load import ExperimentFile
 from contramem.experiment.opened import paths_of
@@ -71,9 +72,20 @@ def _contradictions(file: ExperimentFile) -> Iterator[str]:
             yield f"conditions.run: {controls[0]} needs an environment that is run here."
     if config.construction.author == "model" and config.construction.model is None:
         yield "construction.model: author is 'model', and none is named."
+    if config.construction.self_curated:
+        yield from _without_author(config)
     for name, target in config.targets.items():
         if target.kind == "python" and ".py:" not in target.python:
             yield f"targets.{name}.python: write it as file.py:name."
+
+
+def _without_author(config: ExperimentConfig) -> Iterator[str]:
+    """What keeps targets from writing their own memories."""
+    if config.construction.budget_usd is not None:
+        yield "construction.budget_usd: with self_curated several models write, and one budget for all cannot be enforced."
+    for name, target in config.targets.items():
+        if target.kind == "python" or target.provider:
+            yield f"construction.self_curated: targets.{name} is not an OpenAI-compatible server, so it cannot write memories."
 
 
 def missing(file: ExperimentFile) -> list[str]:

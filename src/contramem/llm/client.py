@@ -33,14 +33,21 @@ class ProviderModel:
     """Answers by asking a provider. Threads share one event loop, and so one pool of connections."""
 
     def __init__(
-        self, name: str, *, base_url: str | None = None, price: Price | None = None, timeout_s: float = TIMEOUT_S
+        self,
+        name: str,
+        *,
+        base_url: str | None = None,
+        key_from: str | None = None,
+        price: Price | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
+        """`key_from` is the environment variable with the key of `base_url`, OPENAI_API_KEY when left out."""
         self.name = name
         self.price = price or price_of(name)
         self._given_price = price
         self.base_url = base_url
         self._timeout_s = timeout_s
-        self.opened = open_model(name, base_url)
+        self.opened = open_model(name, base_url, key_from)
         """The model as pydantic-ai has it."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="contramem-llm", daemon=True)
@@ -185,7 +192,7 @@ class ProviderModel:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-def open_model(name: str, base_url: str | None = None) -> Any:
+def open_model(name: str, base_url: str | None = None, key_from: str | None = None) -> Any:
     """The model as pydantic-ai has it; what keeps it from being opened is an error a user can fix."""
     try:
         from pydantic_ai.exceptions import UserError
@@ -199,7 +206,7 @@ def open_model(name: str, base_url: str | None = None) -> Any:
         from pydantic_ai.providers.openai import OpenAIProvider
 
         # Servers on one's own machine take no key, but the client insists on some word.
-        provider = OpenAIProvider(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY") or "none")
+        provider = OpenAIProvider(base_url=base_url, api_key=os.environ.get(key_from or "OPENAI_API_KEY") or "none")
         return OpenAIChatModel(name.rpartition(":")[2], provider=provider)
     except UserError as error:
         raise UsageError(f"--model {name}: {first_line(str(error))}") from error
