@@ -165,6 +165,16 @@ def test_profiles_are_the_table_of_the_design():
     assert (PROFILES["small"].budget_tokens, PROFILES["small"].brief) == (120, True)
 
 
+@pytest.mark.parametrize("profile", ["gaia2", "time", "appworld"])
+def test_the_paper_s_profiles_search_title_trigger_tags_and_core_rule_alone(profile):
+    card = skill("parcel", title="Weigh parcels", rule="Weigh it first.", functions=["Post.frank_letter"])
+    retriever = Retriever([card], [], requests={card.card_id: ["stamp the envelope"]})
+    for task in ("Please stamp this envelope", "Frank the letter"):
+        assert retriever.retrieve(Query(task), replace(PROFILES["default"], floor=0)).skills
+        assert not retriever.retrieve(Query(task), PROFILES[profile]).skills
+    assert retriever.retrieve(Query("Weigh these parcels"), PROFILES[profile]).skills
+
+
 def test_an_unknown_profile_is_named():
     with pytest.raises(UsageError, match=r"no profile 'huge' \(profiles: gaia2, time"):
         profile_named("huge")

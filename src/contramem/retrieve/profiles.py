@@ -45,6 +45,9 @@ class Profile:
     """The card comes before every call that the agent proposes, as in the paper. Otherwise once a run."""
     call_budget_tokens: int = 350
     """Of the guidance before one call, policy included."""
+    paper_search: bool = False
+    """Skill Cards are searched as in the paper (A.8): title, trigger, tags and core rule as one text. Otherwise their
+    functions and the requests that taught them count too."""
     prior: AppPrior = SOFT
     floor: float = 0.0
     """The least BM25 of a card, in units of the idf of a term that only one card has, so it holds for any bank size.
@@ -91,18 +94,35 @@ class Profile:
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("gaia2", skills=3, functions=5, before_call="always", each_call=True, budget_tokens=2400),
+        Profile(
+            "gaia2",
+            skills=3,
+            functions=5,
+            before_call="always",
+            each_call=True,
+            budget_tokens=2400,
+            paper_search=True,
+        ),
         Profile(
             "time",
             skills=3,
             functions=5,
             before_call="never",
             budget_tokens=2400,
+            paper_search=True,
             universal_skills=2,
             verb_intent=True,
             final_reminder=True,
         ),
-        Profile("appworld", skills=3, functions=2, before_call="never", budget_tokens=1800, prior=INDICATOR),
+        Profile(
+            "appworld",
+            skills=3,
+            functions=2,
+            before_call="never",
+            budget_tokens=1800,
+            paper_search=True,
+            prior=INDICATOR,
+        ),
         Profile(
             "default",
             skills=3,

@@ -25,7 +25,7 @@ from contramem.retrieve.hit import Hit, Query
 from contramem.retrieve.intent import intents, serves
 from contramem.retrieve.names import FunctionNames
 from contramem.retrieve.profiles import Profile
-from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25
+from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25, plain_bm25
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
@@ -80,7 +80,7 @@ class Retriever:
         self._scoped = _invert({card_id: (scope,) for card_id, scope in (scopes or {}).items()})
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
         self._apps_by_label = _apps_by_label(self._skills, self._functions)
-        self._indexes: dict[str, CardIndex] = {}
+        self._indexes: dict[tuple[str, bool], CardIndex] = {}
         self._lock = Lock()
 
     @property
@@ -100,7 +100,7 @@ class Retriever:
             labels = ", ".join(self.abilities) or "none"
             note = f"no skill has the ability {query.ability!r} (abilities of this bank: {labels})"
             return Retrieval((), functions, None, apps, note)
-        index = self._index(label)
+        index = self._index(label, profile.paper_search)
         ranking = index.rank(words, apps, profile)
         taught = index.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
         skills = self._skill_hits(index, ranking, taught, profile)
@@ -149,7 +149,7 @@ class Retriever:
 
     def _of_scope(self, scope: str, index: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
         """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
-        if index is self._indexes.get(ALL) or not limit:
+        if not limit or any(index is self._indexes.get((ALL, search)) for search in (False, True)):
             return []
         scoped = index.numbers(self._scoped.get(scope, ()))
         return index.best(ranking, limit, [number for number in scoped if number not in taught])
@@ -194,13 +194,15 @@ class Retriever:
         if any(map(is_shell, tools)):
             yield from (card for card in self._functions if card.app == SHELL)
 
-    def _index(self, label: str) -> CardIndex:
+    def _index(self, label: str, paper_search: bool = False) -> CardIndex:
         """The functions, the skills of one ability, or all skills. Indexed once, by whichever thread comes first."""
-        if label not in self._indexes:
+        key = label, paper_search
+        if key not in self._indexes:
             with self._lock:
-                if label not in self._indexes:
-                    self._indexes[label] = CardIndex(self._cards(label), self._make_scorer, self._requests)
-        return self._indexes[label]
+                if key not in self._indexes:
+                    make_scorer = plain_bm25 if paper_search else self._make_scorer
+                    self._indexes[key] = CardIndex(self._cards(label), make_scorer, self._requests)
+        return self._indexes[key]
 
     def _cards(self, label: str) -> Iterable[Card]:
         if label == FUNCTIONS:
