@@ -30,13 +30,13 @@ def memory_of(*cards: FrozenSkill) -> Memory:
 
 def with_deadline(task_id: str) -> Memory:
     """The second mail is owed at its moment."""
-    return memory_of(time_card("deadline", "Send what is owed at its moment.", guards=[_reminder(task_id)]))
+    return memory_of(time_card("deadline", "Send the email that is owed at its moment.", guards=[_reminder(task_id)]))
 
 
 def without_deadline(task_id: str) -> Memory:
     """The second mail is owed, and nobody says when."""
     guard = _reminder(task_id).partition(" within")[0]
-    return memory_of(time_card("owed", "Send what is owed.", guards=[guard]))
+    return memory_of(time_card("owed", "Send the email that is owed.", guards=[guard]))
 
 
 def with_final_card(task_id: str) -> Memory:

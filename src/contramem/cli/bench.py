@@ -28,7 +28,7 @@ _ENGINE = click.option("--engine", metavar="FILE.py:NAME", help="Your own model,
 _TRIALS = click.option("--trials", type=click.IntRange(1), default=1, show_default=True, help="Runs of each task.")
 _STEPS = click.option("--steps", type=click.IntRange(1), default=80, show_default=True, help="Maximum steps per run.")
 _LOG = click.option("--log", type=click.Path(path_type=Path), help="Inject log: what was shown and how runs ended.")
-RUNTIME_PARTS = ("clock", "ticks", "clip", "repair", "final_card", "universal")
+RUNTIME_PARTS = ("clock", "ticks", "guards", "clip", "repair", "final_card", "universal")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

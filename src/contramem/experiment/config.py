@@ -110,6 +110,7 @@ class AreConfig(ConfigTable, frozen=True, kw_only=True):
     tick_s: Annotated[float, Meta(gt=0)] = 60.0
     clock: bool = True
     ticks: bool = True
+    guards: bool = True
     clip: bool = True
     repair: bool = True
     final_card: bool = True

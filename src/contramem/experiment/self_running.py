@@ -38,6 +38,7 @@ def are_settings(config: AreConfig) -> Any:
     runtime = TimeRuntime(
         clock=config.clock,
         ticks=config.ticks,
+        guards=config.guards,
         clip=config.clip,
         repair=config.repair,
         final_card=config.final_card,

@@ -30,6 +30,7 @@ def test_ticks_wake_an_agent_in_time_for_what_the_guards_of_its_cards_ask() -> N
     memory = with_deadline("made_up_time_1")
     assert run("made_up_time_1", "drifter", memory).outcome.passed
     assert run("made_up_time_1", "drifter", memory, ticks=False).outcome.passed is False
+    assert run("made_up_time_1", "drifter", memory, guards=False).outcome.passed is False
 
 
 def test_ticks_without_a_deadline_make_the_agent_act_too_early() -> None:

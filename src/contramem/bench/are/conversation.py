@@ -92,7 +92,7 @@ class AreConversation:
 
     def _pending(self, message: Mapping[str, Any]) -> str | None:
         """What the cards that were shown still ask for."""
-        if not isinstance(self._memory_run, Run):
+        if not self._runtime.guards or not isinstance(self._memory_run, Run):
             return None
         owed = [_describe(obligation, message["time"]) for obligation in self._memory_run.pending()]
         if not owed:

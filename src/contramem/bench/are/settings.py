@@ -98,7 +98,10 @@ class TimeRuntime:
     clock: bool = True
     """Every observation says the simulated time."""
     ticks: bool = True
-    """Notifications at fixed times end waits early and say what is pending."""
+    """Notifications at fixed times end waits early."""
+    guards: bool = True
+    """With memory, ticks and the repair also go by what guards of shown cards still require. The paper's do not: they
+    are the same with and without memory."""
     clip: bool = True
     """A wait ends before the scenario does."""
     repair: bool = True
