@@ -34,3 +34,10 @@ def test_a_key_is_in_nothing_that_describes_the_target(monkeypatch: pytest.Monke
     target = AreTarget("mine", key="MY_KEY")
     assert target.read_key() == "secret-1"
     assert "secret-1" not in f"{target} {target.address}"
+
+
+def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert AreTarget("mine", url="http://127.0.0.1:1/v1").read_key() == "none"
+    assert Judge(model="mine", url="http://127.0.0.1:1/v1").read_key() == "none"
+    assert AreTarget("gpt-5.5", provider="openai").read_key() is None, "the provider's own variable is meant"

@@ -15,7 +15,7 @@ import msgspec
 from contramem.bench.are.conversation import AreConversation
 from contramem.bench.are.installation import Installation, find_installation
 from contramem.bench.are.scenarios import AreTask, read_scenarios
-from contramem.bench.are.settings import DEFAULT_SETTINGS, AreSettings, AreTarget, read_key
+from contramem.bench.are.settings import DEFAULT_SETTINGS, AreSettings, AreTarget
 from contramem.bench.are.workers import workers_of
 from contramem.bench.limits import Limits
 from contramem.errors import ModelError, TaskError, UsageError
@@ -108,7 +108,7 @@ class AreEnvironment:
         job = {
             "scenario": str(Path(task.place).resolve()) if Path(task.place).exists() else task.place,
             "out": str(out),
-            "judge": self.settings.judge.address | {"key": read_key("the judge", self.settings.judge.key)},
+            "judge": self.settings.judge.address | {"key": self.settings.judge.read_key()},
             "runtime": self.settings.runtime.for_ability(task.ability),
             "tick_s": self.settings.tick_s,
             "duration_s": self.settings.time_duration_s if timed else self.settings.duration_s,

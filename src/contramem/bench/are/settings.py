@@ -24,11 +24,16 @@ class AreEngine(Protocol):
         """The reply, in the form that ARE asks for."""
 
 
-def read_key(whose: str, variable: str | None) -> str | None:
-    """What the environment variable holds. None: the provider's own variable is meant."""
-    if variable is not None and variable not in os.environ:
+def read_key(whose: str, variable: str | None, url: str | None) -> str | None:
+    """What the environment variable holds. None: the provider's own variable is meant.
+
+    A server on one's own machine takes no key, but ARE's client insists on some word.
+    """
+    if variable is None:
+        return "none" if url is not None and "OPENAI_API_KEY" not in os.environ else None
+    if variable not in os.environ:
         raise UsageError(f"{whose}: the key is read from ${variable}, which is not set.")
-    return None if variable is None else os.environ[variable]
+    return os.environ[variable]
 
 
 def _address(model: str, provider: str | None, url: str | None) -> dict[str, str | None]:
@@ -62,7 +67,7 @@ class AreTarget:
 
     def read_key(self) -> str | None:
         """The key itself. Nobody writes it down: it goes to the run and nowhere else."""
-        return read_key(self.name, self.key)
+        return read_key(self.name, self.key, self.url)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,9 @@ class Judge:
     def address(self) -> dict[str, Any]:
         """Its part of the worker's job."""
         return {"kind": self.kind} | _address(self.model or "", self.provider, self.url)
+
+    def read_key(self) -> str | None:
+        return read_key("the judge", self.key, self.url)
 
     def check(self) -> None:
         if self.kind == "llm" and self.model is None:
