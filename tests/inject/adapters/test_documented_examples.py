@@ -71,6 +71,24 @@ def test_an_adapter_of_one_s_own(run, task):
     hooks.on_end(True)
 
 
+def test_a_framework_that_calls_the_adapter_of_one_s_own(run, task):
+    replies = iter([([("delete_email", {"email_id": "m7"})], None), ([], "done")])
+    seen = []
+
+    def model(messages, tools):
+        seen.append((list(messages), dict(tools)))
+        return next(replies)
+
+    def delete_email(email_id):
+        """Delete one email."""
+        return f"deleted {email_id}"
+
+    assert run("Your own adapter")["run_agent"](model, task, {"delete_email": delete_email}) == "done"
+    assert seen[0][0][0].startswith(NOTES)
+    assert seen[0][1]["delete_email"].startswith("Delete one email.")
+    assert seen[1][0][-1] == "deleted m7"
+
+
 def test_pydantic_ai(run, capsys):
     pytest.importorskip("pydantic_ai", reason="needs contramem[pydantic-ai]")
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
