@@ -64,8 +64,12 @@ def test_rules_need_no_author() -> None:
 @pytest.mark.parametrize(
     ("more", "targets", "complaint"),
     [
-        ("self_curated = true\nbudget_usd = 1.0", TARGETS, "one budget for all"),
-        ("self_curated = true", '[targets.script]\nkind = "python"\npython = "a.py:b"', "targets.script is not an OpenAI"),
+        ("self_curated = true\nbudget_usd = 1.0", TARGETS, "no budget covers them all"),
+        (
+            "self_curated = true",
+            '[targets.script]\nkind = "python"\npython = "a.py:b"',
+            "not an OpenAI-compatible server",
+        ),
     ],
 )
 def test_what_keeps_targets_from_writing_is_said_before_anything_runs(tmp_path, more, targets, complaint) -> None:

@@ -82,10 +82,10 @@ def _contradictions(file: ExperimentFile) -> Iterator[str]:
 def _without_author(config: ExperimentConfig) -> Iterator[str]:
     """What keeps targets from writing their own memories."""
     if config.construction.budget_usd is not None:
-        yield "construction.budget_usd: with self_curated several models write, and one budget for all cannot be enforced."
+        yield "construction.budget_usd: self_curated means several authors, and no budget covers them all."
     for name, target in config.targets.items():
         if target.kind == "python" or target.provider:
-            yield f"construction.self_curated: targets.{name} is not an OpenAI-compatible server, so it cannot write memories."
+            yield f"construction.self_curated: targets.{name} is not an OpenAI-compatible server."
 
 
 def missing(file: ExperimentFile) -> list[str]:
