@@ -48,7 +48,7 @@ def test_what_is_still_open_is_told_before_the_end_and_cites_its_card(memory: Me
     assert told is not None
     assert told.text == (
         "Before you finish: as far as this run shows, this is still open.\n"
-        "- `resume_line` has worked; a call that looks into telecom is still to come. "
+        "- `resume_line` has succeeded; a call that looks into telecom still has to be made. "
         '(from the note "Look again after resume_line")\n'
         "This is soft guidance. Do what is needed here and was not done. Then finish, and give your whole answer again."
     )
@@ -69,7 +69,7 @@ def test_a_call_that_would_break_a_guard_brings_a_warning_once(memory: Memory) -
     run = memory.start(TASK)
     warned = run.before_call(RESUME, LINE)
     assert warned is not None
-    assert "- Every `line_id` given to `resume_line` had been seen before." in warned.text
+    assert "- Every `line_id` given to `resume_line` was seen before the call." in warned.text
     assert warned.text.endswith("If the call is right as it is, make it.")
     assert run.before_call(RESUME, LINE) is None
 
@@ -91,7 +91,7 @@ def test_a_held_call_shows_the_warning_to_the_agents_of_every_framework(memory: 
     guided = GuidedRun(memory.start(TASK))
     held = guided.hold(RESUME, LINE)
     assert held is not None
-    assert "Every `line_id` given to `resume_line` had been seen before." in held
+    assert "Every `line_id` given to `resume_line` was seen before the call." in held
     assert guided.hold(RESUME, LINE) is None
 
 

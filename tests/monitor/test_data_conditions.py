@@ -122,14 +122,14 @@ def test_a_guard_has_one_canonical_form(written: str, canonical: str) -> None:
 @pytest.mark.parametrize(
     ("guard", "sentence"),
     [
-        ("absence(Shop.move[quantity > 40])", "`move` with `quantity` above 40 does not happen."),
+        ("absence(Shop.move[quantity > 40])", "`move` with `quantity` above 40 is not called."),
         (
             "response(Shop.note, Shop.assign) within 60 s when Shop.find.tier = A",
-            "`note` is followed by `assign` that works, within 1 minute, if `Shop.find` shows a `tier` of A.",
+            "After `note` succeeds, `assign` is called and succeeds, within 1 minute, if `Shop.find` shows a `tier` of A.",
         ),
         (
             "existence(Shop.pay[id picks lowest due of Shop.list]) when Shop.list has several",
-            "`pay` with the `id` of the item of `Shop.list` with the lowest `due` happens, and works, if "
+            "`pay` with the `id` of the item of `Shop.list` with the lowest `due` is called and succeeds, if "
             "`Shop.list` returns several items.",
         ),
     ],

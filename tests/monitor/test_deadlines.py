@@ -48,10 +48,10 @@ def test_a_missed_deadline_breaks_the_guard_for_good_and_is_reported_once() -> N
     assert monitor.observe(order) == ()
     (owed,) = monitor.pending()
     assert owed.due == 1060.0
-    assert owed.text == "`order` has worked; `confirm` is still to come, within 1 minute."
+    assert owed.text == "`order` has succeeded; `confirm` still has to be called, within 1 minute."
     assert monitor.tick(1060.0) == ()
     (broken,) = monitor.tick(1061.0)
-    assert broken.text == "`order` worked, and `confirm` did not follow within 1 minute."
+    assert broken.text == "`order` succeeded, and `confirm` was not called within 1 minute."
     assert monitor.tick(1100.0) == ()
     assert monitor.pending() == ()
 

@@ -61,7 +61,7 @@ def test_a_pending_obligation_cites_its_card_until_it_is_met() -> None:
         watch.observe(event)
     (owed,) = watch.pending()
     assert (owed.card_id, owed.title) == ("skill::finish-the-deletion", "Finish the deletion")
-    assert owed.text == "`search` has worked; `delete` is still to come."
+    assert owed.text == "`search` has succeeded; `delete` still has to be called."
     for event in after:
         watch.observe(event)
     assert watch.pending() == ()
@@ -73,7 +73,7 @@ def test_a_call_that_would_break_a_guard_is_reported_before_it_is_made() -> None
         watch.observe(event)
     guess = Event(9, "agent", "call", function="Mail.delete", arguments={"id": "m-9999"})
     found = Event(9, "agent", "call", function="Mail.delete", arguments={"id": "m-5678"})
-    assert [one.text for one in watch.would_break(guess)] == ["Every `id` given to `delete` had been seen before."]
+    assert [one.text for one in watch.would_break(guess)] == ["Every `id` given to `delete` was seen before the call."]
     assert watch.would_break(found) == ()
 
 
@@ -159,7 +159,8 @@ def test_the_command_shows_what_was_still_owed_when_a_run_stopped(watched: tuple
     runs, bank = watched
     shown = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "hasty"])
     assert shown.exit_code == 0, shown.output
-    assert "still owed" in shown.output and "`delete` is still to come" in shown.output
+    words = " ".join(shown.output.replace("│", " ").split())
+    assert "still owed" in words and "`delete` still has to be called" in words
     assert (
         "No obligation was open"
         in CliRunner().invoke(cli, ["monitor", runs, "--bank", bank, "--source", "thorough"]).output
@@ -172,7 +173,7 @@ def test_for_several_runs_the_command_lists_violated_rules_and_then_the_runs_tha
     runs, bank = watched
     listed = CliRunner().invoke(cli, ["monitor", runs, "--bank", bank]).output
     assert "2 runs: 1 left an obligation open or broke a guard." in listed
-    (rule,) = (line for line in listed.splitlines() if "is followed by" in line)
+    (rule,) = (line for line in listed.splitlines() if "After `search` succeeds" in line)
     assert rule.split()[-6:] == ["1", "of", "1", "0", "of", "1"]
     assert "· hasty · run 0" in listed
     assert "thorough" not in listed
@@ -211,7 +212,7 @@ def test_a_broken_guard_is_reported_with_the_event_and_the_value() -> None:
     guess = run("a", False, call("Mail.delete", {"id": "m-99"}), SEARCH, "Done.")
     replayed = replay_run(guess, [(parse_guard("known_value(Mail.delete.id)"), "skill::x", "X")])
     (broken,) = replayed.broken
-    assert broken.text == "`delete` got a value for `id` that had been seen nowhere before."
+    assert broken.text == "`delete` got a value for `id` that had not been seen before."
     since = replayed.since(broken)
     assert since is not None
     assert since.event.arguments == {"id": "m-99"}

@@ -102,20 +102,20 @@ def test_a_house_rule_gives_the_same_verdict_on_recorded_and_redacted_runs(
         (
             "existence(Shop.pay[id picks lowest total of Shop.list where state = open]) when Shop.pay",
             "`pay` with the `id` of the item of `Shop.list` with the lowest `total` among those whose `state` = open "
-            "happens, and works, if `pay` is called.",
+            "is called and succeeds, if `pay` is called.",
         ),
         (
             "absence(Mail.send[text mentions Shop.find.phone])",
-            "`send` with `text` that contains the `phone` of `Shop.find` does not happen.",
+            "`send` with `text` that contains the `phone` of `Shop.find` is not called.",
         ),
         (
             "existence(Shop.pay[on falls at most 7 days after Shop.find.due])",
-            "`pay` with `on` that falls at most 7 days after the `due` of `Shop.find` happens, and works.",
+            "`pay` with `on` that falls at most 7 days after the `due` of `Shop.find` is called and succeeds.",
         ),
-        ("at_most(Shop.pay by id, 3)", "`pay` works at most 3 times with the same `id`."),
+        ("at_most(Shop.pay by id, 3)", "`pay` succeeds at most 3 times with the same `id`."),
         (
             "absence(Shop.pay) when Shop.list.total sums > 90 where state = open",
-            "`pay` does not happen, if the `total` of `Shop.list` over all items whose `state` = open is above 90.",
+            "`pay` is not called, if the `total` of `Shop.list` over all items whose `state` = open is above 90.",
         ),
     ],
 )

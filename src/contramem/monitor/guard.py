@@ -150,9 +150,12 @@ class Guard(NamedTuple):
 
     def fill(self, wording: str, when: str = "", say: Callable[[Pattern], str] = Pattern.in_words) -> str:
         """Fill a wording of the template with what the guard names; `say` words the calls."""
+        first, then = (parse_pattern(text) if text else None for text in (self.function, self.then))
         return wording.format(
-            first=say(parse_pattern(self.function)),
-            then=say(parse_pattern(self.then)) if self.then else "",
+            first=say(first) if first else "",
+            made=first.participle if first else "",
+            then=say(then) if then else "",
+            then_made=then.participle if then else "",
             argument=f"`{self.argument}`",
             field=f"`{self.field}`",
             count="once" if self.times == 1 else "twice" if self.times == 2 else f"{self.times} times",

@@ -74,6 +74,11 @@ class Pattern(NamedTuple):
         return f"{self._name_in_words} is called {tests}".rstrip()
 
     @property
+    def participle(self) -> str:
+        """What is done with it: a function is "called", a question "asked"."""
+        return {"function": "called", "ask": "asked", "finalize": "given"}.get(self.kind, "made")
+
+    @property
     def _name_in_words(self) -> str:
         if self.kind in ("reads", "writes"):
             verb, thing = ("changes", "something") if self.kind == "writes" else ("looks into", "things")

@@ -30,7 +30,8 @@ Parameters: TypeAlias = Literal["F", "F by argument", "F by argument, N", "F.arg
 @dataclass(frozen=True)
 class TemplateForm:
     """One template. Its wordings can use {first}, {then}, {argument}, {field}, {same} ("the same arguments"), {count},
-    {per} ("with the same argument", if calls are counted by one) and {late} (the deadline, if there is one)."""
+    {per} ("with the same argument", if calls are counted by one), {late} (the deadline, if there is one), and {made} and
+    {then_made}: a function is "called", an answer "given"."""
 
     parameters: Parameters
     sentence: str
@@ -66,44 +67,44 @@ class TemplateForm:
 FORMS: dict[Template, TemplateForm] = {
     "existence": TemplateForm(
         "F",
-        "{first} happens, and works",
+        "{first} is {made} and succeeds",
         "Call {first}{when}.",
         demand="a call",
-        broken="{first} did not come{late}",
-        owed="{first} is still to come",
+        broken="{first} was not {made}{late}",
+        owed="{first} still has to be {made}",
         timed=True,
     ),
     "absence": TemplateForm(
         "F",
-        "{first} does not happen",
+        "{first} is not {made}",
         "Do not call {first}{when}.",
         demand="no call",
-        broken="{first} happened",
+        broken="{first} was {made}",
     ),
     "at_most_once": TemplateForm(
         "F by argument",
-        "no two {first} that work have {same}",
+        "{first} does not succeed twice with {same}",
         "Call {first} only once with {same}{when}.",
-        broken="{first} worked twice with {same}",
+        broken="{first} succeeded twice with {same}",
     ),
     "at_most": TemplateForm(
         "F by argument, N",
-        "{first} works at most {count}{per}",
+        "{first} succeeds at most {count}{per}",
         "Call {first} at most {count}{per}{when}.",
-        broken="{first} worked more than {count}{per}",
+        broken="{first} succeeded more than {count}{per}",
     ),
     "at_least": TemplateForm(
         "F by argument, N",
-        "{first} works at least {count}{per}",
+        "{first} succeeds at least {count}{per}",
         "Call {first} at least {count}{per}{when}.",
         demand="a call",
-        owed="{first} has to work at least {count}{per}",
+        owed="{first} has to succeed at least {count}{per}",
     ),
     "precedence": TemplateForm(
         "A, B",
-        "{then} happens only after {first} has worked",
+        "{then} is {then_made} only after {first} has succeeded",
         "Call {first} and confirm that it succeeded before calling {then}{when}.",
-        broken="{then} came before {first} had worked{late}",
+        broken="{then} was {then_made} before {first} had succeeded{late}",
         owed="{then} was refused; first {first}, then {then} again",
         timed=True,
         guards_second=True,
@@ -111,40 +112,40 @@ FORMS: dict[Template, TemplateForm] = {
     ),
     "response": TemplateForm(
         "A, B",
-        "{first} is followed by {then} that works",
+        "after {first} succeeds, {then} is {then_made} and succeeds",
         "After {first}, call {then}{when}.",
         demand="a call",
-        broken="{first} worked, and {then} did not follow{late}",
-        owed="{first} has worked; {then} is still to come",
+        broken="{first} succeeded, and {then} was not {then_made}{late}",
+        owed="{first} has succeeded; {then} still has to be {then_made}",
         timed=True,
         follows_first=True,
         distinct=True,
     ),
     "not_succession": TemplateForm(
         "A, B",
-        "after {first} has worked, {then} does not happen any more",
+        "once {first} has succeeded, {then} is not {then_made} again",
         "Once {first} has succeeded, do not call {then} any more{when}.",
         demand="no call",
-        broken="{then} came after {first} had worked",
+        broken="{then} was {then_made} after {first} had succeeded",
         timed=True,
     ),
     "last": TemplateForm(
         "F",
-        "{first} comes last, and works",
+        "{first} comes last and succeeds",
         "Call {first} last{when}.",
         demand="a call",
         owed="{first} has to come last",
     ),
     "known_value": TemplateForm(
         "F.argument",
-        "every {argument} given to {first} had been seen before",
+        "every {argument} given to {first} was seen before the call",
         "Give {first} only an {argument} that you have seen before{when}.",
-        broken="{first} got a value for {argument} that had been seen nowhere before",
+        broken="{first} got a value for {argument} that had not been seen before",
         owed="{first} was refused; give it a {argument} that the task or a result has shown",
     ),
     "covers": TemplateForm(
         "A.field, B.argument",
-        "every {field} that {first} returns is given as {argument} to {then} that works",
+        "every {field} that {first} returns is given as {argument} to {then}, which succeeds",
         "Call {then} for every {field} that {first} returns{when}.",
         owed="not every {field} of {first} has been given to {then} yet",
     ),
