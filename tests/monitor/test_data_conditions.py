@@ -125,7 +125,8 @@ def test_a_guard_has_one_canonical_form(written: str, canonical: str) -> None:
         ("absence(Shop.move[quantity > 40])", "`move` with `quantity` above 40 is not called."),
         (
             "response(Shop.note, Shop.assign) within 60 s when Shop.find.tier = A",
-            "After `note` succeeds, `assign` is called and succeeds, within 1 minute, if `Shop.find` shows a `tier` of A.",
+            "After `note` succeeds, `assign` is called and succeeds, within 1 minute, "
+            "if `Shop.find` shows a `tier` of A.",
         ),
         (
             "existence(Shop.pay[id picks lowest due of Shop.list]) when Shop.list has several",

@@ -30,8 +30,8 @@ Parameters: TypeAlias = Literal["F", "F by argument", "F by argument, N", "F.arg
 @dataclass(frozen=True)
 class TemplateForm:
     """One template. Its wordings can use {first}, {then}, {argument}, {field}, {same} ("the same arguments"), {count},
-    {per} ("with the same argument", if calls are counted by one), {late} (the deadline, if there is one), and {made} and
-    {then_made}: a function is "called", an answer "given"."""
+    {per} ("with the same argument", if calls are counted by one), {late} (the deadline, if there is one), {made} and
+    {then_made} (a function is "called", an answer "given")."""
 
     parameters: Parameters
     sentence: str
