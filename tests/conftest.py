@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +20,9 @@ settings.load_profile("steady")
 os.environ["COLUMNS"] = "80"
 for name in ("CONTRAMEM_OFF", "FORCE_COLOR", "LINES", "NO_COLOR"):
     os.environ.pop(name, None)
+
+# Nor on what builds of theirs have kept, which no test may remove.
+os.environ["CONTRAMEM_CACHE"] = str(Path(gettempdir(), f"contramem-tests-{os.getpid()}", "work.db"))
 
 # ARE has an environment of its own, which scripts/env makes beside ours.
 _are = Path(__file__).parents[1] / ".venv" / "are"

@@ -183,3 +183,31 @@ def test_a_place_where_no_store_can_be_is_said_to_be_none(
     before = desk.read_bytes()
     assert said in complaint(capsys, "build", desk, "--bank", where)
     assert desk.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_build_that_kept_its_work_gives_the_bank_and_ledger_of_one_that_kept_nothing(tmp_path: Path) -> None:
+    """First one scenario, then both: into a new store, and into the store of the first."""
+    folder, cache = tmp_path / "runs", ("--cache", str(tmp_path / "work.db"))
+    folder.mkdir()
+    written(folder / "desk.jsonl", shipped("desk"))
+    for store in ("kept.db", "plain.db"):
+        build(tmp_path / store, folder, *(cache if store == "kept.db" else ("--no-cache",)))
+    written(folder / "drive.jsonl", shipped("drive"))
+    for store in ("kept.db", "kept-new.db"):
+        build(tmp_path / store, folder, *cache)
+    for store in ("plain.db", "plain-new.db"):
+        build(tmp_path / store, folder, "--no-cache")
+    for kept, plain in (("kept.db", "plain.db"), ("kept-new.db", "plain-new.db")):
+        assert frozen(tmp_path / kept) == frozen(tmp_path / plain)
+        assert decisions(tmp_path / kept) == decisions(tmp_path / plain)
+
+
+def test_few_runs_are_not_kept_unless_somebody_says_where(tmp_path: Path, desk: Path) -> None:
+    place = tmp_path / "cache" / "work.db"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("CONTRAMEM_CACHE", str(place))
+        build(tmp_path / "bank.db", desk)
+        assert not place.exists()
+        build(tmp_path / "bank.db", desk, "--cache", str(place))
+    assert place.exists()

@@ -207,10 +207,11 @@ def _forget_files(erased: Erasure, bank: Bank, serve: Path | None, searched: tup
     """Remove what other commands keep of runs, serve the new bank, and search what lies outside of the store."""
     from contramem.bank.frozen import freeze, load_frozen
     from contramem.bank.kept_banks import forget_banks
+    from contramem.kept_work import forget_work
     from contramem.study.run_cache import FOLDER, forget_kept_runs
 
     files = [*searched, *([FOLDER.parent] if FOLDER.parent.is_dir() else [])]
-    kept_runs, kept_banks = forget_kept_runs(), 0
+    kept_runs, kept_banks = forget_kept_runs() + forget_work(), 0
     if serve is not None:
         header = load_frozen(serve, allow_edited=True).header if serve.exists() else None
         profiles = (header.profile, header.ability_profiles) if header else ("default", {})

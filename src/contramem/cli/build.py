@@ -184,13 +184,14 @@ def _select_runs(
     tools: dict[str, Tool] = {}
     with (
         engine_choice.open() as engine,
-        read_pool(paths, options, choice.sources, tools, engine) as every,
+        engine_choice.open_work(paths) as work,
+        read_pool(paths, options, choice.sources, tools, engine, work) as every,
         limit_rollouts(every, choice.rollouts) as pool,
         progress() as tell,
     ):
         selection = Selection(pool.sketches(), choice.max_tasks)
-        vocabulary = learn_vocabulary(pool, engine, tell)
-        with contrast_selected(pool, selection.keys, vocabulary, engine, tell) as packets:
+        vocabulary = learn_vocabulary(pool, engine, tell, work)
+        with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work) as packets:
             for done in (pool, every):
                 done.close()  # what is left to do needs the packets only
             yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from contramem.cli.sections import ENGINE, SectionOption
 from contramem.engine import Engine, open_engine
+from contramem.kept_work import NO_WORK, KeptWork, Work, default_place
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+MIN_KEPT_BYTES = 8 << 20
 _option = functools.partial(click.option, cls=SectionOption, section=ENGINE)
 
 
@@ -22,6 +26,18 @@ class EngineChoice(NamedTuple):
     name: str
     workers: int | None
     address: str | None
+    cache: Path | None = None
+    """Where work is kept. None: where the user's caches are."""
+    is_cached: bool = True
+
+    @contextmanager
+    def open_work(self, paths: Iterable[Path]) -> Iterator[Work]:
+        """What earlier builds kept. Of few runs nothing is: they are read again in a moment."""
+        if not self.is_cached or (self.cache is None and not _are_many(paths)):
+            yield NO_WORK
+            return
+        with KeptWork(self.cache or default_place()) as work:
+            yield work
 
     @contextmanager
     def open(self) -> Iterator[Engine]:
@@ -30,6 +46,19 @@ class EngineChoice(NamedTuple):
             yield engine
         finally:
             engine.close()
+
+
+def _are_many(paths: Iterable[Path]) -> bool:
+    """Do the files hold more than a few megabytes?"""
+    size = 0
+    for path in paths:
+        for folder, _, names in os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]:
+            for name in names:
+                with suppress(OSError):
+                    size += Path(folder, name).stat().st_size
+                if size >= MIN_KEPT_BYTES:
+                    return True
+    return False
 
 
 def workers_option(command: Command) -> Command:
@@ -43,15 +72,25 @@ def workers_option(command: Command) -> Command:
 
 
 def engine_options(command: Command) -> Command:
-    """Add --workers, --engine and --address; the command gets `engine_choice`."""
+    """Add --workers, --engine, --address, --cache and --no-cache; the command gets `engine_choice`."""
 
     @functools.wraps(command)
-    def with_engine(*, engine: str, workers: int | None, address: str | None, **rest: Any) -> Any:
-        return command(engine_choice=EngineChoice(engine, workers, address), **rest)
+    def with_engine(
+        *, engine: str, workers: int | None, address: str | None, cache: Path | None, no_cache: bool, **rest: Any
+    ) -> Any:
+        return command(engine_choice=EngineChoice(engine, workers, address, cache, not no_cache), **rest)
 
-    decorated: Any = _option("--address", metavar="A", help="Ray cluster to join, such as ray://head:10001.")(
+    decorated: Any = _option("--no-cache", is_flag=True, help="Compute everything, and keep nothing of it.")(
         with_engine
     )
+    decorated = _option(
+        "--cache",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="File that keeps what was read and contrasted, so that the next build computes only what is new. The "
+        "result is the same without it. By default in your cache folder, for more than 8 MB of runs.",
+    )(decorated)
+    decorated = _option("--address", metavar="A", help="Ray cluster to join, such as ray://head:10001.")(decorated)
     decorated = _option(
         "--engine",
         type=click.Choice(["local", "ray"]),

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from contramem.cli.sections import READING, SectionOption
 from contramem.engine import SERIAL, Engine
 from contramem.errors import UsageError
+from contramem.kept_work import NO_WORK, Work
 from contramem.traces.effects import read_effects
 from contramem.traces.locations import check_location, is_location
 from contramem.traces.outcomes import read_outcomes
@@ -136,6 +137,7 @@ def read_pool(
     sources: str | None = None,
     tools: dict[str, Tool] | None = None,
     engine: Engine = SERIAL,
+    work: Work = NO_WORK,
 ) -> Iterator[Pool]:
     """The runs under `paths`, of `sources` (names with commas between them) only, and an error when there are none.
 
@@ -143,7 +145,7 @@ def read_pool(
     """
     with Pool() as pool:
         with reading(paths, options) as files:
-            runs = RunReading(files, engine, None if sources is None else frozenset(_split_names(sources)))
+            runs = RunReading(files, engine, None if sources is None else frozenset(_split_names(sources)), work)
             for run in runs:
                 pool.put(run)
         if sources is not None:

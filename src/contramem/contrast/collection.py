@@ -1,29 +1,43 @@
-"""A whole collection: its vocabulary and its packets, shard by shard, wherever the engine runs."""
+"""A whole collection: its vocabulary and its packets, shard by shard, wherever the engine runs.
+
+What was computed from the same runs before is taken from `work`, so that only new or changed tasks take time.
+"""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
 
 from contramem.contrast.packet import Packet
-from contramem.contrast.packet_file import PacketFile, contrast_shard, learn_shard
+from contramem.contrast.packet_file import PacketFile, PacketRow, contrast_shard, learn_shard
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import SERIAL, Engine
+from contramem.kept_jobs import Job, compute
+from contramem.kept_work import NO_WORK, Work
 from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool, PoolShard
 
+_STAGE = "contrast"
+_AT_ONCE = 100
+"""Kept packets that are in memory at a time."""
 
-def learn_vocabulary(pool: Pool, engine: Engine = SERIAL, on_progress: Progress = no_progress) -> Vocabulary:
+
+def learn_vocabulary(
+    pool: Pool, engine: Engine = SERIAL, on_progress: Progress = no_progress, work: Work = NO_WORK
+) -> Vocabulary:
     """Learn which values are words of the interface, from all runs."""
-    shards = _shards(pool, pool.tasks(), "vocabulary", on_progress)
-    return Vocabulary.combine(engine.map(learn_shard, shards, None))
+    total, done = len(pool.tasks()), 0
 
+    def jobs() -> Iterator[Job[PoolShard]]:
+        nonlocal done
+        for group in pool.groups():
+            yield Job(group.contents, partial(pool.read_tasks, group.keys))
+            done += len(group.keys)
+            on_progress("vocabulary", done, total)
 
-def _shards(pool: Pool, task_keys: Sequence[str], stage: str, on_progress: Progress) -> Iterator[PoolShard]:
-    done = 0
-    for shard in pool.shards(task_keys):
-        yield shard
-        done += len(shard.tasks)
-        on_progress(stage, done, len(task_keys))
+    return Vocabulary.combine(compute(engine, work, learn_shard, jobs(), None))
 
 
 def contrast_selected(
@@ -32,11 +46,55 @@ def contrast_selected(
     vocabulary: Vocabulary,
     engine: Engine = SERIAL,
     on_progress: Progress = no_progress,
+    work: Work = NO_WORK,
 ) -> PacketFile:
     """Put the runs of each of these tasks side by side: values as placeholders, with the signals that separate runs."""
-    shards = _shards(pool, task_keys, "contrasting", on_progress)
-    rows = (row for rows in engine.map(contrast_shard, shards, vocabulary) for row in rows)
-    return PacketFile(rows, vocabulary)
+    if work is NO_WORK:
+        return PacketFile(_contrast(pool, task_keys, vocabulary, engine, on_progress), vocabulary)
+    return PacketFile(_contrast_new(pool, task_keys, vocabulary, engine, on_progress, work), vocabulary)
+
+
+def _contrast(
+    pool: Pool, task_keys: Sequence[str], vocabulary: Vocabulary, engine: Engine, on_progress: Progress
+) -> Iterator[PacketRow]:
+    shards = _shards(pool, task_keys, on_progress)
+    return chain.from_iterable(engine.map(contrast_shard, shards, vocabulary))
+
+
+def _shards(pool: Pool, task_keys: Sequence[str], on_progress: Progress) -> Iterator[PoolShard]:
+    done = 0
+    for shard in pool.shards(task_keys):
+        yield shard
+        done += len(shard.tasks)
+        on_progress("contrasting", done, len(task_keys))
+
+
+def _contrast_new(
+    pool: Pool,
+    task_keys: Sequence[str],
+    vocabulary: Vocabulary,
+    engine: Engine,
+    on_progress: Progress,
+    work: Work,
+) -> Iterator[PacketRow]:
+    """The packets that are kept as they are, the others made and kept, in the order of the tasks."""
+    keys = {task: pool.read_encoded(task).digest() + vocabulary.digest_for(pool.functions(task)) for task in task_keys}
+    kept = work.find(_STAGE, list(keys.values()))
+    new = _contrast(pool, [task for task in task_keys if keys[task] not in kept], vocabulary, engine, on_progress)
+    for start in range(0, len(task_keys), _AT_ONCE):
+        tasks = task_keys[start : start + _AT_ONCE]
+        values = work.get(_STAGE, [keys[task] for task in tasks if keys[task] in kept])
+        made = {}
+        for task in tasks:
+            value = values.get(keys[task])
+            if value is not None:
+                yield PacketRow(*pickle.loads(value))
+            else:  # one that was kept and is damaged is made here
+                lost = keys[task] in kept
+                row = contrast_shard(vocabulary, pool.read_tasks([task]))[0] if lost else next(new)
+                made[keys[task]] = pickle.dumps(tuple(row))
+                yield row
+        work.put(_STAGE, made.items())
 
 
 def contrast_tasks(pool: Pool, vocabulary: Vocabulary, engine: Engine = SERIAL) -> Iterator[Packet]:

@@ -85,6 +85,13 @@ class Conventions:
         slot = (function, argument)
         return SharedValue(function, argument, value, len(self._tasks[slot][value]), len(self._sources[slot][value]))
 
+    def list_kept(self, function: str) -> list[tuple[str, str]]:
+        """The conventions of a function: its arguments, and their values as they are written."""
+        slots = [(name, argument) for name, argument in self._tasks if name == function]
+        return sorted(
+            (slot[1], repr(value)) for slot in slots for value in self._tasks[slot] if self.keeps(*slot, value)
+        )
+
     def values(self) -> Iterator[object]:
         """All conventions' values."""
         for slot, values in self._tasks.items():

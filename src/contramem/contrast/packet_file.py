@@ -11,6 +11,7 @@ from typing import NamedTuple, overload
 
 import msgspec
 
+from contramem.contrast.conventions import SharedValue
 from contramem.contrast.packet import Packet, PacketRun, find_actions, packet_of
 from contramem.contrast.signal import Signal
 from contramem.contrast.vocabulary import Vocabulary
@@ -50,9 +51,21 @@ def encode_packet(packet: Packet) -> bytes:
 def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
     bare, runs, recorded, signals = pickle.loads(encoded)
     whole = tuple(msgspec.structs.replace(run, actions=find_actions(run.steps)) for run in _decode_runs(runs))
-    packet: Packet = replace(bare, runs=whole, recorded=_decode_recorded(recorded), signals=_decode_signals(signals))
+    packet: Packet = replace(
+        bare,
+        runs=whole,
+        recorded=_decode_recorded(recorded),
+        signals=_decode_signals(signals),
+        conventions=_count_again(bare.conventions, vocabulary),
+    )
     packet.placeholders.use(vocabulary)
     return packet
+
+
+def _count_again(conventions: Iterable[SharedValue], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:
+    """With the counts of this vocabulary: the packet may have been kept since there were fewer runs."""
+    counted = (vocabulary.conventions.of(known.function, known.argument, known.value) for known in conventions)
+    return tuple(sorted((convention for convention in counted if convention is not None), key=str))
 
 
 def contrast_shard(vocabulary: Vocabulary, shard: PoolShard) -> list[PacketRow]:

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 from contramem.contrast.conventions import Conventions
@@ -116,6 +117,24 @@ class Vocabulary:
             str(form) for word in entries for form in ((word, float(word)) if type(word) is int else (word,))
         )
 
+    def digest_for(self, functions: Iterable[str]) -> bytes:
+        """Changes whenever `keeps` or `listed_words` would answer otherwise about one of these functions."""
+        hasher = blake2b(repr(sorted(self.listed_words)).encode(), digest_size=16)
+        for function in sorted(functions):
+            hasher.update(self._digest_function(function))
+        return hasher.digest()
+
+    def _digest_function(self, function: str) -> bytes:
+        """Looked up once for each function: most tasks call the same ones."""
+        if function not in self._digests:
+            app = function.partition(".")[0]
+            by_role = sorted(
+                (role, sorted(map(repr, by_app[app]))) for role, by_app in self._words.items() if app in by_app
+            )
+            text = repr((function, by_role, self.conventions.list_kept(function)))
+            self._digests[function] = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        return self._digests[function]
+
     def _learn(self, runs: list[Trajectory]) -> None:
         for number, run in enumerate(runs):
             key = run.task_key
@@ -158,6 +177,7 @@ class Vocabulary:
         self.listed_words = frozenset(value.lower() for values in self._permitted.values() for value in values)
         """What tools themselves list among the values that they take, in lower case."""
         self._words = self._settle()
+        self._digests: dict[str, bytes] = {}
 
     def _settle_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """Lists that came back in several tasks, hold only what may be a word of an interface, and of which a call gave

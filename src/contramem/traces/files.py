@@ -69,6 +69,8 @@ class TraceFile:
         """The name to show: `archive!member` inside an archive."""
         self.root = root
         """The folder that was named by the user, if the file was found in one. Nothing above it is looked at."""
+        self.looked_beside = False
+        """Has anybody asked for what lies around it? Then this file alone does not say what is read from it."""
         name = os.path.basename(path)  # noqa: PTH119  (pathlib costs more here than decoding the file)
         stem, ending = os.path.splitext(name)  # noqa: PTH122
         self._opener = _OPENERS.get(ending.lower())
@@ -173,6 +175,7 @@ class TraceFile:
 
     def beside(self, relative: str) -> TraceFile | None:
         """The file at `relative` to this one's folder, or None. Never above the folder the user named."""
+        self.looked_beside = True
         if os.path.isabs(relative):  # noqa: PTH117
             return None
         try:

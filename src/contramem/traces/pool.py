@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from tempfile import SpooledTemporaryFile
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import msgspec
 
@@ -18,6 +19,8 @@ from contramem.traces.trajectory import Origin, Trajectory
 IN_MEMORY_BYTES = 8 << 20
 SHARD_BYTES = 1 << 20
 """Of runs that one worker is given at a time: about a second of work."""
+TASKS_PER_GROUP = 64
+"""On average, unless their runs are long."""
 
 _NOWHERE = Origin("")
 _encode = msgspec.msgpack.Encoder().encode
@@ -65,13 +68,17 @@ class RunSketch(NamedTuple):
     """Is the run evidence?"""
     called: tuple[str, ...]
     """The functions that the agent called, each once."""
+    functions: tuple[str, ...]
+    """All that anybody called."""
 
     @classmethod
     def of(cls, run: Trajectory) -> RunSketch:
         called = {event.function for event in run.events if event.function and event.actor == "agent"}
+        functions = {event.function for event in run.events if event.function}
         outcome = run.outcome
         counts = outcome.passed is not None and outcome.ended != "interrupted"
-        return cls(run.ability or "general", outcome.passed, counts, tuple(sorted(called)))
+        ability = run.ability or "general"
+        return cls(ability, outcome.passed, counts, tuple(sorted(called)), tuple(sorted(functions)))
 
 
 class TaskSketch(NamedTuple):
@@ -130,6 +137,14 @@ class EncodedTask(NamedTuple):
             runs.append(msgspec.structs.replace(_decode_run(encoded), origin=origin, run=run))
         return mask_secrets(runs)
 
+    def digest(self) -> bytes:
+        """Of all that the runs hold, their origin too."""
+        hasher = hashlib.blake2b(digest_size=16)
+        for run, row in self.rows:
+            hasher.update(f"{run} {len(row)} ".encode("utf-8", "replace"))
+            hasher.update(row)
+        return hasher.digest()
+
 
 class PoolShard(NamedTuple):
     """Some tasks of a pool."""
@@ -139,6 +154,14 @@ class PoolShard(NamedTuple):
     def decode(self) -> Iterator[list[Trajectory]]:
         """The runs of each task."""
         return (task.decode() for task in self.tasks)
+
+
+class TaskGroup(NamedTuple):
+    """Some tasks of a pool that are worked on together."""
+
+    keys: list[str]
+    contents: bytes
+    """A digest of their runs, whatever files these are in."""
 
 
 class Pool:
@@ -190,6 +213,40 @@ class Pool:
         """Task keys, sorted."""
         return sorted(self._entries)
 
+    @property
+    def size(self) -> int:
+        """In bytes, without the index."""
+        return self._end
+
+    def functions(self, task_key: str) -> frozenset[str]:
+        """Those that are called in some run of a task."""
+        return frozenset(function for entry in self._entries[task_key] for function in entry.sketch.functions)
+
+    def groups(self) -> Iterator[TaskGroup]:
+        """All tasks, some at a time, in the order in which they were read. The keys of tasks decide where to cut, so
+        that runs which are read later, or between, leave most groups as they were."""
+        keys: list[str] = []
+        size = 0
+        for key, entries in self._entries.items():
+            keys.append(key)
+            size += sum(entry.length for entry in entries)
+            if crc32(key.encode("utf-8", "replace")) % TASKS_PER_GROUP == 0 or size >= self._shard_bytes:
+                yield TaskGroup(keys, self._digest_contents(keys))
+                keys, size = [], 0
+        if keys:
+            yield TaskGroup(keys, self._digest_contents(keys))
+
+    def _digest_contents(self, task_keys: Iterable[str]) -> bytes:
+        hasher = hashlib.blake2b(digest_size=16)
+        for key in task_keys:
+            for entry in sorted(self._entries[key]):
+                hasher.update(entry.content)
+        return hasher.digest()
+
+    def read_tasks(self, task_keys: Iterable[str]) -> PoolShard:
+        """The runs of these tasks, to be sent to a worker."""
+        return PoolShard([self.read_encoded(key) for key in task_keys])
+
     def sketches(self) -> Iterator[TaskSketch]:
         """Each task, in the order of their keys."""
         return (_sketch_task(key, self._entries[key]) for key in self.tasks())
@@ -197,9 +254,10 @@ class Pool:
     def runs(self, task_key: str) -> list[Trajectory]:
         """All runs of one task, ordered by source and trial, secrets masked. Runs that claim one trial are numbered by
         content."""
-        return self._read_encoded(task_key).decode()
+        return self.read_encoded(task_key).decode()
 
-    def _read_encoded(self, task_key: str) -> EncodedTask:
+    def read_encoded(self, task_key: str) -> EncodedTask:
+        """The runs of a task as they lie in the pool."""
         rows = []
         for (_, run), claiming in groupby(sorted(self._entries.get(task_key, ())), lambda entry: entry[:2]):
             for number, entry in enumerate(claiming, 1):
@@ -213,7 +271,7 @@ class Pool:
         tasks: list[EncodedTask] = []
         size = 0
         for task_key in self.tasks() if task_keys is None else task_keys:
-            tasks.append(self._read_encoded(task_key))
+            tasks.append(self.read_encoded(task_key))
             size += sum(len(row) for _, row in tasks[-1].rows)
             if size >= self._shard_bytes:
                 yield PoolShard(tasks)

@@ -62,6 +62,9 @@ class TraceReading(ReadingReport):
         self.options = options
         self._on_file = on_file or (lambda done, found: None)
         self.verdicts = VerdictsBeside()
+        self.is_lasting = True
+        """Would the same files, unchanged, give the same runs again? Not if a reader looked at what lies around them,
+        or is somebody else's, who may look at anything."""
         self._done = self._files = 0
 
     def __iter__(self) -> Iterator[Trajectory]:
@@ -145,6 +148,7 @@ class TraceReading(ReadingReport):
         except TraceError as error:
             self.report(Problem(file.origin, error.what, error.hint))
         finally:
+            self.is_lasting &= not file.looked_beside
             self.count_done(1)
 
     def _in_archive(self, path: Path, name: str, depth: int) -> Iterator[Trajectory]:
@@ -173,6 +177,7 @@ class TraceReading(ReadingReport):
                 raise TraceError("is empty")
             raise _unknown_format(file)
         self.formats[reader.name] += 1
+        self.is_lasting &= reader in BUILT_IN
         # Names are settled in each file anew: what a file says does not depend on those that were read before it.
         for item in reader.read(file, replace(self.options, _namings={})):
             if isinstance(item, Trajectory):

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
 from contramem.engine import SERIAL, Engine
+from contramem.kept_jobs import Job, compute
+from contramem.kept_work import NO_WORK, Work, digest_parts
 from contramem.traces.files import is_archive
 from contramem.traces.pool import EncodedRun
 from contramem.traces.read import FoundFile, TraceReading
@@ -57,16 +60,25 @@ class ShardRuns(NamedTuple):
     verdicts: dict[str, int]
     outcomes: frozenset[str]
     """The rows of the user's outcomes that runs asked for."""
+    is_lasting: bool
+    """Would the same files, unchanged, give the same again?"""
 
 
 class RunReading:
     """Iterate over it to read; afterwards it knows all sources, what runs say about tools, and what was left out."""
 
-    def __init__(self, reading: TraceReading, engine: Engine = SERIAL, sources: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        reading: TraceReading,
+        engine: Engine = SERIAL,
+        sources: frozenset[str] | None = None,
+        work: Work = NO_WORK,
+    ) -> None:
         self.files = reading
         self.tools = ToolDescriptions()
         self.sources: set[str] = set()
-        self._engine = engine
+        self._engine = engine if engine.shares_files else SERIAL
+        self._work = work
         self._order = ReadOrder(reading.options, sources)
 
     def __iter__(self) -> Iterator[EncodedRun]:
@@ -76,8 +88,8 @@ class RunReading:
         self.files.report_unused_outcomes()
 
     def _read_shards(self, files: Iterable[FoundFile]) -> Iterator[EncodedRun]:
-        engine = self._engine if self._engine.shares_files else SERIAL
-        for shard in engine.map(read_shard, cut_shards(files), self._order):
+        jobs = (Job(self._digest(shard), partial(FileShard, shard.files)) for shard in cut_shards(files))
+        for shard in compute(self._engine, self._work, read_shard, jobs, self._order):
             self.tools.combine(shard.tools)
             self.sources |= shard.sources
             self.files.add_report(shard.report)
@@ -87,6 +99,15 @@ class RunReading:
                 self._order.options.outcomes.used |= shard.outcomes
             self.files.count_done(shard.files)
             yield from shard.runs
+
+    def _digest(self, shard: FileShard) -> bytes:
+        """Of what the files are, as far as that can be told without reading them. Rows of a user's outcomes are no part
+        of it, so nothing is kept then."""
+        options, sources = self._order
+        if options.outcomes is not None:
+            return b""
+        files = [(file, _stat(file)) for file in shard.files]
+        return digest_parts(options, sorted(sources) if sources is not None else None, files)
 
     def _read_here(self, files: Iterable[FoundFile]) -> Iterator[EncodedRun]:
         runs = (run for file in files for run in self.files.read(file))
@@ -113,7 +134,16 @@ def read_shard(order: ReadOrder, shard: FileShard) -> ShardRuns:
     used = frozenset(options.outcomes.used) if options.outcomes is not None else frozenset[str]()
     report = ReadingReport()
     report.add_report(reading)
-    return ShardRuns(len(shard.files), runs, tools, frozenset(sources), report, reading.verdicts.files, used)
+    return ShardRuns(
+        files=len(shard.files),
+        runs=runs,
+        tools=tools,
+        sources=frozenset(sources),
+        report=report,
+        verdicts=reading.verdicts.files,
+        outcomes=used,
+        is_lasting=reading.is_lasting,
+    )
 
 
 def cut_shards(files: Iterable[FoundFile]) -> Iterator[FileShard]:
@@ -138,7 +168,13 @@ def _can_be_sent(file: FoundFile) -> bool:
 
 
 def _size(file: FoundFile) -> int:
+    return _stat(file)[0]
+
+
+def _stat(file: FoundFile) -> tuple[int, int]:
+    """Its size, and when it was last written."""
     try:
-        return Path(file.path).stat().st_size
+        status = Path(file.path).stat()
     except OSError:  # gone, or not readable: reading it says so
-        return 0
+        return 0, 0
+    return status.st_size, status.st_mtime_ns

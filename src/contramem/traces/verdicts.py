@@ -51,6 +51,7 @@ class VerdictsBeside:
     def apply(self, trajectory: Trajectory, file: TraceFile) -> Trajectory:
         if trajectory.outcome.passed is not None or ("content" in file.__dict__ and not file.path.exists()):
             return trajectory
+        file.looked_beside = True
         trial = self._trial(file)
         if trial and trajectory.task_id != trial.get("task_name"):
             trajectory = _of_trial(trajectory, trial)
