@@ -182,6 +182,16 @@ def test_the_same_rule_in_other_words_changes_the_card_only_on_confirmation(desk
     assert "accepted as decision 3 NOOP" in desk.propose(again).output
 
 
+def test_a_card_that_was_confirmed_since_is_graded_again(desk: Desk) -> None:
+    desk.propose(CARD)
+    CliRunner().invoke(cli, ["try", NOTE_RULE, desk.runs, "--confirm", "--trials", str(desk.folder / "trials.jsonl")])
+    assert "accepted as decision 2 PATCH" in desk.propose(CARD).output
+    with open_store(desk.store) as store:
+        (held,) = store.bank().entries.values()
+    assert held.support.grade == "proven"
+    assert "accepted as decision 3 NOOP" in desk.propose(CARD).output
+
+
 @pytest.mark.parametrize("change", [{"when": "A customer gets a large credit note."}, {"recovery": "Assign it now."}])
 def test_a_card_that_says_when_it_applies_in_other_words_is_an_edit(desk: Desk, change: dict[str, str]) -> None:
     desk.propose(CARD)

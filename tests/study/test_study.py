@@ -168,6 +168,7 @@ def test_runs_can_be_asked_in_sql(tables: RunTables) -> None:
         "SELECT * FROM glob('/*')",
         "CREATE TEMP TABLE mine AS SELECT 1",
         "EXPORT DATABASE '/tmp/stolen'",
+        "PRAGMA database_list",
         "SELECT 1; SELECT 2",
         "",
     ],
@@ -175,6 +176,18 @@ def test_runs_can_be_asked_in_sql(tables: RunTables) -> None:
 def test_sql_that_writes_or_touches_the_disk_is_refused(tables: RunTables, sql: str) -> None:
     with pytest.raises(UsageError, match="the database can only be read"):
         tables.query(sql)
+
+
+def test_a_query_without_end_is_stopped(tables: RunTables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contramem.study.tables.MAX_SECONDS", 0.05)
+    with pytest.raises(UsageError, match="was stopped"):
+        tables.query("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t")
+
+
+def test_a_value_that_would_fill_the_memory_is_refused(tables: RunTables) -> None:
+    with pytest.raises(UsageError, match="more than 2 GB of memory"):
+        tables.query("SELECT repeat('x', 4000000000)")
+    assert tables.query("SELECT count(*) FROM runs").rows == [(60,)]
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))

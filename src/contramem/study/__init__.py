@@ -14,7 +14,7 @@ contenders.py   candidates that could explain failures, with their conditions
 explain.py      those that hold up, ranked; masks.py: sets of runs as bits, so that all of them can be counted
 side_by_side.py what the runs of a task did, call by call; values_seen.py: the values behind a guard
 task_words.py   words of requests that tell when a function is needed
-tables.py       the runs as tables for SQL
+tables.py       the runs as tables for SQL; query_memory.py: what one query may take
 proposal.py     a card as somebody writes it; card_text.py: as text
 proposal_checks.py  what is held against it: run_values.py, person_names.py, copied_texts.py, neighbours.py
 sql_check.py    a rule that no guard can state, checked by a query

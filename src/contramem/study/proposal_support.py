@@ -39,7 +39,7 @@ def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog, kind
         contradicted_by=tuple({run.task for trial in trials for run in trial.contradicting}),
         taught_by=tuple(digest for identity in tasks.values() for digest in identity),
         request_words=tuple(_words_of(run_set.by_task[task]) for task in (*tasks, *meant)),
-        grade=_grade(trials, log),
+        grade=grade_trials(trials, log),
         guard_counts=guard_counts,
     )
 
@@ -81,7 +81,7 @@ def _is_at_issue(trial: Trial, task: str, run_set: RunSet) -> bool:
     return any(not run.called.isdisjoint(functions) for run in run_set.by_task[task])
 
 
-def _grade(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
+def grade_trials(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
     """`proven` if each guard was confirmed on tasks kept back; `observed` if nothing speaks against them. A card
     that nobody could check has no grade."""
     if not trials:

@@ -11,13 +11,14 @@ from contramem.bank.card import SkillCard, SkillDelta
 from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.store import Store
-from contramem.bank.support import CardSupport
+from contramem.bank.support import CardSupport, Grade
 from contramem.chance import OutcomeTable
 from contramem.errors import PatchError, UsageError
+from contramem.monitor.guard import Guard
 from contramem.study.neighbours import find_neighbours
 from contramem.study.proposal import Proposal
 from contramem.study.proposal_checks import check_card, check_guard, find_objection
-from contramem.study.proposal_support import add_support, cite_runs, find_ability, gather_support
+from contramem.study.proposal_support import add_support, cite_runs, find_ability, gather_support, grade_trials
 from contramem.study.run_set import RunSet
 from contramem.study.sql_check import SqlCheck, try_check
 from contramem.study.tables import RunTables
@@ -88,7 +89,7 @@ def decide_proposal(
     if reasons:
         return _refuse(proposal, delta, ability, reasons, store, author)
     try:
-        patch, question = _choose_patch(proposal, delta, bank, ability, author)
+        patch, question = _choose_patch(proposal, delta, bank, ability, author, grade_trials(trials, author.log))
     except UsageError as error:
         return _refuse(proposal, delta, ability, (str(error),), store, author)
     if question and not confirm(question):
@@ -125,7 +126,7 @@ def _try_check(sql: str, author: Proposer) -> Trial:
 
 
 def _choose_patch(
-    proposal: Proposal, delta: SkillDelta, bank: Bank, ability: str, author: Proposer
+    proposal: Proposal, delta: SkillDelta, bank: Bank, ability: str, author: Proposer, grade: Grade | None
 ) -> tuple[Patch, str]:
     """The smallest edit, and what to ask before it is carried out. No question: it changes no card that is there."""
     reason = proposal.reason or f"proposed by {author.name}"
@@ -143,8 +144,9 @@ def _choose_patch(
         )
     if same := by_relation.get("same"):
         if len(same) == 1 and _says_the_same(same[0], delta):
-            noop = Noop(delta_index=0, reason=reason, target_card_ids=(same[0].card_id,))
-            return noop, ""
+            if bank.entries[same[0].card_id].support.grade != grade:
+                return _replacement((same[0].card_id,), edit), ""  # its words stay, and it has been confirmed since
+            return Noop(delta_index=0, reason=reason, target_card_ids=(same[0].card_id,)), ""
         ids = tuple(card.card_id for card in same)
         verb = "is merged with" if len(ids) > 1 else "says the same as"
         return _replacement(ids, edit), f"{delta.title!r} {verb} {', '.join(ids)}. Give it these words?"
@@ -208,14 +210,17 @@ def _carry_out(
         usage=author.usage,
     )
     (entry,) = store.record(decision, charged=author.charged)
-    said = _describe_support(support, trials)
+    said = _describe_support(support, trials, author.log)
     return Reply(delta.title, "accepted", patch.operation, said, decision.card_ids, entry.number)
 
 
-def _describe_support(support: CardSupport, trials: Sequence[Trial]) -> tuple[str, ...]:
+def _describe_support(support: CardSupport, trials: Sequence[Trial], log: TrialLog) -> tuple[str, ...]:
     """What the runs say about the card, in counts."""
     counts = [_describe_counts(trial.counts) for trial in trials]
-    return (f"Graded {support.grade}." if support.grade else "It has no grade: nothing proves it.", *counts)
+    grade = f"Graded {support.grade}." if support.grade else "It has no grade: nothing proves it."
+    if any(isinstance(trial.guard, Guard) and log.confirmation(str(trial.guard)) is None for trial in trials):
+        grade += " Confirm its guards (try_guard with confirm) and propose it again: it may be proven."
+    return (grade, *counts)
 
 
 def _describe_counts(counts: OutcomeTable) -> str:

@@ -20,6 +20,7 @@ from contramem.errors import UsageError
 from contramem.monitor.comparison import read_number
 from contramem.monitor.results import decode_result
 from contramem.progress import Progress, no_progress
+from contramem.study.query_memory import bound_memory
 from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.side_by_side import write_call
 from contramem.traces.trajectory import Event
@@ -73,8 +74,8 @@ MAX_ROWS = 10_000
 """Of one answer. Who needs more asks for a sum."""
 MAX_SECONDS = 45
 """Of one query. Clients give up on a tool after a minute."""
-MAX_MEMORY = "4GB"
-"""Of one query."""
+MAX_GIGABYTES = 2
+"""Of memory that one query takes."""
 FILLING_BYTES = 256 << 20
 """Of memory while the tables are filled; what does not fit is put beside them until they are there."""
 MIN_LINE_BYTES = 1 << 20
@@ -103,11 +104,14 @@ class RunTables:
         stop.start()
         try:
             self._check(sql)
-            cursor = self._connection.execute(sql)
-            rows = cursor.fetchmany(MAX_ROWS + 1)
+            with bound_memory(MAX_GIGABYTES << 30):
+                cursor = self._connection.execute(sql)
+                rows = cursor.fetchmany(MAX_ROWS + 1)
             columns = tuple(column[0] for column in cursor.description or ())
         except duckdb.InterruptException:
             raise UsageError(f"the query took more than {MAX_SECONDS} s and was stopped. Ask for less.") from None
+        except (MemoryError, duckdb.OutOfMemoryException):
+            raise UsageError(f"the query takes more than {MAX_GIGABYTES} GB of memory. Count, group or cut.") from None
         except duckdb.Error as error:
             raise _refuse(str(error).strip()) from None
         finally:
@@ -150,7 +154,7 @@ def open_tables(
             "lock_configuration": "true",
             "autoload_known_extensions": "false",
             "temp_directory": "",  # what does not fit into memory fails, instead of being put on the disk
-            "memory_limit": MAX_MEMORY,
+            "memory_limit": f"{MAX_GIGABYTES}GB",
         }
         connection = duckdb.connect(str(path), read_only=True, config=config)
         try:
