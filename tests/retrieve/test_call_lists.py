@@ -56,9 +56,10 @@ def test_a_request_unlike_the_task_gives_no_list():
     assert not fitting_list({CHANNEL: (unlike,)}, POST)
 
 
-def test_requests_for_different_writes_that_are_equally_like_the_task_give_none():
-    alike = {write: (call_list(write, request="send the report message"),) for write in (DIRECT, CHANNEL)}
-    assert not fitting_list(alike, "Send the report message")
+def test_a_request_nearly_as_like_the_task_that_ends_in_another_write_gives_none():
+    other = call_list("Slack.add_note", request="post the news to the channel as a note")
+    assert fitting_list(LISTS, POST)
+    assert not fitting_list({**LISTS, "Slack.add_note": (other,)}, POST)
 
 
 def test_a_task_is_not_shown_the_list_that_it_taught():

@@ -3,7 +3,8 @@ list which may be wrong is not shown."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
+from heapq import nsmallest
 
 from contramem.bank.support import CallList, CallLists
 from contramem.retrieve.intent import asks_for
@@ -12,8 +13,9 @@ from contramem.retrieve.tokens import tokenize
 from contramem.traces.effects import effect_of
 
 MIN_ALIKE = 0.25
-"""How much of their words a task and the request of a list must share. Of 229 lists on recorded runs of five suites,
-own tasks left out, 166 are what a passing run of the task called, some with further reads (benchmarks/call_lists)."""
+"""How much of their words a task and the request of a list must share."""
+ALSO_ALIKE = 0.5
+"""If the next request is at least this share as alike as the first, it has to end in the same write."""
 
 
 def fitting_list(
@@ -22,35 +24,34 @@ def fitting_list(
     tools: Collection[str] | None = None,
     own: Collection[str] = (),
 ) -> CallList | None:
-    """The list for the request most like this task, among those that end in the write the task asks for most clearly.
+    """The list of the request most like this task, if it ends in the write that the task asks for most clearly.
 
-    None: it asks for no write that has a list, or more clearly for another of the agent's tools; the agent lacks one of
-    the tools; no request is like it, or two that end in different writes are so equally. `own` are the digests of the
-    task itself, whose list it is not shown.
+    None: no request is like it, the next one ends in another write, or the task asks for another write more clearly.
+    The agent must have all `tools` of a list. `own` are the digests of the task itself, whose list it is not shown.
     """
-    words = tokenize(task)
-    asked = {write: score for write in lists_by_write if (score := asks_for(write, words))}
-    clearest = max(asked.values(), default=0)
-    if any(effect_of(tool) == "write" and asks_for(tool, words) > clearest for tool in tools or ()):
-        return None
-    terms = {term(word) for word in words}
-    able = [
-        (_alike(terms, set(terms_of(item.request))), item)
-        for write, score in asked.items()
-        if score == clearest
-        for item in lists_by_write[write]
+    terms = {term(word) for word in tokenize(task)}
+    ranked = (
+        (-_alike(terms, set(terms_of(item.request))), len(item.calls), item.calls, item)
+        for items in lists_by_write.values()
+        for item in items
         if (tools is None or set(item.calls) <= set(tools)) and not set(own) & set(item.taught_by)
-    ]
-    return _most_alike(able)
-
-
-def _most_alike(lists: Iterable[tuple[float, CallList]]) -> CallList | None:
-    alike = [(share, item) for share, item in lists if share >= MIN_ALIKE]
-    most = max((share for share, _ in alike), default=0.0)
-    best = [item for share, item in alike if share == most]
-    if len({item.calls[-1] for item in best}) != 1:
+    )
+    nearest = nsmallest(2, ranked, key=lambda entry: entry[:3])
+    if not nearest or -nearest[0][0] < MIN_ALIKE:
         return None
-    return min(best, key=lambda item: (len(item.calls), item.calls))
+    writes = {calls[-1] for alike, _, calls, _ in nearest if alike <= ALSO_ALIKE * nearest[0][0]}
+    call_list = nearest[0][-1]
+    asked = _is_asked_for(call_list.calls[-1], task, {*lists_by_write, *(tools or ())})
+    return call_list if asked and len(writes) == 1 else None
+
+
+def _is_asked_for(write: str, task: str, functions: Collection[str]) -> bool:
+    """Does the task ask for this write, and for no other more clearly?"""
+    words = tokenize(task)
+    clearly = asks_for(write, words)
+    return clearly > 0 and all(
+        asks_for(other, words) <= clearly for other in functions if other != write and effect_of(other) == "write"
+    )
 
 
 def _alike(words: set[str], others: set[str]) -> float:

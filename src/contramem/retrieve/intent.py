@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from contramem.retrieve.tokens import singular, tokenize
 
@@ -11,7 +12,8 @@ from contramem.retrieve.tokens import singular, tokenize
 _INTENTS = {
     "read": """get list search find read view show check count fetch lookup look query describe see know tell which who
         what when where how many browse compare calculate retrieve monitor watch verify""",
-    "send": "send email message text notify tell inform write post contact invite share alert remind ask let",
+    "send": """send email message text notify tell inform write post publish announce contact invite share alert remind
+        ask let""",
     "reply": "reply respond answer",
     "forward": "forward share",
     "create": "create add schedule book set make plan new save insert put register open",
@@ -46,14 +48,35 @@ def serves(function: str, asked: frozenset[str]) -> bool:
 
 def asks_for(function: str, words: Sequence[str]) -> int:
     """How clearly a task of these words asks for this write: 0 when it does not. Its verb has to mean
-    what the task asks for, and one of its words has to be said; a verb that we do not know has to be said itself."""
+    what the task asks for, and one of its words has to be said; a verb that we do not know has to be said itself.
+    To message a person and to post where many read are two things."""
     own = [word for word in tokenize(function.rpartition(".")[2]) if word not in _LINKS]
     verb = next((word for word in own if word in VERBS), None)
     asked = intents([word for word in words if word in VERBS]) - _NO_WRITE
     meant = _CLASSES[verb] & asked if verb else own and own[0] in words
+    if verb and "send" in _CLASSES[verb] and _is_post(own) not in _destinations(words):
+        return 0
     return len(set(own).intersection(words)) if meant else 0
 
 
+def _destinations(words: Sequence[str]) -> set[bool]:
+    """Where a task sends things: to a place where many read them (True), to a person (False), or both.
+
+    "Send it to the channel" names the place after its verb; in "send what was said in the channel to her" it belongs to
+    something else.
+    """
+    verbs = [number for number, word in enumerate(words) if word in VERBS]
+    clauses = (words[start:end] for start, end in pairwise([*verbs, len(words)]))
+    return {_is_post(clause) for clause in clauses if "send" in _CLASSES[clause[0]]}
+
+
+def _is_post(words: Sequence[str]) -> bool:
+    """Do these words, of a clause or of a function's name, say that many read what is sent?"""
+    return not (_POSTING | _PLACES).isdisjoint(words)
+
+
+_PLACES = frozenset("channel group room forum board thread feed wall timeline".split())
+_POSTING = frozenset({"post", "publish", "announce"})
 _NO_WRITE = frozenset({"read", "wait"})
 _LINKS = frozenset({"to", "from", "of", "in", "for", "by", "with", "on", "the", "a"})
 
