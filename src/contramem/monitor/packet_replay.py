@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from contramem.monitor.action import actions_of_run
-from contramem.monitor.guard import Guard
+from contramem.monitor.automaton import automaton
+from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.task_facts import apply_task_facts
 
 if TYPE_CHECKING:
-    from contramem.contrast.packet import Packet
+    from contramem.contrast.packet import Packet, PacketRun
+    from contramem.traces.trajectory import Trajectory
 
 MAX_CONTRADICTING = 0.25
 """The share of passing runs that break a guard from which on the task counts against it."""
@@ -49,8 +51,8 @@ class GuardReplay(NamedTuple):
 def replay(guard: Guard, packet: Packet) -> GuardReplay:
     """Check the guard on every passing and failing run of the packet."""
     fitted = fit_to_task(guard, packet)
-    passing = {run.letter: fitted.check(run.actions, packet.recorded.get(run.letter)) for run in packet.passing}
-    failing = {run.letter: fitted.check(run.actions, packet.recorded.get(run.letter)) for run in packet.failing}
+    passing = {run.letter: check_run(fitted, run, packet) for run in packet.passing}
+    failing = {run.letter: check_run(fitted, run, packet) for run in packet.failing}
     return GuardReplay(
         guard,
         held=tuple(letter for letter, verdict in passing.items() if verdict == "holds"),
@@ -58,6 +60,23 @@ def replay(guard: Guard, packet: Packet) -> GuardReplay:
         contradicted=tuple(letter for letter, verdict in passing.items() if verdict == "broken"),
         kept_in_vain=tuple(letter for letter, verdict in failing.items() if verdict == "holds"),
     )
+
+
+def check_run(guard: Guard, run: PacketRun, packet: Packet) -> Verdict:
+    """What one run of the packet did with the guard. Kept with the packet: a build asks for the same several times."""
+    verdicts = vars(packet).setdefault("verdicts", {})
+    key = str(guard), run.letter
+    if key not in verdicts:
+        verdicts[key] = _check(guard, run, packet.recorded.get(run.letter))
+    return cast(Verdict, verdicts[key])
+
+
+def _check(guard: Guard, run: PacketRun, recorded: Trajectory | None) -> Verdict:
+    idle = automaton(guard, recorded.task if recorded else "")
+    relevant = idle.relevant_functions if guard.within is None else None
+    if relevant is not None and relevant.isdisjoint(step.function for step in run.actions):
+        return idle.verdict
+    return guard.check(run.actions, recorded)
 
 
 def fit_to_task(guard: Guard, packet: Packet) -> Guard:

@@ -83,8 +83,8 @@ def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None
     given = any(call.arguments for call in seen)
     by = f" with {join_list([code(name) for name in always[:4]])}" if always else "" if given else " without arguments"
     if not calls.worked:
-        return f"Not documented. Called{by}; no call was seen to work."
-    return f"Not documented. Called{by}, it {gives_back(calls)}."
+        return f"Called{by}; no call was seen to work."
+    return f"Called{by}, it {gives_back(calls)}."
 
 
 _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)

@@ -7,14 +7,18 @@ little. `study.explain` finds the few differences that explain most failures; he
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from contramem.build.rules.convention_words import find_right_shape
 from contramem.build.rules.forms import has_shape, name_form
+from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
+from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.phrases import names_deed, stem
 from contramem.build.rules.rule import Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
+from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
@@ -81,6 +85,24 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
         if tasks >= MIN_SHOWING or not _is_told_by_chance_word(difference.guard):
             told.update({topic} if topic else ())
             yield _learn(difference, evidence, *showing[0])
+    yield from _learn_unfinished(packets, evidence, runs)
+
+
+def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[SharedLesson]:
+    """What failing runs left out altogether, with the task that shows it best."""
+    for rule in find_unfinished(evidence, runs):
+        showing = [shown for guard in rule.guards for shown in _find_showing(guard, packets)]
+        if not showing:
+            continue
+        packet, replayed = max(showing, key=lambda shown: len(shown[1].held) * len(shown[1].broken))
+        good = _clearest([run for run in packet.passing if run.letter in replayed.held], replayed.guard)
+        bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], replayed.guard)
+        if isinstance(rule, (LookFirst, CarryOut)):
+            rule = rule.name_only([step.function for run in (good, bad) for step in run.actions])
+        counts = len(replayed.held), len(packet.passing), len(replayed.broken), len(packet.failing)
+        rule = replace(rule, contrast=Contrast(*counts))
+        cites = [Cite(run.letter, step.position) for run in (good, bad) for step in run.actions[-1:]]
+        yield SharedLesson(Lesson(rule, illustrate(rule, packet, good, bad), tuple(cites)), packet)
 
 
 def _says_too_little(guard: Guard) -> bool:

@@ -17,7 +17,7 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
 
-RULES_VERSION = "6"
+RULES_VERSION = "7"
 """Counts up whenever the rules would write other cards from the same runs."""
 
 

@@ -75,8 +75,11 @@ def _cite(packet: Packet, replayed: GuardReplay, rule: Rule) -> tuple[Cite, ...]
 
 
 def propose_guards(packet: Packet) -> set[Guard]:
-    """Every guard that is worth replaying on the packet."""
-    return {guard for kind in guard_kinds() for guard in kind.propose(packet)}
+    """Every guard that is worth replaying on the packet. Kept with it, as what is mined of them is."""
+    kept = vars(packet)
+    if "proposed" not in kept:
+        kept["proposed"] = {guard for kind in guard_kinds() for guard in kind.propose(packet)}
+    return set(kept["proposed"])
 
 
 def mine(packet: Packet) -> list[GuardReplay]:

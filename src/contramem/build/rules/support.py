@@ -9,7 +9,7 @@ from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.rules.steps import find_guarded_calls
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict
-from contramem.monitor.packet_replay import GuardReplay, fit_to_task, replay
+from contramem.monitor.packet_replay import GuardReplay, check_run, fit_to_task, replay
 from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import TaskSays
 
@@ -86,7 +86,7 @@ def _counts_in(guard: Guard, packet: Packet) -> bool:
 
 
 def _verdict(guards: Sequence[Guard], run: PacketRun, packet: Packet) -> Verdict:
-    verdicts = {guard.check(run.actions, packet.recorded.get(run.letter)) for guard in guards}
+    verdicts = {check_run(guard, run, packet) for guard in guards}
     return next(verdict for verdict in ("broken", "holds", "vacuous") if verdict in verdicts)
 
 

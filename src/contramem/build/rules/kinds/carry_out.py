@@ -1,0 +1,79 @@
+"""Carry out: a change that the request asks for is made in the run, and not planned, announced or asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Self
+
+from contramem.bank.card import SkillDelta
+from contramem.build.rules.phrases import code_name, join_words
+from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, restate
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import Guard, parse_guard
+from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.scope import TaskSays
+
+
+@dataclass(frozen=True, kw_only=True)
+class CarryOut(Rule):
+    """What `deeds` ask for: guards that name a change, and the words of requests that ask for it."""
+
+    KIND = "carry out"
+
+    deeds: tuple[str, ...]
+    left_out: tuple[int, ...]
+    """Of each deed: failing runs that did not do it."""
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        return tuple(map(parse_guard, self.deeds))
+
+    def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
+        """One card says it of all changes of an ability."""
+        rule = self.join(other.rule)
+        return Lesson(rule, restate(mine, rule)) if rule is not None else None
+
+    def join(self, other: Rule) -> CarryOut | None:
+        """Both; None where there is nothing to join, or too much."""
+        if not isinstance(other, CarryOut) or {*other.deeds} & {*self.deeds}:
+            return None
+        if len(self.deeds) + len(other.deeds) > MAX_CALLS:
+            return None
+        return replace(
+            self,
+            deeds=(*self.deeds, *other.deeds),
+            left_out=(*self.left_out, *other.left_out),
+            functions=tuple(dict.fromkeys([*self.functions, *other.functions])),
+        )
+
+    def name_only(self, functions: Collection[str]) -> Self:
+        """The same, naming only these functions: a card names what the task that taught it shows."""
+        return replace(self, functions=tuple(name for name in self.functions if name in functions))
+
+    def words(self) -> Words:
+        said = [_say_words(guard) for guard in self.guards]
+        example = f" ({join_words([code_name(name) for name in self.functions])})" if self.functions else ""
+        ends = [f"{count} where it says {words}" for words, count in zip(said, self.left_out, strict=True)]
+        return Words(
+            title=f"Requests that say {' or '.join(said)}: make the change instead of announcing it",
+            applies_when=f"The request says {', or '.join(said)}.",
+            solves="Runs that end with a plan, an offer or a question instead of the change.",
+            core_rule=f"When the request says {', or '.join(said)}, make the change{example} before you answer. The "
+            "request is the permission: an announcement, a question or a call written out in the answer changes "
+            "nothing.",
+            completion=tuple(
+                f"{parse_pattern(guard.function).in_words()} has succeeded if the request says {words}"
+                for guard, words in zip(self.guards, said, strict=True)
+            ),
+            success_failure_contrast=f"Passing runs made the change; failing runs ended without it: "
+            f"{join_words(ends)}.",
+        )
+
+
+def _words_of(guard: Guard) -> list[str]:
+    return [condition.value for condition in guard.conditions if isinstance(condition, TaskSays)]
+
+
+def _say_words(guard: Guard) -> str:
+    return " and ".join(f"“{word}”" for word in _words_of(guard))

@@ -1,0 +1,58 @@
+"""Look first, and finish: some call looks before the answer, or changes something, whatever the request is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from contramem.build.rules.phrases import code_name
+from contramem.build.rules.rule import Rule, Words
+from contramem.monitor.guard import Guard, parse_guard
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookFirst(Rule):
+    """Some call of the app comes before the final answer: one that looks, or one that makes a change."""
+
+    KIND = "look first"
+
+    app: str
+    effect: Literal["reads", "writes"]
+    answered: int
+    """Failing runs that answered without."""
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        if self.effect == "reads":
+            return (parse_guard(f"precedence(reads({self.app}), finalize)"),)
+        return (parse_guard(f"existence(writes({self.app}))"),)
+
+    def says(self, other: Rule) -> bool:
+        return isinstance(other, LookFirst) and (other.app, other.effect) == (self.app, self.effect)
+
+    def name_only(self, functions: Collection[str]) -> Self:
+        """The same, naming only these functions: a card names what the task that taught it shows."""
+        return replace(self, functions=tuple(name for name in self.functions if name in functions))
+
+    def words(self) -> Words:
+        calls = " or ".join(map(code_name, self.functions))
+        if self.effect == "writes":
+            return Words(
+                title=f"Make a change in {self.app} before you answer",
+                applies_when=f"You are about to answer, and nothing has been changed in {self.app} yet.",
+                solves="Runs that end with a plan, an offer or a question instead of the change.",
+                core_rule=f"Requests here want something done: call {calls} or another function that makes the change "
+                "before you answer. A summary, an announcement or a question in the answer reaches nobody.",
+                completion=(f"a call has changed something in {self.app}",),
+                success_failure_contrast=f"Passing runs changed something; {self.answered} failing runs did not.",
+            )
+        return Words(
+            title=f"Look into {self.app} before you answer, ask or decline",
+            applies_when="You are about to answer, to ask for details or to decline, and no call has looked yet.",
+            solves="Answers, questions and refusals of runs that never looked.",
+            core_rule=f"Look with {calls} or another function before you answer. What a request leaves open can be "
+            f"found in {self.app}: do not ask for it, and do not say that you have no access.",
+            completion=(f"a call has looked into {self.app} before the answer",),
+            success_failure_contrast=f"Passing runs looked first; {self.answered} failing runs answered without.",
+        )

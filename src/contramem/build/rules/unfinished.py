@@ -1,0 +1,169 @@
+"""Unfinished: what failing runs of an ability left out altogether. They never looked, gave up, or only announced.
+
+No condition on data tells when this is due, so it is not for `study.explain`; each kind of omission becomes one card.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import Literal, NamedTuple
+
+from contramem.build.rules.kinds.carry_out import CarryOut
+from contramem.build.rules.kinds.look_first import LookFirst
+from contramem.build.rules.kinds.try_again import TryAgain
+from contramem.build.rules.rule import MAX_CALLS, Rule
+from contramem.study.atoms import Atom
+from contramem.study.masks import GuardMasks, Mask, RunMasks, mask_of
+from contramem.study.recorded_actions import RecordedAction, replay_on_all
+from contramem.study.run_set import RunSet, StudyRun
+from contramem.study.task_words import TaskWords
+
+MAX_CHANCE = 0.01
+"""Within tasks. Few such rules are tried, so that this is not corrected."""
+MAX_CONTRADICTING = 0.05
+"""Of the passing runs: those that left it out as well."""
+MIN_TASKS = 2
+"""In which failing runs left it out."""
+MIN_FAILING = 4
+SINGLE_WORD = 3
+"""Words of `task contains file`."""
+
+
+def find_unfinished(evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[Rule]:
+    """The rules, each with guards that passing runs keep and failing runs break."""
+    omissions = _Omissions(evidence, RunMasks(evidence, runs))
+    general = list(omissions.look_first())
+    yield from general
+    # Where every request wants a change, only which one it wants is left to say.
+    yield from omissions.carry_out(names_functions=any(rule.effect == "writes" for rule in general))
+    yield from omissions.try_again()
+
+
+class _Deed(NamedTuple):
+    """A change that requests ask for."""
+
+    guard: str
+    function: str
+    failing: Mask
+    """Failing runs that left it out."""
+
+    def rank(self, covered: Mask) -> tuple[int, bool, int, str]:
+        """Most failing runs that nothing else covers; a function before a class of them; fewest words."""
+        return (self.failing & ~covered).bit_count(), "writes(" not in self.guard, -len(self.guard), self.guard
+
+
+class _Omissions:
+    """What runs left out."""
+
+    def __init__(self, evidence: Sequence[StudyRun], masks: RunMasks) -> None:
+        self._runs, self._masks = evidence, masks
+        self._worked_by: dict[str, Mask] = {}
+        effects = {call.function: call.effect for run in evidence for call in run.recorded.calls}
+        self._reads = sorted(function for function, effect in effects.items() if effect == "read")
+        self._changes = sorted(function for function, effect in effects.items() if effect == "write")
+
+    def look_first(self) -> Iterator[LookFirst]:
+        """In the app that passing runs call most often: that they look before they answer, and change something."""
+        worked = Counter(function for run in self._runs if run.passed for function in run.recorded.functions)
+        ways: tuple[tuple[Literal["reads", "writes"], list[str]], ...] = (
+            ("reads", self._reads),
+            ("writes", self._changes),
+        )
+        for effect, functions in ways:
+            usual = sorted((name for name in functions if worked[name]), key=lambda name: (-worked[name], name))
+            if not usual:
+                continue
+            app = usual[0].partition(".")[0]
+            own = tuple(name for name in usual if name.startswith(f"{app}."))
+            rule = LookFirst(functions=own, app=app, effect=effect, answered=0, family=len(ways))
+            masks = GuardMasks.of_verdicts(replay_on_all(rule.guards[0], (run.recorded for run in self._runs)))
+            # A run that did something else has another reason to fail.
+            idle = mask_of(place for place, run in enumerate(self._runs) if not run.recorded.functions)
+            if self._is_sure(masks) and (
+                effect == "writes" or self._is_sure(masks._replace(broken=masks.broken & idle))
+            ):
+                yield replace(rule, answered=self._count_failing(masks))
+
+    def carry_out(self, *, names_functions: bool) -> Iterator[CarryOut]:
+        """The changes that words of requests ask for: the words that together cover most failing runs without one.
+        `names_functions`: only those that name a function."""
+        words = TaskWords(self._runs)
+        asking = [(function, atom) for function in self._changes for atom in _join_words(words.about(function))]
+        deeds = [deed for function, atom in asking for deed in self._find_deeds(function, atom)]
+        deeds = [deed for deed in deeds if not names_functions or "writes(" not in deed.guard]
+        covered = 0
+        for _ in range(MAX_CALLS):
+            best = max(deeds, key=lambda deed: deed.rank(covered), default=None)
+            newly = best.failing & ~covered if best is not None else 0
+            if best is None or newly.bit_count() < MIN_FAILING:
+                return
+            covered |= newly
+            left_out = (best.failing.bit_count(),)
+            yield CarryOut(functions=(best.function,), deeds=(best.guard,), left_out=left_out, family=2 * len(asking))
+
+    def _find_deeds(self, function: str, atom: Atom) -> Iterator[_Deed]:
+        """That the function is called where requests say so; and that any change is made there."""
+        app = function.partition(".")[0]
+        own = [name for name in self._changes if name.startswith(f"{app}.")]
+        for what, functions in ((function, [function]), (f"writes({app})", own)):
+            worked = 0
+            for name in functions:
+                worked |= self._worked(name)
+            masks = GuardMasks(worked & atom.mask, atom.mask & ~worked)
+            if self._is_sure(masks):
+                yield _Deed(f"existence({what}) when {atom.text}", function, masks.broken & self._masks.failed)
+
+    def try_again(self) -> Iterator[TryAgain]:
+        """The calls that failing runs gave up, with the argument that passing runs gave another value."""
+        for function in (*self._reads, *self._changes):
+            called, worked = self._called(function), self._worked(function)
+            masks = GuardMasks(worked, called & ~worked)
+            if self._is_sure(masks) and (argument := self._find_changed_argument(function)):
+                gave_up, tried = (self._count_failing(masks),), len(self._reads) + len(self._changes)
+                yield TryAgain(functions=(function,), change=argument, gave_up=gave_up, family=tried)
+
+    def _find_changed_argument(self, function: str) -> str:
+        """What passing runs changed after a failure of the function, when it worked in the end; empty: none did."""
+        changed = Counter[str]()
+        for run in self._runs:
+            if run.passed and function in run.called:
+                changed.update(_find_changes([call for call in run.recorded.calls if call.function == function]))
+        return changed.most_common(1)[0][0] if changed else ""
+
+    def _called(self, function: str) -> Mask:
+        return mask_of(place for place, run in enumerate(self._runs) if function in run.called)
+
+    def _worked(self, function: str) -> Mask:
+        if function not in self._worked_by:
+            places = (place for place, run in enumerate(self._runs) if function in run.recorded.functions)
+            self._worked_by[function] = mask_of(places)
+        return self._worked_by[function]
+
+    def _is_sure(self, masks: GuardMasks) -> bool:
+        table = self._masks.table(masks)
+        if table.broke_failed < MIN_FAILING or table.broke_passed > MAX_CONTRADICTING * table.passed:
+            return False
+        tasks = self._masks.count_tasks(masks.broken & self._masks.failed)
+        return tasks >= MIN_TASKS and self._masks.chance(masks) <= MAX_CHANCE
+
+    def _count_failing(self, masks: GuardMasks) -> int:
+        return (masks.broken & self._masks.failed).bit_count()
+
+
+def _join_words(atoms: Sequence[Atom]) -> list[Atom]:
+    """Requests that say one of the words, and those that say two of them: `create` and `file`."""
+    single = [atom for atom in atoms if len(atom.text.split()) == SINGLE_WORD]
+    pairs = [
+        Atom(f"{first.text} and {second.text}", first.mask & second.mask, first.choices)
+        for first, second in combinations(single, 2)
+    ]
+    return [*single, *pairs]
+
+
+def _find_changes(calls: Sequence[RecordedAction]) -> Iterator[str]:
+    for failed, later in pairwise(calls):
+        if not failed.worked and later.worked:
+            yield from (name for name, value in later.arguments.items() if failed.arguments.get(name) != value)

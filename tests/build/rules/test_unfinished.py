@@ -1,0 +1,82 @@
+"""Unfinished: what failing runs left out altogether becomes a card about looking, acting or trying again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.made_runs import call, run
+
+from contramem.build.rules.kinds.carry_out import CarryOut
+from contramem.build.rules.kinds.look_first import LookFirst
+from contramem.build.rules.kinds.try_again import TryAgain
+from contramem.build.rules.rule import Rule
+from contramem.build.rules.unfinished import find_unfinished
+from contramem.study.run_set import RunSet
+from contramem.traces.trajectory import Trajectory
+
+
+def mail_desk(*, announces: bool = True, gives_up: bool = True) -> Iterator[Trajectory]:
+    """Eight requests to invite somebody and three questions. `hasty` never looks, `timid` asks, `weary` gives up."""
+    for number in range(8):
+        miss = call("Mail.search", {"query": f"the person {number}"}, error="No contact found")
+        hit = call("Mail.search", {"query": f"person{number}"}, {"address": f"p{number}@x.org"})
+        invite = call("Mail.send_invitation", {"to": f"p{number}@x.org"})
+        attempts = {
+            "careful": (True, [miss, hit, invite, "Done."]),
+            "sure": (True, [hit, invite, "Done."]),
+            "hasty": (False, ["What is the address?"]),
+            "timid": (False, [hit, "Shall I send it?"] if announces else [hit, invite, "Done, I think."]),
+            "weary": (False, [miss, "I found nobody."] if gives_up else [hit, invite, "Done, perhaps."]),
+        }
+        for source, (passed, steps) in attempts.items():
+            task = f"Please send an invitation to person {number}."
+            yield run(source, passed, *steps, task=task, task_id=f"invite-{number}")
+    for number in range(3):
+        look = call("Mail.search", {"query": f"rota{number}"}, {"day": "Monday"})
+        for source in ("careful", "sure"):
+            task = f"On which day is rota {number}?"
+            yield run(source, True, look, "Monday.", task=task, task_id=f"ask-{number}")
+
+
+def find_rules(runs: Iterator[Trajectory]) -> dict[type[Rule], Rule]:
+    run_set = RunSet.of(runs)
+    return {type(rule): rule for rule in find_unfinished(run_set.select(), run_set)}
+
+
+def test_runs_that_answer_without_a_look_teach_to_look_first() -> None:
+    rule = find_rules(mail_desk())[LookFirst]
+    assert [str(guard) for guard in rule.guards] == ["precedence(reads(Mail), finalize)"]
+    assert "16 failing runs answered without" in rule.words().success_failure_contrast
+
+
+def test_a_change_that_is_announced_and_not_made_teaches_to_make_it_where_requests_ask_for_it() -> None:
+    rule = find_rules(mail_desk())[CarryOut]
+    assert [str(guard) for guard in rule.guards] == ["existence(Mail.send_invitation) when task contains send"]
+    assert "make the change (`send_invitation`) before you answer" in rule.words().core_rule
+
+
+def test_giving_up_after_a_miss_teaches_which_argument_to_change() -> None:
+    rule = find_rules(mail_desk())[TryAgain]
+    assert [str(guard) for guard in rule.guards] == ["existence(Mail.search) when Mail.search"]
+    assert "call it again with another `query`" in rule.words().core_rule
+
+
+def test_what_no_failing_run_leaves_out_teaches_nothing() -> None:
+    assert TryAgain not in find_rules(mail_desk(gives_up=False))
+
+
+def test_cards_of_two_changes_are_one_and_count_each() -> None:
+    first = CarryOut(functions=("Mail.send",), deeds=("existence(Mail.send) when task contains send",), left_out=(4,))
+    second = CarryOut(functions=("Mail.move",), deeds=("existence(Mail.move) when task contains move",), left_out=(5,))
+    joined = first.join(second)
+    assert joined is not None
+    words = joined.words()
+    assert "4 where it says “send” and 5 where it says “move”" in words.success_failure_contrast
+    assert words.title == "Requests that say “send” or “move”: make the change instead of announcing it"
+    assert joined.join(first) is None
+
+
+def test_functions_that_take_another_argument_stay_apart() -> None:
+    search = TryAgain(functions=("Mail.search",), change="query", gave_up=(4,))
+    assert search.join(TryAgain(functions=("Mail.list",), change="day", gave_up=(5,))) is None
+    assert search.join(TryAgain(functions=("Mail.find",), change="query", gave_up=(5,))) is not None
