@@ -62,6 +62,8 @@ def _skill_claims(card: SkillCard) -> Iterator[Claim]:
 def _guard_claim(guard: Guard) -> Claim:
     first, then = _pattern(guard.function), _pattern(guard.then) if guard.then else ""
     if guard.template == "existence":
+        if not parse_pattern(guard.function).conditions:
+            return "existence", first
         condition = parse_pattern(guard.function).conditions[0]
         return "source", first, condition.argument, _bare(condition.value)
     if guard.template == "known_value":

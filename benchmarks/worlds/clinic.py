@@ -37,6 +37,7 @@ class Clinic(World):
     )
     implied = frozenset(
         {
+            ("existence", "book_visit"),  # a slot that is taken is got past
             ("source", "book_visit", "patient_id", "find_patient"),
             ("source", "order_medication", "patient_id", "find_patient"),
             ("source", "screen_allergies", "patient_id", "find_patient"),

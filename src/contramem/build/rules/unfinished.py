@@ -80,12 +80,11 @@ class _Omissions:
             own = tuple(name for name in usual if name.startswith(f"{app}."))
             rule = LookFirst(functions=own, app=app, effect=effect, answered=0, family=len(ways))
             masks = GuardMasks.of_verdicts(replay_on_all(rule.guards[0], (run.recorded for run in self._runs)))
-            # A run that did something else has another reason to fail.
-            idle = mask_of(place for place, run in enumerate(self._runs) if not run.recorded.functions)
-            if self._is_sure(masks) and (
-                effect == "writes" or self._is_sure(masks._replace(broken=masks.broken & idle))
-            ):
-                yield replace(rule, answered=self._count_failing(masks))
+            # Whoever was refused tried, and whoever changed something without a look has another reason to fail.
+            tried = self._tried(own if effect == "writes" else [*self._reads, *self._changes])
+            blind = masks._replace(broken=masks.broken & ~tried)
+            if self._is_sure(masks) and self._is_sure(blind):
+                yield replace(rule, answered=self._count_failing(blind))
 
     def carry_out(self, *, names_functions: bool) -> Iterator[CarryOut]:
         """The changes that words of requests ask for: the words that together cover most failing runs without one.
@@ -113,7 +112,7 @@ class _Omissions:
             for name in functions:
                 worked |= self._worked(name)
             masks = GuardMasks(worked & atom.mask, atom.mask & ~worked)
-            if self._is_sure(masks):
+            if self._is_sure(masks) and self._is_sure(masks._replace(broken=masks.broken & ~self._tried(functions))):
                 yield _Deed(f"existence({what}) when {atom.text}", function, masks.broken & self._masks.failed)
 
     def try_again(self) -> Iterator[TryAgain]:
@@ -132,6 +131,13 @@ class _Omissions:
             if run.passed and function in run.called:
                 changed.update(_find_changes([call for call in run.recorded.calls if call.function == function]))
         return changed.most_common(1)[0][0] if changed else ""
+
+    def _tried(self, functions: Sequence[str]) -> Mask:
+        """The runs that called one of the functions. A run that was refused did not forget to call it."""
+        mask = 0
+        for function in functions:
+            mask |= self._called(function)
+        return mask
 
     def _called(self, function: str) -> Mask:
         return mask_of(place for place, run in enumerate(self._runs) if function in run.called)
