@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 OPENING, CLOSING = "‹", "›"
 """Rare in texts, and one token each in common encodings."""
 MIN_QUOTED_WORDS = 3
 """A value of one or two words is a value; more may be a sentence."""
+MAX_REPEATED_CHARS = 60
+"""Of words that are quoted again."""
 _WITHOUT_MARKS = str.maketrans("", "", OPENING + CLOSING)
 
 
 def quote_words(text: str) -> str:
     """`text` on one line, between the marks."""
     return f"{OPENING}{' '.join(text.split()).translate(_WITHOUT_MARKS)}{CLOSING}"
+
+
+def shorten_quotations(text: str) -> str:
+    """With the beginning of each long quotation: for lines about words that stand in full elsewhere."""
+    return _LONG_QUOTATION.sub(lambda match: f"{match[0][:MAX_REPEATED_CHARS].rstrip()}…{CLOSING}", text)
+
+
+_LONG_QUOTATION = re.compile(f"{OPENING}[^{CLOSING}]{{{MAX_REPEATED_CHARS + 1},}}{CLOSING}")
 
 
 def quote_if_long(text: str) -> str:

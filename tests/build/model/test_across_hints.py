@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.made_runs import call, packet, run
 
-from contramem.build.model.across_hints import SharedHint, find_shared_hints
+from contramem.build.model.across_hints import AcrossHints, SharedHint, find_shared_hints
 from contramem.build.model.view import packet_text
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import parse_guard
@@ -28,5 +28,5 @@ def test_a_threshold_that_only_many_tasks_show_is_found() -> None:
 def test_a_hint_stands_only_in_packets_that_call_what_it_is_about() -> None:
     hint = SharedHint(parse_guard("existence(Shop.hold) when Shop.credit.amount > 500"), 12, 9, 0)
     other = packet(run("a", True, call("Mail.send"), "done"), run("b", False, "done"))
-    assert "across tasks: existence(Shop.hold)" in packet_text(task(1, 700), shared=[hint]).hints
-    assert "across tasks" not in packet_text(other, shared=[hint]).hints
+    assert "across tasks: existence(Shop.hold)" in packet_text(task(1, 700), across=AcrossHints([hint])).hints
+    assert "across tasks" not in packet_text(other, across=AcrossHints([hint])).hints

@@ -1,13 +1,16 @@
 """Hints across tasks: what separates passing from failing runs of many tasks, for the packets that it concerns.
 
-One task shows that a credit note of <AMOUNT_1> needed a hold; only many show that it is so above 500.
+One task shows that a credit note of <AMOUNT_1> needed a hold; only many show that it is so above 500. And where two
+tasks of a kind needed opposite things, opposites.py lays them side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+from contramem.build.model.opposites import find_opposites
 from contramem.build.rules.across import find_shared_lessons
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, guards_of
@@ -33,6 +36,22 @@ class SharedHint(NamedTuple):
         """Do runs of this task call all that it is about?"""
         called = {step.function for run in packet.runs for step in run.actions if step.function}
         return called.issuperset(self.guard.functions)
+
+
+class AcrossHints(NamedTuple):
+    """What the other tasks of an ability say about one."""
+
+    shared: Sequence[SharedHint] = ()
+    opposites: Mapping[str, str] = MappingProxyType({})
+    """By task key: a line about a task of the same kind in which the opposite was right."""
+
+    @classmethod
+    def of(cls, packets: Sequence[Packet]) -> AcrossHints:
+        """Of the tasks of one ability, taken together."""
+        return cls(find_shared_hints(packets), find_opposites(packets))
+
+
+NO_HINTS = AcrossHints()
 
 
 def find_shared_hints(packets: Sequence[Packet]) -> list[SharedHint]:

@@ -22,7 +22,7 @@ from contramem.bank.patch import Add, Amend, Narrow, Noop, Patch
 from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, UnusableReply
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
-from contramem.build.model.across_hints import SharedHint, find_shared_hints
+from contramem.build.model.across_hints import AcrossHints
 from contramem.build.model.neighbourhood import Neighbourhood, card_in_brief, card_text
 from contramem.build.model.neighbours import relate_to_delta, relate_to_packet
 from contramem.build.model.prompts import Prompts, Template
@@ -78,7 +78,7 @@ class ModelAuthor:
         self._packets = packets
         self._functions = set(by_function(packets))
         self._texts: dict[str, PacketText] = {}
-        self._hints: dict[str, list[SharedHint]] = {}
+        self._hints: dict[str, AcrossHints] = {}
         self._used: dict[str, StoredExchange] = {}
         self._odd: set[str] = set()
         self._charged: set[str] = set()
@@ -204,7 +204,7 @@ class ModelAuthor:
     def reflector_request(self, packet: Packet, bank: Bank) -> Request:
         key = packet.task_key
         if key not in self._texts:
-            self._texts[key] = packet_text(packet, self._choice.packet_tokens, self._find_shared_hints(packet.ability))
+            self._texts[key] = packet_text(packet, self._choice.packet_tokens, self._hints_across(packet.ability))
         text = self._texts[key]
         cards = "\n".join(card_in_brief(card) for card in relate_to_packet(packet, bank))
         return self._request(
@@ -222,9 +222,9 @@ class ModelAuthor:
             delta_fields=replies.card_shape(hints=True),
         )
 
-    def _find_shared_hints(self, ability: str) -> list[SharedHint]:
+    def _hints_across(self, ability: str) -> AcrossHints:
         if ability not in self._hints:
-            self._hints[ability] = find_shared_hints([packet for packet in self._packets if packet.ability == ability])
+            self._hints[ability] = AcrossHints.of([packet for packet in self._packets if packet.ability == ability])
         return self._hints[ability]
 
     def curator_request(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Request:

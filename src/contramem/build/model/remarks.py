@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from contramem.build.model.choices import compare_choices, compare_numbers
+from contramem.build.model.nearest import compare_writes, writes_of
 from contramem.contrast.clock import durations_in
 from contramem.contrast.conventions import SharedValue
 from contramem.contrast.packet import Packet, PacketRun, Step
@@ -19,24 +20,21 @@ MAX_TEXTS = 2
 
 def remarks(packet: Packet) -> Iterator[str]:
     """Every line that the packet deserves."""
+    yield from compare_writes(packet, passes_without_a_write(packet))
     yield from compare_forms(packet)
     yield from compare_texts(packet)
     yield from compare_counts(packet)
     yield from compare_choices(packet)
     yield from compare_numbers(packet)
     yield from find_same_calls(packet)
-    yield from (convention_text(convention) for convention in packet.conventions)
+    yield from list_conventions(packet.conventions)
     yield from name_durations(packet)
 
 
 def passes_without_a_write(packet: Packet) -> set[str]:
     """Passing runs that changed nothing where another passing run did: perhaps lucky, and no example to follow."""
-    idle = {run.letter for run in packet.passing if not _writes(run)}
+    idle = {run.letter for run in packet.passing if not writes_of(run)}
     return idle if len(idle) < len(packet.passing) else set()
-
-
-def _writes(run: PacketRun) -> bool:
-    return any(map(_changes, run.actions))
 
 
 def _changes(step: Step) -> bool:
@@ -84,10 +82,14 @@ def find_same_calls(packet: Packet) -> Iterator[str]:
             yield f"same visible calls: {letters[True]} passed, {letters[False]} failed; calls do not tell them apart"
 
 
-def convention_text(convention: SharedValue) -> str:
-    where = f"{convention.function}.{convention.argument}={convention.value}"
-    shared = f"passing runs of {convention.tasks} tasks and {convention.sources} sources share it, nothing shows it"
-    return f"convention: {where} ({shared})"
+def list_conventions(conventions: Sequence[SharedValue]) -> Iterator[str]:
+    """One line for all: what is the same in passing runs of several tasks though no request and no result says it."""
+    if conventions:
+        told = "; ".join(
+            f"{shared.function}.{shared.argument}={shared.value} ({shared.tasks} tasks, {shared.sources} sources)"
+            for shared in conventions
+        )
+        yield f"convention, shared by passing runs and shown by nothing: {told}"
 
 
 def compare_texts(packet: Packet) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -13,6 +14,8 @@ from contramem.contrast.quotation import quote_if_long, quote_words
 
 MAX_CONTENT_CHARS = 400
 """Of the contents of one result."""
+MOST_CELLS = 0.7
+"""The share of the fields of a table that have to be told to show it as one."""
 MAX_SAID_CHARS = 400
 """Of what an agent says in one message."""
 PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
@@ -26,7 +29,7 @@ def call_text(step: Step, *, origins: bool = True) -> str:
         said = f"{step.label} by {step.function}" if step.label != step.function else step.function
         return f"{said}: {quote_words(shorten(step.text, MAX_SAID_CHARS))}"
     given = ", ".join(
-        f"{name}={_value(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
+        f"{name}={value_text(value)}{_from(step, name) if origins else ''}" for name, value in step.arguments.items()
     )
     effect = f" [{step.effect}]" if step.effect not in ("read", "unknown") else ""
     return f"{step.function}({given}){effect}"
@@ -37,7 +40,7 @@ def difference_text(step: Step, other: Step) -> str:
     if not step.function or step.function != other.function or step.speaks or other.speaks:
         return ""
     changed = [
-        f"{name}={_value(value)}{_from(step, name)}"
+        f"{name}={value_text(value)}{_from(step, name)}"
         for name, value in step.arguments.items()
         if other.arguments.get(name) != value or step.origins.get(name) != other.origins.get(name)
     ]
@@ -47,7 +50,8 @@ def difference_text(step: Step, other: Step) -> str:
     return f"{step.function}(… {', '.join(changed)})"
 
 
-def _value(value: object) -> str:
+def value_text(value: object) -> str:
+    """An argument as a packet shows it."""
     if (
         isinstance(value, list)
         and value
@@ -96,13 +100,18 @@ class ResultTexts:
             form = form._replace(fields=())
         elif columns:
             form = form._replace(fields=tuple(name for name in form.fields if name not in columns))
-        rows = " | ".join(
-            self._row(step, item, columns) for item in map(dict, step.contents) if self._speaks(step, item)
-        )
+        rows = self._rows(step, columns)
         if not columns or len(rows) > MAX_CONTENT_CHARS:
             return f" -> {step.form if not form.fields and columns else form}"
-        header = f"{', '.join(columns)}: " if any(columns) else ""
-        return f" -> {form}; {header}{rows}"
+        return f" -> {form}; {rows}"
+
+    def _rows(self, step: Step, columns: Sequence[str]) -> str:
+        """The items that say something: under a line of names where most fields are told, else each with its name."""
+        items = [item for item in map(dict, step.contents) if any(self._tells(step, value) for value in item.values())]
+        told = sum(self._tells(step, value) for item in items for value in item.values())
+        if any(columns) and told >= MOST_CELLS * len(items) * len(columns):
+            return f"{', '.join(columns)}: {_fold(self._row(step, item, columns) for item in items)}"
+        return _fold(self._named_row(step, item) for item in items)
 
     def _columns(self, step: Step) -> list[str]:
         """The fields that are worth showing; none where nothing but placeholders would stand there.
@@ -119,9 +128,9 @@ class ResultTexts:
         values = (item.get(name, "") for name in columns)
         return ", ".join(quote_if_long(shorten(value, 40)) if self._tells(step, value) else "-" for value in values)
 
-    def _speaks(self, step: Step, item: Mapping[str, str]) -> bool:
-        """Is anything of this item worth showing?"""
-        return any(self._tells(step, value) for value in item.values())
+    def _named_row(self, step: Step, item: Mapping[str, str]) -> str:
+        told = [(name, quote_if_long(shorten(value, 40))) for name, value in item.items() if self._tells(step, value)]
+        return ", ".join(f"{name} {value}".strip() for name, value in told)
 
     def _is_told(self, function: str, what: object) -> bool:
         """Was it told before? From now on it was."""
@@ -132,6 +141,12 @@ class ResultTexts:
     def _tells(self, step: Step, value: str) -> bool:
         given = value in map(str, step.arguments.values())
         return bool(value) and not given and (PLACEHOLDER.fullmatch(value) is None or value in self._used)
+
+
+def _fold(rows: Iterable[str]) -> str:
+    """Rows one after the other, equal ones that follow each other once."""
+    groups = [(row, len(list(alike))) for row, alike in groupby(rows)]
+    return " | ".join(f"{row} x{times}" if times > 1 else row for row, times in groups)
 
 
 def flatten(text: str) -> str:

@@ -15,14 +15,15 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from contramem.build.model.across_hints import SharedHint
+from contramem.build.model.across_hints import NO_HINTS, AcrossHints
+from contramem.build.model.nearest import pair_with_nearest
 from contramem.build.model.remarks import passes_without_a_write, remarks
 from contramem.build.model.step_clock import Clock
 from contramem.build.model.step_text import ResultTexts, call_text, difference_text, flatten, shorten
 from contramem.build.rules.mine import mine
 from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
-from contramem.contrast.quotation import quote_words
+from contramem.contrast.quotation import quote_words, shorten_quotations
 from contramem.contrast.signal import Signal
 from contramem.counting import count_tokens
 from contramem.monitor.packet_replay import GuardReplay
@@ -36,6 +37,8 @@ DEGRADATIONS = (
 )
 """What is left out, first to last, until the text fits."""
 MAX_SHARED, MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 3, 5, 4, 3
+MAX_CITES = 3
+"""Of one signal: enough to find its place among the steps."""
 MAX_TEXT_CHARS, SHORT_TEXT_CHARS = 600, 160
 NEARLY_EQUAL = 0.6
 """The share of words that two messages must have in common to be told as one."""
@@ -59,20 +62,19 @@ class PacketText:
 
 
 def packet_text(
-    packet: Packet, budget_tokens: int = PACKET_BUDGET_TOKENS, shared: Sequence[SharedHint] = ()
+    packet: Packet, budget_tokens: int = PACKET_BUDGET_TOKENS, across: AcrossHints = NO_HINTS
 ) -> PacketText:
-    """The packet within its budget, or as short as it gets without cutting a divergence. `shared` are hints that other
-    tasks give."""
+    """The packet within its budget, or as short as it gets without cutting a divergence."""
     for level in range(len(DEGRADATIONS) + 1):
-        text = _at_level(packet, level, shared)
+        text = _at_level(packet, level, across)
         if text.tokens <= budget_tokens:
             break
     return text
 
 
-def _at_level(packet: Packet, level: int, shared: Sequence[SharedHint]) -> PacketText:
+def _at_level(packet: Packet, level: int, across: AcrossHints) -> PacketText:
     text = "\n".join(_lines(packet, level))
-    hints = "\n".join(_hints(packet, shared, few=level > 2))
+    hints = "\n".join(_hints(packet, across, few=level > 2))
     return PacketText(text, hints, count_tokens(text) + count_tokens(hints), DEGRADATIONS[:level])
 
 
@@ -229,12 +231,17 @@ def _reaches_the_agent(step: Step) -> bool:
 # Hints
 
 
-def _hints(packet: Packet, shared: Sequence[SharedHint], *, few: bool) -> Iterator[str]:
-    for hint in [hint for hint in shared if hint.concerns(packet)][:MAX_SHARED]:
+def _hints(packet: Packet, across: AcrossHints, *, few: bool) -> Iterator[str]:
+    if opposite := across.opposites.get(packet.task_key):
+        yield f"  {opposite}"
+    for hint in [hint for hint in across.shared if hint.concerns(packet)][:MAX_SHARED]:
         yield f"  across tasks: {hint}"
-    for signal in _drop_repeated(packet.signals)[: FEW_HINTS if few else MAX_SIGNALS]:
-        cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:6])
-        yield f"  signal ({signal.axis}): {flatten(signal.statement)}{f' [{cites}]' if cites else ''}"
+    told = _told_by_nearest(packet)
+    signals = [signal for signal in _drop_repeated(packet.signals) if told.isdisjoint(_subjects(signal))]
+    for signal in signals[: FEW_HINTS if few else MAX_SIGNALS]:
+        cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:MAX_CITES])
+        statement = shorten_quotations(flatten(signal.statement))
+        yield f"  signal ({signal.axis}): {statement}{f' [{cites}]' if cites else ''}"
     guards = mine(packet) if packet.is_contrastive else []
     for replay in guards[: FEW_HINTS if few else MAX_GUARDS]:
         yield f"  guard: {replay.guard} ({_replay_in_words(replay)})"
@@ -253,6 +260,24 @@ def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
         and not (signal.kind == "first divergence" and of_one_side.issuperset(signal.functions))
         and not any(other != signal.statement and other.endswith(signal.statement) for other in statements)
     ]
+
+
+def _told_by_nearest(packet: Packet) -> set[tuple[str, str]]:
+    """Kinds of signals, with a function, that the comparison with the nearest passing run says already."""
+    pairs = pair_with_nearest(packet, passes_without_a_write(packet))
+    return {
+        (kind, difference.function)
+        for _, _, differences in pairs
+        for difference in differences
+        for kind in (("differing argument",) if difference.argument else _ABOUT_WRITES)
+    }
+
+
+def _subjects(signal: Signal) -> set[tuple[str, str]]:
+    return {(signal.kind, function) for function in signal.functions}
+
+
+_ABOUT_WRITES = ("missing write", "extra write", "first divergence")
 
 
 _CALLED = ("calls of passing runs", "calls of failing runs")
