@@ -50,7 +50,7 @@ def test_what_was_shown_and_how_it_ended_is_written(bank_path, log, failure):
         "where": "start",
         "cards": dict(zip(run.guidance.card_ids, run.guidance.card_tokens, strict=True)),
         "tokens": run.guidance.tokens,
-        "bank": run._bank,
+        "bank": run._line.bank,
         "profile": "default",
     }
     assert sum(start["cards"].values()) < start["tokens"]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 TASK_START = "inject/prompts/task_start.jinja"
 BEFORE_CALL = "inject/prompts/before_call.jinja"
 BEFORE_FINAL = "inject/prompts/before_final.jinja"
+CALL_SKILLS = "inject/prompts/call_skills.jinja"
 OBLIGATIONS = "inject/prompts/obligations.jinja"
 COMMAND = "inject/prompts/command.jinja"
 REPEATED_CALL = "inject/prompts/repeated_call.jinja"
@@ -151,6 +152,18 @@ class Writer:
         if written is None:
             written = self._before_call[key] = self._write_before_call(card, profile, failed, missing)
         return written
+
+    def skills_before_call(self, cards: Sequence[SkillCard], profile: Profile) -> Guidance:
+        """Skill Cards about the function that is about to be called, as many as fit into the budget of one call."""
+        texts = [self._text(card) for card in cards]
+        frame = size(render(CALL_SKILLS, cards=[""]).text)
+        counts = fit(texts, _room(frame, profile.call_budget_tokens, None))
+        excerpts = [text.first(lines) for text, lines in zip(texts, counts, strict=True) if lines]
+        if not excerpts:
+            return nothing(f"no card fits into {profile.call_budget_tokens} tokens", [text.card_id for text in texts])
+        prompt = render(CALL_SKILLS, cards=excerpts)
+        text = prompt.text.strip()
+        return _guidance(text, count_tokens(text), prompt.digest, list(zip(texts, counts, strict=True)))
 
     def describe_repeated_call(self, card: FunctionCard) -> Guidance:
         """What to say before a call that failed a moment ago with the same arguments."""

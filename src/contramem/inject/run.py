@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from contramem.bank.card import FunctionCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
@@ -123,13 +125,12 @@ class Memory:
         shown cards of no others. With `task_id` or `scenario_id`, no card comes back that was learned from that task,
         its text or that scenario. The profile is the bank's own unless one is given. A run without `run_id` gets one.
         """
+        functions = None if tools is None else [tool if isinstance(tool, str) else tool.function for tool in tools]
         query = Query(
             task,
             ability=ability,
             apps=None if apps is None else frozenset(apps),
-            functions=None
-            if tools is None
-            else frozenset(tool if isinstance(tool, str) else tool.function for tool in tools),
+            functions=None if functions is None else frozenset(functions),
             task_id=task_id,
             scenario_id=scenario_id,
         )
@@ -178,8 +179,11 @@ class Run:
         self.withheld = withheld
         self._query, self._retriever = query, served.retriever
         self._writer, self._find = served.writer, served.retriever.names.find
-        self._log, self._bank = log, served.bank.header.content_sha256[:12]
-        self._task_name = (query.task_id or digest(query.task)) if log else ""
+        bank, task = served.bank.header.content_sha256[:12], (query.task_id or digest(query.task)) if log else ""
+        self._log, self._line = (
+            log,
+            Line(FORMAT, "", run_id, task, "start", {}, 0, withheld, bank=bank, profile=profile.name),
+        )
         self._turns = CardTurns()
         self._described: dict[str, str] = {}
         self._reminded = False
@@ -192,14 +196,8 @@ class Run:
         """What to show before the first step."""
         self._recording = recording
         if recording is not None:
-            recording.start(
-                run_id,
-                query.task,
-                task_id=query.task_id,
-                ability=query.ability,
-                bank=self._bank,
-                guided=retrieval is not None,
-            )
+            guided = retrieval is not None
+            recording.start(run_id, query.task, task_id=query.task_id, ability=query.ability, bank=bank, guided=guided)
         self._skills = self.guidance.skills
         self._turns.shown.update(self.guidance.whole_card_ids)
         self._seen = set(self.guidance.card_ids)
@@ -241,14 +239,13 @@ class Run:
         """What to show before this call; None when there is nothing, or it was shown already.
 
         A function brings its card once a run, unless it was shown whole at the start, and once more after it failed; or
-        before each call, where the profile says so: the call that follows its card gets through. In profiles with
-        obligations, a call that would break a guard of a shown card for good brings a warning, once for each
-        guard. `function` may be spelled in any of the usual ways (`App.function`, `App__function`, the bare name
-        where one app has it). Arguments, where given, are looked through for required ones that are missing; of a shell
-        command they tell the program.
+        before each call, where the profile says so. Skill Cards about the function come with it, and in profiles with
+        obligations a warning of each guard of a shown card that the call would break. `function` may be spelled in any
+        usual way. Arguments are looked through for required ones that are missing; a shell command tells its program.
         """
         card = self._find(function_called(function, arguments))
-        guidance = together(self._card_before(card, arguments), self._warning(function, arguments))
+        skills = self._skills_before(function, arguments)
+        guidance = together(together(self._card_before(card, arguments), skills), self._warning(function, arguments))
         if guidance is not None:
             self._note("before_call", guidance, function=function)
         return guidance
@@ -267,10 +264,12 @@ class Run:
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
         """What to say before this call if it would do harm, else None: it would break a guard of a shown card for good,
-        which is said once for each guard, or it `repeats` a call that failed, unchanged."""
+        which is said once for each guard, it goes against a card about its function that was not shown yet, or it
+        `repeats` a call that failed, unchanged."""
         card = self._find(function_called(function, arguments))
         again = self._writer.describe_repeated_call(card) if repeats and card is not None and self.retrieval else None
-        guidance = together(self._warning(function, arguments), again)
+        skills = self._skills_before(function, arguments, only_objecting=True)
+        guidance = together(together(skills, self._warning(function, arguments)), again)
         if guidance is not None:
             self._note("before_call", guidance)
         return guidance
@@ -305,6 +304,26 @@ class Run:
             if not self._turns.take(card.card_id, before_each=self.profile.each_call):
                 return None
         return self._writer.before_call(card, self.profile, failed=failed, missing=find_missing(card, arguments))
+
+    def _skills_before(
+        self, function: str, arguments: Mapping[str, Any] | None, *, only_objecting: bool = False
+    ) -> Guidance | None:
+        """Skill Cards about the function that were not shown yet, or only those that the call goes against."""
+        if self.retrieval is None or not self.profile.call_skills:
+            return None
+        call = make_call(function, arguments, self._retriever.names)
+        with self._lock:
+            about = self._retriever.skills_for_call(call.function or function, self._query)
+            unseen = [card for card in about if card.card_id not in self._seen]
+            cards = self._watching.select_objecting(unseen, call) if only_objecting else unseen
+            if not cards:
+                return None
+            guidance = self._writer.skills_before_call(cards[: self.profile.call_skills], self.profile)
+            shown = [card for card in cards if card.card_id in guidance.card_ids]
+            self._seen.update(guidance.card_ids)
+            self._skills += shown
+            self._watching.add(shown)
+        return guidance or None
 
     def _warning(self, function: str, arguments: Mapping[str, Any] | None) -> Guidance | None:
         if not self._reminds:
@@ -354,7 +373,6 @@ class Run:
 
     @cached_property
     def _watching(self) -> RunMonitor:
-        """Guards are parsed when somebody first asks: most runs never do."""
         from contramem.inject.run_monitor import RunMonitor
 
         return RunMonitor(self._skills, self.task)
@@ -364,8 +382,7 @@ class Run:
         return self.profile.obligations and any(card.guards for card in self._skills)
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
-        """Tell how the run ended: passed or not, an `Outcome`, or None when nobody knows (yet). It may be told again;
-        the last that is known counts."""
+        """Tell how the run ended; None when nobody knows yet. It may be told again: the last that is known counts."""
         ended = outcome if isinstance(outcome, Outcome) else Outcome(passed=outcome)
         self._note("finish", None, ended)
         if self._recording is not None:
@@ -376,20 +393,8 @@ class Run:
     ) -> None:
         if self._recording is not None and guidance:
             self._recording.record_shown(self.run_id, guidance.text, function, guidance.card_ids, guidance.tokens)
-        if self._log is None:
-            return
-        line = Line(
-            FORMAT,
-            time=self._log.now(),
-            run=self.run_id,
-            task=self._task_name,
-            where=where,
-            cards=dict(zip(guidance.card_ids, guidance.card_tokens, strict=True)) if guidance else {},
-            tokens=guidance.tokens if guidance else 0,
-            withheld=self.withheld,
-            passed=outcome.passed if outcome else None,
-            reward=outcome.reward if outcome else None,
-            bank=self._bank,
-            profile=self.profile.name,
-        )
-        self._log.append(line)
+        if self._log is not None:
+            cards = dict(zip(guidance.card_ids, guidance.card_tokens, strict=True)) if guidance else {}
+            tokens, ended = guidance.tokens if guidance else 0, outcome or Outcome()
+            line = msgspec.structs.replace(self._line, time=self._log.now(), where=where, cards=cards, tokens=tokens)
+            self._log.append(msgspec.structs.replace(line, passed=ended.passed, reward=ended.reward))

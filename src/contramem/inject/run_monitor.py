@@ -39,6 +39,16 @@ class RunMonitor:
     def would_break(self, call: Event) -> tuple[Obligation, ...]:
         return self._watch.would_break(call)
 
+    def select_objecting(self, cards: Sequence[SkillCard], call: Event) -> list[SkillCard]:
+        """Those of `cards`, which were not shown yet, that this call goes against."""
+        if not cards or (self._asked and not self._observed):
+            return []
+        monitor = GuardMonitor.of_cards(cards, self._task)
+        for event in self._events:
+            monitor.observe(event)
+        objecting = {obligation.card_id for obligation in monitor.find_objections(call)}
+        return [card for card in cards if card.card_id in objecting]
+
     def reminders_before(self, call: Event) -> list[Obligation]:
         """What the call would break. In a loop that tells nothing of what happens only the first call can be judged:
         of later ones nobody knows what came before."""

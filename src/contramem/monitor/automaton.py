@@ -75,6 +75,16 @@ class Automaton(ABC):
         in_scope = all(_is_met(condition, action) for condition in self._open_conditions)
         return in_scope and (self._broken or self._breaks(action))
 
+    def goes_against(self, action: Action) -> bool:
+        """Whether this call would break the guard, or is made in another way than the guard demands."""
+        if self.would_break(action):
+            return True
+        demands_a_way = self.guard.demand == "a call" and not self.guard.then and self._first.conditions
+        if not demands_a_way or action.function != self._first.function or self.state == "satisfied":
+            return False
+        in_scope = all(_is_met(condition, action) for condition in self._open_conditions)
+        return in_scope and not self._first.matches(action)
+
     @property
     def state(self) -> State:
         inner: State = "broken" if self._broken else self._state()

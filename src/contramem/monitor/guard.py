@@ -99,6 +99,14 @@ class Guard(NamedTuple):
         return self.then if self.form.guards_second else self.function
 
     @property
+    def advises_on(self) -> str:
+        """The function that it says how, when or whether to call. Empty if it is about a class of functions, or only
+        demands a call: whoever makes that call needs no advice."""
+        pattern = parse_pattern(self.trigger)
+        only_demands = self.demand == "a call" and not self.form.takes_two and not pattern.conditions
+        return "" if only_demands else pattern.function
+
+    @property
     def demand(self) -> Demand | None:
         """Whether the guard demands a call or forbids one. None if it only restricts how a call is made."""
         return self.form.demand

@@ -103,6 +103,12 @@ class GuardMonitor:
         watchers = self._select_watchers(action)
         return tuple(self._obligation(watcher) for watcher in watchers if watcher.would_break(action))
 
+    def find_objections(self, call: Event) -> tuple[Obligation, ...]:
+        """The guards that this call goes against: it would break them, or is made in another way than they demand."""
+        action = EventAction(call, self._stream.seen)
+        watchers = self._select_watchers(action)
+        return tuple(self._obligation(watcher) for watcher in watchers if watcher.goes_against(action))
+
     def pending(self) -> tuple[Obligation, ...]:
         """The guards that would be broken if the run stopped now."""
         return tuple(self._obligation(watcher) for watcher in self.automata if watcher.state == "pending")

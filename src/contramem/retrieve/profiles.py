@@ -43,6 +43,9 @@ class Profile:
     """Of the guidance at task start, policy included."""
     each_call: bool = False
     """The card comes before every call that the agent proposes, as in the paper. Otherwise once a run."""
+    call_skills: int = 0
+    """Skill Cards about the function that come before a call of it, at most, if the run has not been shown them: a
+    request may use words that no card has."""
     call_budget_tokens: int = 350
     """Of the guidance before one call, policy included."""
     paper_search: bool = False
@@ -128,6 +131,7 @@ PROFILES = {
             skills=3,
             functions=2,
             before_call="risky",
+            call_skills=2,
             budget_tokens=1100,
             floor=0.8,
             function_floor=0.6,

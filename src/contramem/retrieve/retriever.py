@@ -16,7 +16,7 @@ from functools import cached_property
 from threading import Lock
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.support import CallLists
+from contramem.bank.support import CallLists, Grade
 from contramem.retrieve.apps import AppVocabulary
 from contramem.retrieve.call_lists import fitting_list
 from contramem.retrieve.card_index import CardIndex, Ranking
@@ -51,6 +51,7 @@ class Retrieval:
     """What the caller may have overlooked: a label that no skill has."""
 
 
+_GRADES: tuple[Grade | None, ...] = ("enforced", "proven", "observed", None)
 DEFAULT_SCORER: ScorerMaker = bm25
 """Where nobody chooses another."""
 
@@ -81,6 +82,8 @@ class Retriever:
         self._labels = frozenset(card.ability.casefold() for card in self._skills)
         self._apps_by_label = _apps_by_label(self._skills, self._functions)
         self._indexes: dict[tuple[str, bool], CardIndex] = {}
+        self._advising: dict[str, list[SkillCard]] = {}
+        """By function. Threads that find the same cards at the same time overwrite each other's equal lists."""
         self._lock = Lock()
 
     @property
@@ -106,6 +109,26 @@ class Retriever:
         skills = self._skill_hits(index, ranking, taught, profile)
         final = self._of_scope("finalization", index, ranking, taught, 1) if profile.final_reminder else []
         return Retrieval(skills, functions, index.hit(ranking, final[0], 1) if final else None, apps)
+
+    def skills_for_call(self, function: str, query: Query) -> list[SkillCard]:
+        """Skill Cards with a guard on how, when or whether to call `function` (`App.function`), the best proven first.
+        None that the task of the query taught."""
+        taught = {card_id for name in query.own for card_id in self._taught.get(name, ())}
+        label = query.ability.casefold() if query.ability else ALL
+        if function not in self._advising:
+            self._advising[function] = self._find_advising(function)
+        return [
+            card
+            for card in self._advising[function]
+            if card.card_id not in taught and label in (ALL, card.ability.casefold())
+        ]
+
+    def _find_advising(self, function: str) -> list[SkillCard]:
+        from contramem.monitor.guard import guards_of  # parsing guards takes time, and most runs never ask
+
+        named = [card for card in self._skills if function in card.functions_used]
+        advising = [card for card in named if any(guard.advises_on == function for guard in guards_of(card.guards))]
+        return sorted(advising, key=lambda card: (_GRADES.index(getattr(card, "grade", None)), card.card_id))
 
     def _skill_hits(self, index: CardIndex, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
         """`taught` are the cards that this task itself taught: it is given none of them."""

@@ -1,0 +1,99 @@
+"""A request may use words that no card has. The call that the agent is about to make finds the card all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.card import Skill, SkillCard
+from contramem.bank.frozen import freeze, parse_frozen, write_frozen
+from contramem.bank.support import CardSupport
+from contramem.inject.adapters.guided_run import GuidedRun
+from contramem.inject.run import Memory
+from contramem.traces.trajectory import digest
+
+REQUEST = "Someone ought to drop by and take a look; please arrange that."
+BOOK, LETTER = "office.book_inspection", "office.send_letter"
+SLOTS = [{"slot_id": "S1", "visits": 4}, {"slot_id": "S2", "visits": 1}]
+
+
+def card(name: str, function: str, rule: str, *guards: str) -> SkillCard:
+    return SkillCard(
+        title=f"Inspections: {name}",
+        applies_when="You are about to book an inspection or write about it.",
+        solves="Inspections that go wrong.",
+        tags=("inspection",),
+        skill=Skill(core_rule=rule, completion=("the rule is kept",)),
+        functions_used=(function,),
+        guards=guards,
+        card_id=f"skill::{name}",
+        ability="permits",
+    )
+
+
+QUIET = card(
+    "slot",
+    BOOK,
+    "Book the slot with the fewest visits.",
+    f"existence({BOOK}[slot_id picks lowest visits of office.list_slots]) when {BOOK}",
+)
+NAMELESS = card("name", LETTER, "Do not name the inspector.", f'absence({LETTER}[body contains "Inspector"])')
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    write_frozen(tmp_path / "bank.jsonl", Bank({card.card_id: BankEntry(card=card) for card in (QUIET, NAMELESS)}))
+    return Memory.load(tmp_path / "bank.jsonl")
+
+
+def test_a_call_that_goes_against_a_card_that_no_word_of_the_request_found_is_held_with_the_card(
+    memory: Memory,
+) -> None:
+    run = GuidedRun(memory.start(REQUEST))
+    assert not run.guidance
+    run.tell("office.list_slots", {}, SLOTS)
+    text = run.hold(BOOK, {"slot_id": "S1"})
+    assert text is not None and "Book the slot with the fewest visits." in text
+    assert run.hold(BOOK, {"slot_id": "S1"}) is None, "an agent that calls again has its reasons"
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(BOOK, {"slot_id": "S2"}), (LETTER, {"body": "We will come on Monday."}), ("office.list_slots", {})],
+)
+def test_a_call_that_agrees_with_every_card_is_made(memory: Memory, function: str, arguments: dict[str, str]) -> None:
+    run = GuidedRun(memory.start(REQUEST))
+    run.tell("office.list_slots", {}, SLOTS)
+    assert run.hold(function, arguments) is None
+
+
+def test_a_call_that_would_break_a_guard_for_good_is_told_what_it_breaks(memory: Memory) -> None:
+    text = GuidedRun(memory.start(REQUEST)).hold(LETTER, {"body": "Inspector Hale will come."})
+    assert text is not None and "Do not name the inspector." in text and "would break" in text
+
+
+def test_the_card_comes_before_a_call_whatever_the_arguments_once(memory: Memory) -> None:
+    run = memory.start(REQUEST)
+    note = run.before_call(BOOK, {"slot_id": "S2"})
+    assert note is not None and note.card_ids == ("skill::slot",)
+    assert run.before_call(BOOK, {"slot_id": "S2"}) is None
+
+
+def test_a_card_that_the_start_showed_is_not_shown_again(memory: Memory) -> None:
+    run = memory.start("Book an inspection of the plot and the visits to it.")
+    assert "skill::slot" in run.guidance.card_ids
+    assert run.before_call(BOOK, {"slot_id": "S1"}) is None
+
+
+def test_the_profiles_of_the_paper_show_function_cards_alone_before_a_call(memory: Memory) -> None:
+    assert memory.start(REQUEST, profile="gaia2").before_call(BOOK, {"slot_id": "S1"}) is None
+
+
+def test_no_card_comes_before_a_call_of_the_task_that_taught_it() -> None:
+    support = CardSupport(taught_by=(digest("t1"),))
+    bank = Bank({QUIET.card_id: BankEntry(card=QUIET, support=support)})
+    memory = Memory(parse_frozen(freeze(bank), "bank"))
+    assert memory.start(REQUEST, task_id="t1").before_call(BOOK, {"slot_id": "S1"}) is None
+    assert memory.start(REQUEST, task_id="t2").before_call(BOOK, {"slot_id": "S1"}) is not None
