@@ -51,8 +51,9 @@ def test_banks_without_markdown_are_refused(tmp_path: Path) -> None:
 
 def test_cards_that_differ_between_two_banks_are_named(tmp_path: Path) -> None:
     runs = write_runs(tmp_path / "a.jsonl", [True])
-    cards = [FunctionCard.model_validate(card) for card in json.loads(BANK.read_text()) if "tool" in card][:3]
-    first, second, third = cards
+    cards = [card for card in json.loads(BANK.read_text()) if "tool" in card][:3]
+    fields = [{name: card[name] for name in FunctionCard.model_fields if name in card} for card in cards]
+    first, second, third = map(FunctionCard.model_validate, fields)
     changed = second.model_copy(update={"what_it_does": "Does something else."})
     for name, kept in (("before.jsonl", [first, second]), ("after.jsonl", [changed, third])):
         write_frozen(tmp_path / name, Bank({card.card_id: BankEntry(card=card) for card in kept}))
