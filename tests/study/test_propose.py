@@ -182,6 +182,13 @@ def test_the_same_rule_in_other_words_changes_the_card_only_on_confirmation(desk
     assert "accepted as decision 3 NOOP" in desk.propose(again).output
 
 
+def test_two_authors_do_not_write_at_once(desk: Desk) -> None:
+    desk.propose(CARD)
+    with open_store(desk.store) as store, store.writing("build"):
+        assert "is in use by" in str(desk.propose({**CARD, "rule": "Assign it."}, yes=True).exception)
+    assert desk.titles() == [CARD["title"]]
+
+
 def test_a_card_that_was_confirmed_since_is_graded_again(desk: Desk) -> None:
     desk.propose(CARD)
     CliRunner().invoke(cli, ["try", NOTE_RULE, desk.runs, "--confirm", "--trials", str(desk.folder / "trials.jsonl")])

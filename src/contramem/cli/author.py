@@ -9,7 +9,7 @@ import click
 
 from contramem.cli import Group
 from contramem.errors import UsageError
-from contramem.study.install import AuthorClient, install_author
+from contramem.study.install import STARTS, AuthorClient, install_author
 
 
 @click.group(cls=Group)
@@ -32,4 +32,4 @@ def install(client: AuthorClient, runs: Path, store: str, project: Path) -> None
         raise UsageError("the author's tools need the mcp package: pip install 'contramem[author]'.") from error
     where = store if "://" in store else str(Path(store).resolve())
     installed = install_author(client, project, read_skill(), runs, where)
-    click.echo(f"skill: {installed.skill}\nserver: {installed.server}\nNow say to {client}: learn from these runs.")
+    click.echo(f"skill: {installed.skill}\nserver: {installed.server}\n{STARTS[client]}")

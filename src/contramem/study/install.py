@@ -30,6 +30,14 @@ _SERVERS: dict[AuthorClient, str] = {
 }
 
 
+STARTS: dict[AuthorClient, str] = {
+    "claude-code": "Now run: claude 'learn from these runs'",
+    "codex": "Now run: codex 'learn from these runs'",
+    "cursor": "Now say to Cursor: learn from these runs.",
+}
+"""What to do next."""
+
+
 @dataclass(frozen=True)
 class InstalledAuthor:
     """What was written where."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 from typing import NamedTuple
 
@@ -233,7 +234,7 @@ def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdi
     spoken = [place for place, verdict in enumerate(verdicts) if verdict != "vacuous"]
     places = spoken[:: max(1, -(-len(spoken) // MAX_LOOKED_AT))]
     looked_at, own = [runs[place] for place in places], GuardMasks.of_verdicts([verdicts[place] for place in places])
-    masks, atoms = RunMasks(looked_at, run_set), collect_atoms(looked_at)
+    masks, atoms = RunMasks(looked_at, run_set), _collect_once(tuple(looked_at))
     # A guard that was tried on all kinds of tasks may only lack the kind that it is about.
     sharpened = next(Conditions(masks, atoms).sharpen([own])) or next(
         Conditions(masks, atoms, tells_kinds=True).sharpen([own])
@@ -244,6 +245,12 @@ def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdi
             outside = GuardMasks(own.kept & ~each.masks.kept, own.broken & ~each.masks.broken)
             splits.append(Split(sharper, masks.table(each.masks), masks.table(outside), each.chance))
     return splits
+
+
+@lru_cache(maxsize=1)
+def _collect_once(runs: tuple[StudyRun, ...]) -> list[Atom]:
+    """An author tries one guard after another, and those about every run are about the same ones."""
+    return collect_atoms(runs)
 
 
 def add_condition(guard: Guard, text: str) -> Guard | None:

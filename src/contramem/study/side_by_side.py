@@ -69,10 +69,14 @@ def _show_way(alike: Sequence[StudyRun], shown: set[str]) -> str:
 
 
 def _lines(run: StudyRun, shown: set[str]) -> Iterator[str]:
-    for event in run.trajectory.events:
+    events = run.trajectory.events
+    for event in events:
         if event.actor == "agent" and event.function:
             yield f"{write_call(event)}{_show_result(event, shown)}"
         elif event.text and event.actor in ("agent", "user") and event.text != run.trajectory.task:
+            if event is not events[-1] and event.text in shown:
+                continue  # "Let me look at this." before every call tells nothing
+            shown.add(event.text)
             yield f"{event.actor} says: {_cut(' '.join(event.text.split()), MAX_ANSWER)}"
 
 
