@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.contrast.plain_words import is_general, is_plain
+from contramem.contrast.plain_words import is_general, is_plain, is_plain_word
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,13 @@ def test_a_word_that_people_are_called_is_plain_in_lower_case() -> None:
 
 def test_general_words_name_nobody_even_with_a_capital() -> None:
     assert is_general("identify") and not is_general("hope") and not is_general("lunch")
+
+
+@pytest.mark.parametrize("word", ["TypeError", "NoSuchKeyException", "UserWarning", "True", "Cannot", "Verification"])
+def test_words_of_programs_and_plans_identify_nobody(word: str) -> None:
+    assert is_plain_word(word)
+
+
+@pytest.mark.parametrize("word", ["Terror", "Newark", "BaseTest", "Errorson"])
+def test_a_name_that_looks_like_one_of_them_is_a_name(word: str) -> None:
+    assert not is_plain_word(word)

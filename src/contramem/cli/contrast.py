@@ -62,6 +62,8 @@ def contrast(
                     list_packets(packets, limit, console)
 
 
+PAGE_COLUMNS = 118
+"""What fits the width of most screens: the runs stand at the right end."""
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -87,7 +89,7 @@ def _console(html: Path | None) -> Iterator[Console]:
         yield Console()
         return
     # A page has room for long labels, whatever the terminal has.
-    console = Console(record=True, width=140, file=StringIO())
+    console = Console(record=True, width=PAGE_COLUMNS, file=StringIO())
     yield console
     page = console.export_html(inline_styles=True, code_format=_PAGE)
     try:

@@ -18,6 +18,16 @@ _ENDINGS = ("s", "es", "ed", "d", "ing")
 MIN_LEMMA_CHARS = 3
 _PART = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+[.!?]?|[a-z]+(?:[_\-][a-z]+){1,3}")
+_EXCEPTION = re.compile(r"(?:[A-Z][a-z]*)*(?:Error|Exception|Warning)")
+"""The class of an exception, which a program raises and nobody is called."""
+_OF_WORK = frozenset(
+    """action actual adjustment allocation approximately argument array basically birth boolean calculus cannot checker
+    choose compilation continue creation dependency description despite documentation ensure even experience fixture
+    formulate hence identification integer intelligence leg module new notable observe outline physics possibly
+    previously probably reproduce request row segment therefore tier traceback trip true tuple unix usually
+    verification verifier way""".split()
+)
+"""What people and programs say of work, code and plans."""
 _ALSO_NAMES = frozenset(
     """able bank beach bench bill bird boot branch bridge brush burger carry case cash chance child church city class
     cloud coach cook cotton court cruise dance day dish driver drum early fair farm fast field fine flower forest free
@@ -44,6 +54,8 @@ def is_plain(text: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def is_plain_word(word: str) -> bool:
     """Is it an ordinary word, as far as its capital lets it be one?"""
+    if _EXCEPTION.fullmatch(word):
+        return True
     lemma = _lemma(word.lower())
     return lemma is not None and (word.islower() or lemma not in _ALSO_NAMES)
 
@@ -65,4 +77,4 @@ def _lemma(word: str) -> str | None:
     return next((form for form in forms if form in _WORDS and len(form) >= MIN_LEMMA_CHARS), None)
 
 
-_WORDS = GENERAL | EVERYDAY | ORDINARY_WORDS | SMALL_WORDS
+_WORDS = GENERAL | EVERYDAY | ORDINARY_WORDS | SMALL_WORDS | _OF_WORK
