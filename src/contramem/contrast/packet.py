@@ -168,6 +168,12 @@ class Packet:
         """Of the tasks whose runs it holds: one, unless single runs of a kind were joined (build/side_by_side.py)."""
         return frozenset({self.task_key, *(run.task_key for run in self.recorded.values())})
 
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The functions that some run called of its own accord. Most guards speak of functions that are not among them,
+        and need no replay."""
+        return frozenset(step.function for run in self.runs for step in run.actions)
+
     def tasks_behind(self, *letters: str) -> set[str]:
         """The keys of the tasks that these runs are attempts at."""
         return {self.recorded[letter].task_key if letter in self.recorded else self.task_key for letter in letters}

@@ -16,7 +16,8 @@ from contramem.traces.pool import TaskSketch
 from contramem.traces.trajectory import digest
 
 MAX_TASKS = 1_000
-"""Of one ability. More than most collections have that we know; memory and time stay the same beyond it."""
+"""Of one ability. More than any collection has that we know (docs/scale.md says what fewer would cost in cards); memory
+and time stay the same beyond it."""
 
 
 class Selection:

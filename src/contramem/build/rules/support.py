@@ -105,7 +105,7 @@ def can_be_broken(guard: Guard, packet: Packet) -> bool:
     if _is_told_by_request(guard):
         return True
     needed = parse_pattern(guard.trigger).function
-    return not needed or any(step.function == needed for run in packet.runs for step in run.actions)
+    return not needed or needed in packet.called
 
 
 def speaks_about(guard: Guard, packet: Packet) -> bool:
