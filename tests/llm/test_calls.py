@@ -25,7 +25,7 @@ def request(about: str = "one", max_tokens: int = 1000) -> Request:
     )
 
 
-def test_the_same_question_has_the_same_digest_whatever_it_is_about() -> None:
+def test_the_digest_of_a_request_does_not_depend_on_its_subject() -> None:
     one = request()
     assert one.digest == Request("scripted", one.settings, one.messages, {}, "curator", "else").digest
     assert one.digest != request(max_tokens=999).digest
@@ -33,7 +33,7 @@ def test_the_same_question_has_the_same_digest_whatever_it_is_about() -> None:
     assert one.digest != Request("scripted", one.settings, one.messages, {"type": "object"}).digest
 
 
-def test_trouble_that_may_pass_is_tried_a_bounded_number_of_times() -> None:
+def test_temporary_failures_are_retried_a_limited_number_of_times() -> None:
     down = [ModelFailure("server error", "HTTP 500", again=True) for _ in range(MAX_TRIES)]
     waits: list[float] = []
     caller = ModelCaller(ScriptedModel(*down), sleep=waits.append)
@@ -43,7 +43,7 @@ def test_trouble_that_may_pass_is_tried_a_bounded_number_of_times() -> None:
     assert len(waits) == MAX_TRIES - 1
 
 
-def test_a_call_that_times_out_is_tried_less_often_and_says_how_to_wait_longer() -> None:
+def test_timeouts_are_retried_less_often_and_the_error_says_how_to_wait_longer() -> None:
     slow = [
         ModelFailure(TIMEOUT, "no answer within 300 s; --timeout gives it longer", again=True) for _ in range(MAX_TRIES)
     ]
@@ -52,7 +52,7 @@ def test_a_call_that_times_out_is_tried_less_often_and_says_how_to_wait_longer()
         list(caller.ask_all([request()]))
 
 
-def test_a_budget_stops_before_the_call_that_could_break_it() -> None:
+def test_a_budget_stops_before_the_call_that_could_exceed_it() -> None:
     price = Price(0, 1000)  # a dollar for a thousand tokens out
     model = ScriptedModel(by=lambda asked: ModelReply("{}", "stop", 10, 400, 0.4), price=price)
     budget = Budget(2.0, price)
@@ -87,7 +87,7 @@ def test_exchanges_are_recorded_once_and_replayed_without_a_model(tmp_path: Path
         replaying.ask(request("two"))
 
 
-def test_a_file_that_holds_no_exchanges_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_exchanges_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no recorded exchanges"):
         RecordedModel(tmp_path / "nothing.jsonl")
     (tmp_path / "other.jsonl").write_text('{"format": "something"}\n')
@@ -95,7 +95,7 @@ def test_a_file_that_holds_no_exchanges_is_refused(tmp_path: Path) -> None:
         RecordedModel(tmp_path / "other.jsonl")
 
 
-def test_a_request_is_written_in_the_form_of_a_batch(tmp_path: Path) -> None:
+def test_a_request_is_written_in_the_batch_format(tmp_path: Path) -> None:
     asked = Request(
         "openai:gpt-5",
         ModelSettings("high", None, 3),
@@ -117,7 +117,7 @@ def test_a_request_is_written_in_the_form_of_a_batch(tmp_path: Path) -> None:
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 2
 
 
-def test_replies_come_from_a_batch_or_from_a_person(tmp_path: Path) -> None:
+def test_replies_are_read_from_a_batch_or_from_a_person(tmp_path: Path) -> None:
     def batch(custom_id: str, choice: dict[str, object]) -> dict[str, object]:
         usage = {"prompt_tokens": 10, "completion_tokens": 2}
         body = {"choices": [choice], "usage": usage}
@@ -143,7 +143,7 @@ def test_replies_come_from_a_batch_or_from_a_person(tmp_path: Path) -> None:
         read_replies(path)
 
 
-def test_whoever_wants_to_stop_gets_what_is_under_way_and_no_further_call_is_begun() -> None:
+def test_after_a_stop_calls_in_progress_are_returned_and_none_is_started() -> None:
     stop, together = Event(), Barrier(2)
 
     class Slow:
@@ -167,7 +167,7 @@ def test_whoever_wants_to_stop_gets_what_is_under_way_and_no_further_call_is_beg
     assert sorted(got) == sorted(model.asked) == ["0", "1"]
 
 
-def test_whoever_waits_for_the_next_try_is_not_waited_for() -> None:
+def test_after_a_failure_calls_waiting_to_retry_are_given_up() -> None:
     stop = Event()
 
     def busy(asked: Request) -> Any:

@@ -57,7 +57,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def test_a_call_sends_instructions_data_schema_and_settings_and_brings_back_usage_and_price() -> None:
+def test_a_call_sends_instructions_data_schema_and_settings_and_returns_usage_and_price() -> None:
     with loopback(fails_first(0, Answer())) as server:
         asked = Asked(server, request())
     (body,) = server.bodies
@@ -81,7 +81,7 @@ def test_a_call_sends_instructions_data_schema_and_settings_and_brings_back_usag
         pytest.param(Answer(raw=b"<html>gateway</html>"), "broken response", id="no-json"),
     ],
 )
-def test_what_may_pass_is_tried_again_and_counted(answer: Answer, counted: str) -> None:
+def test_temporary_failures_are_retried_and_counted(answer: Answer, counted: str) -> None:
     with loopback(fails_first(2, answer)) as server:
         asked = Asked(server, request())
     assert asked.replies["Mail.search"].text == '{"card": null}'
@@ -92,14 +92,14 @@ def test_what_may_pass_is_tried_again_and_counted(answer: Answer, counted: str) 
     assert 1.6 <= asked.waits[1] <= 2.4
 
 
-def test_a_server_that_says_how_long_to_wait_is_obeyed() -> None:
+def test_retry_after_is_obeyed() -> None:
     with loopback(fails_first(1, Answer(status=429, headers={"Retry-After": "17"}))) as server:
         asked = Asked(server, request())
     assert asked.waits == [17.0]
     assert asked.troubles == Counter({"rate limit": 1})
 
 
-def test_a_server_that_does_not_answer_is_left_in_time() -> None:
+def test_a_server_that_does_not_answer_times_out() -> None:
     with loopback(fails_first(1, Answer(delay_s=60))) as server:
         asked = Asked(server, request(), timeout_s=1)
     assert set(asked.troubles) == {"timeout"}
@@ -115,9 +115,7 @@ def test_a_server_that_does_not_answer_is_left_in_time() -> None:
         pytest.param(Answer("not JSON at all"), "stop", "not JSON at all", id="wrong-json"),
     ],
 )
-def test_a_reply_of_no_use_is_given_back_for_what_it_is_and_not_asked_again_here(
-    answer: Answer, finish: str, text: str
-) -> None:
+def test_an_unusable_reply_is_returned_and_not_retried(answer: Answer, finish: str, text: str) -> None:
     with loopback(lambda body, before: answer) as server:
         asked = Asked(server, request())
     assert len(server.bodies) == 1
@@ -125,7 +123,7 @@ def test_a_reply_of_no_use_is_given_back_for_what_it_is_and_not_asked_again_here
     assert not asked.troubles
 
 
-def test_a_provider_that_is_down_ends_the_round_with_what_had_come_and_what_to_do() -> None:
+def test_if_a_provider_goes_down_earlier_replies_are_kept_and_the_error_says_what_to_do() -> None:
     def behave(body: dict[str, Any], before: int) -> Answer:
         return Answer('{"card": null}') if "first" in json.dumps(body) else Answer(status=503)
 
@@ -141,7 +139,7 @@ def test_a_provider_that_is_down_ends_the_round_with_what_had_come_and_what_to_d
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
-def test_a_request_that_is_refused_is_not_repeated_and_the_key_is_never_told(status: int) -> None:
+def test_a_rejected_request_is_not_retried_and_the_error_never_shows_the_key(status: int) -> None:
     said = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}}).encode()
     with loopback(lambda body, before: Answer(status=status, raw=said)) as server:
         asked = Asked(server, request())
@@ -153,7 +151,7 @@ def test_a_request_that_is_refused_is_not_repeated_and_the_key_is_never_told(sta
     assert asked.troubles == Counter({"rejected": 1})
 
 
-def test_each_call_is_a_span_without_its_texts_where_the_user_has_configured_a_tracer() -> None:
+def test_with_a_tracer_each_call_is_a_span_without_its_texts() -> None:
     """In a process of its own: a tracer is configured once for a whole process."""
     pytest.importorskip("opentelemetry.sdk")
     with loopback(fails_first(0, Answer())) as server:

@@ -48,9 +48,7 @@ def test_a_small_model_writes_valid_function_cards(two_runs: Path, tmp_path: Pat
     assert all(card.what_it_does and card.arguments for card in cards)
 
 
-def test_whatever_a_small_model_says_of_a_packet_is_a_card_or_refused_with_a_reason(
-    two_runs: Path, tmp_path: Path
-) -> None:
+def test_any_reply_of_a_small_model_becomes_a_card_or_is_refused_with_a_reason(two_runs: Path, tmp_path: Path) -> None:
     found = build(two_runs, tmp_path / "bank.db", "--only", "skills")
     assert found["model"]["finished"]
     with open_store(tmp_path / "bank.db") as store:

@@ -60,7 +60,7 @@ def ask(asked: Request, price: Price | None = None) -> tuple[ModelReply, Counter
     return reply, caller.troubles, waits
 
 
-def test_a_call_sends_instructions_data_and_schema_and_brings_back_usage_with_what_the_cache_gave(
+def test_a_call_sends_instructions_data_and_schema_and_returns_usage_with_cached_tokens(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with served(wire, monkeypatch, lambda body, before: said(wire.good(GOOD))) as server:
@@ -74,13 +74,15 @@ def test_a_call_sends_instructions_data_and_schema_and_brings_back_usage_with_wh
     assert not troubles
 
 
-def test_a_price_of_ones_own_goes_before_the_list(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_price_given_by_the_user_overrides_the_list_price(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(wire, monkeypatch, lambda body, before: said(wire.good(GOOD))):
         reply, _, _ = ask(request(wire), Price(1, 10))
     assert reply.cost_usd == pytest.approx((IN + 10 * OUT) / 1e6)
 
 
-def test_a_rate_limit_is_waited_out_as_long_as_the_provider_says(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_rate_limit_the_call_waits_as_long_as_the_provider_says(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def says(body: dict[str, Any], before: int) -> Answer:
         slow = said(wire.error("Too many requests"), status=429, headers={"Retry-After": "17"})
         return slow if before == 0 else said(wire.good(GOOD))
@@ -91,16 +93,14 @@ def test_a_rate_limit_is_waited_out_as_long_as_the_provider_says(wire: Wire, mon
     assert len(server.bodies) == 2
 
 
-def test_a_reply_that_was_cut_off_says_so(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_reply_is_marked_as_such(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(wire, monkeypatch, lambda body, before: said(wire.truncated('{"card": {"what'))):
         reply, troubles, _ = ask(request(wire))
     assert (reply.text, reply.finish, reply.tokens_in) == ('{"card": {"what', "length", IN)
     assert not troubles
 
 
-def test_a_reply_that_is_withheld_is_not_asked_for_again_and_its_tokens_count(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_withheld_reply_is_not_retried_and_its_tokens_count(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     body, word = wire.withheld()
     with served(wire, monkeypatch, lambda asked, before: said(body)) as server:
         reply, troubles, _ = ask(request(wire))
@@ -110,7 +110,7 @@ def test_a_reply_that_is_withheld_is_not_asked_for_again_and_its_tokens_count(
     assert not troubles
 
 
-def test_a_wrong_key_ends_at_once_in_the_providers_words_without_the_key(
+def test_a_wrong_key_fails_at_once_with_the_providers_message_without_the_key(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused = said(wire.error(f"Incorrect key {KEY} given"), status=401)
@@ -122,7 +122,7 @@ def test_a_wrong_key_ends_at_once_in_the_providers_words_without_the_key(
     assert len(server.bodies) == 1
 
 
-def test_an_account_with_nothing_left_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exceeded_quota_is_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     wire = WIRES[0]
     empty = {"error": {"message": "You exceeded your current quota", "type": "insufficient_quota",
                        "code": "insufficient_quota"}}  # fmt: skip
@@ -142,7 +142,7 @@ def test_an_account_with_nothing_left_is_not_asked_again(monkeypatch: pytest.Mon
         pytest.param(0, {"temperature": 0.5}, "Sampling parameters", id="openai-temperature-while-reasoning"),
     ],
 )
-def test_a_setting_that_the_model_would_leave_aside_is_refused_before_anything_is_spent(
+def test_a_setting_that_the_model_would_ignore_is_refused_before_anything_is_spent(
     model: int, settings: dict[str, Any], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wire = WIRES[model]

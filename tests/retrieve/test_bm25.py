@@ -24,7 +24,7 @@ def test_bm25_by_hand():
     assert index.unit == approx(delete)
 
 
-def test_documents_about_other_things_make_a_word_that_all_cards_share_worth_something():
+def test_background_documents_give_weight_to_a_word_that_all_cards_share():
     docs = [["ticket", "close"], ["ticket", "assign"], ["ticket", "reply"]]
     alone, among_others = Bm25(docs), Bm25(docs, background=30)
     assert among_others.scores(["ticket"])[0] == approx(log(1 + (33 - 3 + 0.5) / 3.5) / 2.5)
@@ -40,13 +40,13 @@ class Lucene(BM25Okapi):
 
 
 @given(documents, st.lists(words, min_size=1, max_size=20))
-def test_scores_are_those_of_rank_bm25(docs, query):
+def test_scores_equal_those_of_rank_bm25(docs, query):
     reference = Lucene(docs, k1=K1, b=B).get_scores(query) / (K1 + 1)
     assert Bm25(docs).scores(query).tolist() == approx(reference.tolist())
 
 
 @given(documents, st.lists(words, min_size=1, max_size=20))
-def test_scores_are_those_of_bm25s(docs, query):
+def test_scores_equal_those_of_bm25s(docs, query):
     import bm25s
 
     engine = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64")
@@ -64,13 +64,13 @@ def test_the_explanation_adds_up_to_the_score(docs, query):
 
 
 @pytest.mark.parametrize("docs", [[], [[]], [[], []]], ids=["no-card", "wordless-card", "two-wordless-cards"])
-def test_nothing_to_find_gives_zeros(docs):
+def test_a_query_without_matches_scores_zero(docs):
     index = Bm25(docs)
     assert numpy.array_equal(index.scores(["email"]), [0.0] * len(docs))
     assert all(index.explain(["email"], number) == {} for number in range(len(docs)))
 
 
-def test_a_word_nobody_has_changes_nothing():
+def test_an_unknown_word_changes_nothing():
     index = Bm25([["delete", "email"], ["ride"]])
     assert index.scores(["email", "zeppelin"]).tolist() == index.scores(["email"]).tolist()
     assert index.scores([]).tolist() == [0, 0]

@@ -26,7 +26,7 @@ def names(request: str, profile: str = "default", **requests: tuple[str, ...]) -
     return [hit.name for hit in found]
 
 
-def test_words_of_one_family_meet() -> None:
+def test_words_of_one_family_share_a_subject() -> None:
     request, function_name = tokenize("Pay the rent"), tokenize("send_money")
     assert set(subjects_of(request)) & set(subjects_of(function_name)) == {"about money"}
     assert "to send" in acts_of(function_name)
@@ -38,11 +38,11 @@ def test_a_plain_request_finds_a_function_by_its_family() -> None:
     assert names("Compose a sonnet about zeppelins") == []
 
 
-def test_settings_of_the_paper_look_at_words_alone() -> None:
+def test_the_profiles_of_the_paper_ignore_word_families() -> None:
     assert names("Set up a meeting with Mark tomorrow", "gaia2") == []
 
 
-def test_words_of_earlier_requests_bring_a_function() -> None:
+def test_a_function_is_found_by_words_of_earlier_requests() -> None:
     request = "Settle what I owe my landlord"
     assert names(request) == []
     assert names(request, bank__send_money=("landlord owe settle",)) == ["bank.send_money"]

@@ -21,13 +21,13 @@ def test_a_function_is_found_by_every_usual_spelling():
     assert names.find("Chat__send").tool == "Chat.send"
 
 
-def test_a_bare_name_that_two_apps_share_finds_neither():
+def test_a_bare_name_that_two_apps_share_finds_no_card():
     names = FunctionNames([function("Mail.send"), function("Chat.send")])
     assert names.find("send") is None
     assert names.find("unheard_of") is None
 
 
-def test_a_word_points_to_the_one_app_that_has_it():
+def test_a_word_identifies_an_app_if_no_other_app_has_it():
     apps = AppVocabulary(
         ["EmailClientV2.send_email", "Chats.send_message", "Messages.list_chats", "RentAFlat.save_apartment"]
     )
@@ -36,7 +36,7 @@ def test_a_word_points_to_the_one_app_that_has_it():
     assert apps.apps_in(tokenize("read the chats")) == {"Chats"}, "the name of an app outweighs functions of others"
 
 
-def test_intent_is_told_by_verbs_and_their_synonyms():
+def test_intents_come_from_verbs_and_their_synonyms():
     asked = intents(tokenize("Buy the flask and tell Bob when it arrives"))
     assert serves("Shopping.checkout", asked)
     assert serves("EmailClient.send_email", asked)
@@ -45,6 +45,6 @@ def test_intent_is_told_by_verbs_and_their_synonyms():
     assert serves("Maps.geocode", asked), "a verb nobody knows is not held against the function"
 
 
-def test_sample_cards_are_valid_and_have_no_two_of_one_id():
+def test_sample_cards_are_valid_and_have_distinct_ids():
     cards = json.loads(Path(__file__).with_name("sample_cards.json").read_text(encoding="utf-8"))
     assert len({card["card_id"] for card in cards}) == len(cards)

@@ -11,7 +11,7 @@ def test_a_request_is_kept_as_terms_without_order_or_placeholders():
     assert request_words(masked, ()) == kept("open", "order", "release")
 
 
-def test_nothing_of_a_request_can_be_read_in_what_is_kept():
+def test_no_word_of_a_request_can_be_read_from_its_terms():
     assert not {"wire", "balance", "vorzanmel"} & set(
         request_words("Wire the balance to vorzanmel", ()).lower().split()
     )
@@ -25,7 +25,7 @@ def test_a_name_that_was_not_masked_everywhere_is_left_out():
     assert request_words("Marlow wants its order, tell <PERSON_1>", ["Marlow"]) == kept("order", "tell", "want")
 
 
-def test_an_ordinary_word_stays_although_some_field_had_it_as_its_value():
+def test_an_ordinary_word_is_kept_even_if_it_was_a_value():
     assert term("update") in request_words("update the record of <ID_1>", ["Update"])
 
 
@@ -33,6 +33,6 @@ def test_words_with_digits_are_left_out():
     assert request_words("Move NL-1194 to B2", ()) == kept("b", "move", "nl")
 
 
-def test_the_words_that_older_banks_keep_are_found_by_the_same_terms():
+def test_plain_words_in_older_banks_match_the_same_terms():
     assert terms_of("open order release") == [term("open"), term("order"), term("release")]
     assert terms_of("") == []

@@ -31,7 +31,7 @@ def skill(card_id, *, title="Handle the record", rule="Check the record twice.",
     )
 
 
-def test_the_label_picks_the_bank(retriever):
+def test_the_ability_label_selects_the_skills(retriever):
     labelled = retriever.retrieve(Query("Delete the emails", ability="Ambiguity"), GAIA2)
     assert {hit.card.ability for hit in labelled.skills} == {"ambiguity"}
     assert {hit.card.ability for hit in retriever.retrieve(Query("Ask, search and read emails"), GAIA2).skills} > {
@@ -56,7 +56,7 @@ def test_a_hit_explains_itself(retriever):
     assert (hit.rank, hit.prior, hit.shared_apps) == (1, SOFT.bonus, ("EmailClient",))
 
 
-def test_apps_are_told_from_the_words_of_the_task(retriever):
+def test_apps_are_inferred_from_the_words_of_the_task(retriever):
     assert retriever.retrieve(Query("Cancel the ride and add an event"), GAIA2).apps == {"Cab", "Calendar"}
     assert retriever.retrieve(Query("Do what is needed"), GAIA2).apps == frozenset()
 
@@ -81,11 +81,11 @@ class TestAppPrior:
         assert self.priors(GAIA2) == approx(expected)
         assert SOFT.cap < 3 * SOFT.bonus
 
-    def test_appworld_has_the_plain_indicator(self):
+    def test_the_appworld_profile_uses_the_plain_indicator(self):
         expected = {"none": 0, "mail": INDICATOR.bonus, "many": INDICATOR.bonus, "other": 0}
         assert self.priors(PROFILES["appworld"]) == approx(expected)
 
-    def test_it_never_gates(self):
+    def test_an_app_mismatch_never_excludes_a_card(self):
         harsh = replace(GAIA2, skills=4, prior=replace(SOFT, penalty=100.0))
         assert len(Retriever(self.CARDS, []).retrieve(self.QUERY, harsh).skills) == 4
 
@@ -106,40 +106,40 @@ def test_a_card_is_not_given_to_the_task_that_taught_it(retriever):
     assert "ambiguous-keep" not in found(task=NEWSLETTERS, task_id="renamed")
 
 
-def test_nor_to_a_sibling_of_that_task(retriever):
+def test_a_card_is_not_given_to_a_sibling_of_the_task_that_taught_it(retriever):
     query = Query(RIDE, ability="time", scenario_id="scenario_time_4")
     assert "wait-then-act" not in ids(retriever.retrieve(query, GAIA2).skills)
     assert "wait-then-act" in ids(retriever.retrieve(replace(query, scenario_id="scenario_time_5"), GAIA2).skills)
 
 
-def test_what_does_not_fit_is_not_given(retriever):
+def test_a_card_that_shares_no_word_is_not_given(retriever):
     task = "Compose a sonnet about zeppelins"
     assert retriever.retrieve(Query(task), DEFAULT).skills == ()
     assert retriever.retrieve(Query(task), DEFAULT).functions == ()
     assert retriever.retrieve(Query(""), GAIA2).skills == ()
 
 
-def test_the_floor_asks_for_more_than_a_word_in_passing(retriever):
+def test_the_floor_requires_more_than_one_shared_word(retriever):
     task = "Which day has the largest bill?"
     loose = retriever.retrieve(Query(task), replace(DEFAULT, floor=0.0))
     assert loose.skills
     assert retriever.retrieve(Query(task), DEFAULT).skills == ()
 
 
-def test_time_reserves_places_for_universal_cards(retriever):
+def test_the_time_profile_reserves_slots_for_universal_cards(retriever):
     found = retriever.retrieve(Query(RIDE, ability="time"), TIME)
     assert ids(found.skills)[:2] == ["keep-obligations", "wait-then-act"]
     assert [hit.reserved for hit in found.skills][:2] == [True, False]
     assert found.final.card.card_id == "skill::finish-last"
 
 
-def test_without_a_label_nothing_is_universal(retriever):
+def test_without_a_label_no_slot_is_reserved(retriever):
     found = retriever.retrieve(Query(RIDE), TIME)
     assert not any(hit.reserved for hit in found.skills)
     assert found.final is None
 
 
-def test_time_shows_functions_for_what_is_asked_only(retriever):
+def test_the_time_profile_shows_only_functions_that_match_the_intent(retriever):
     task = "Order a ride to the calendar event"
     assert "Calendar.add_calendar_event" in ids(retriever.retrieve(Query(task), GAIA2).functions)
     assert ids(retriever.retrieve(Query(task), TIME).functions) == ["Cab.order_ride"]
@@ -152,7 +152,7 @@ def test_an_agent_sees_cards_of_its_own_tools_only(retriever):
     assert retriever.retrieve(replace(query, functions=frozenset()), GAIA2).functions == ()
 
 
-def test_profiles_are_the_table_of_the_design():
+def test_profiles_equal_the_table_of_the_design():
     table = {name: (p.skills, p.functions, p.before_call) for name, p in PROFILES.items()}
     assert table == {
         "gaia2": (3, 5, "always"),
@@ -175,12 +175,12 @@ def test_the_paper_s_profiles_search_title_trigger_tags_and_core_rule_alone(prof
     assert retriever.retrieve(Query("Weigh these parcels"), PROFILES[profile]).skills
 
 
-def test_an_unknown_profile_is_named():
+def test_an_unknown_profile_is_refused_by_name():
     with pytest.raises(UsageError, match=r"no profile 'huge' \(profiles: gaia2, time"):
         profile_named("huge")
 
 
-def test_rules_of_the_same_tasks_go_together():
+def test_skills_taught_by_the_same_tasks_are_shown_together():
     """A rule of the same tasks comes along in whatever words; one of other tasks, or of one task, does not."""
     found = skill("found", title="Weigh parcels before franking", rule="Weigh the parcel before you frank it.")
     others = [skill(name, title="Use the blue drawer", rule="Fetch it there.") for name in ("same", "other", "once")]
@@ -222,7 +222,7 @@ def test_a_card_is_found_by_the_family_of_a_word():
     assert ids(Retriever(cards, ()).retrieve(Query("Two invoices were paid, post them"), DEFAULT).skills) == ["a"]
 
 
-def test_a_card_that_merely_shares_words_stays_away_where_one_is_about_the_thing_asked():
+def test_a_card_that_only_shares_words_is_left_out_if_another_is_about_the_request():
     job = skill("job", title="Release an order", rule="Release the order after its stock was counted.")
     other = skill("other", title="Stop it for now", rule="Hold what is named.", functions=["shop.hold_order"])
     retriever, task = Retriever([job, other], ()), Query("Release the order, release it today")

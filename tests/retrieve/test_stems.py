@@ -32,7 +32,7 @@ def test_different_words_keep_different_stems(words):
 
 
 @pytest.mark.parametrize("word", ["b2", "überweisung", "注文", "id", ""])
-def test_words_that_no_english_rule_is_about_stay_as_they_are(word):
+def test_words_that_match_no_english_rule_are_unchanged(word):
     assert stem(word) == word
 
 

@@ -32,7 +32,7 @@ def stored(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "index").iterdir())
 
 
-def test_scores_and_explanations_are_those_of_the_index_in_memory(scorers: StoredScorers) -> None:
+def test_scores_and_explanations_equal_those_of_the_index_in_memory(scorers: StoredScorers) -> None:
     fresh = bm25(CARDS, {})
     scorers(CARDS, {})
     opened = scorers(CARDS, {})
@@ -54,7 +54,7 @@ def test_other_cards_and_other_banks_have_files_of_their_own(scorers: StoredScor
 
 
 @pytest.mark.parametrize("kept", [0, 10, 60, -1])
-def test_a_file_that_was_cut_short_is_made_anew(scorers: StoredScorers, tmp_path: Path, kept: int) -> None:
+def test_a_truncated_file_is_rebuilt(scorers: StoredScorers, tmp_path: Path, kept: int) -> None:
     scorers(CARDS, {})
     (path,) = stored(tmp_path)
     whole = path.read_bytes()
@@ -63,14 +63,14 @@ def test_a_file_that_was_cut_short_is_made_anew(scorers: StoredScorers, tmp_path
     assert path.read_bytes() == whole
 
 
-def test_a_number_that_no_card_has_does_no_harm(scorers: StoredScorers, tmp_path: Path) -> None:
+def test_a_document_number_out_of_range_is_ignored(scorers: StoredScorers, tmp_path: Path) -> None:
     scorers(CARDS, {})
     (path,) = stored(tmp_path)
     path.write_bytes(path.read_bytes()[:-8] + b"\xff" * 7 + b"\x7f")
     assert len(scorers(CARDS, {}).scores(TASK)) == 9
 
 
-def test_where_nothing_can_be_written_the_index_stays_in_memory(tmp_path: Path) -> None:
+def test_the_index_stays_in_memory_if_the_folder_is_not_writable(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     made = StoredScorers(tmp_path / "file", "a" * 64, min_cards=1)(CARDS, {})
     assert isinstance(made, TermBm25) and not isinstance(made.index, MappedBm25)
@@ -81,6 +81,6 @@ def test_few_cards_are_not_stored(tmp_path: Path) -> None:
     assert not (tmp_path / "index").exists()
 
 
-def test_only_the_index_of_bm25_is_kept_in_a_file(tmp_path: Path) -> None:
+def test_only_bm25_indexes_are_stored(tmp_path: Path) -> None:
     assert isinstance(keep_index(bm25, tmp_path, "a" * 64), StoredScorers)
     assert keep_index(plain_bm25, tmp_path, "a" * 64) is plain_bm25

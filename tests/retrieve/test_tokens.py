@@ -45,7 +45,7 @@ def test_words_that_change_a_procedure_are_kept():
     ]
 
 
-def test_a_huge_text_counts_by_its_opening():
+def test_only_the_beginning_of_a_huge_text_is_read():
     assert tokenize("delete " + "x" * MAX_CHARACTERS + " archive")[0] == "delete"
     assert "archive" not in tokenize("delete " + "x" * MAX_CHARACTERS + " archive")
 

@@ -1,8 +1,8 @@
-"""Beside the flow: asking a model, a provider's, a scripted or a recorded one. Only build/ and agents under test do.
+"""Asks a model: a provider's, a scripted or a recorded one. Only build/ and agents under test do so.
 
-request.py    a question and its reply, as plain values; tool_use.py: tools that are offered, called and answered
-exchange.py   replies by request, kept in a store: nothing is paid for twice
-calls.py      the calls of a round, side by side, within a budget; price.py is what they cost
-client.py     any provider, through pydantic-ai; batch.py its batches, files.py requests and replies as files
-scripted.py   replies that a test wrote; recorded.py replies that were real once
+request.py    Request and ModelReply, plain values; tool_use.py: tools that are offered, called and answered
+exchange.py   replies by request, kept in a store so that nothing is paid for twice
+calls.py      makes the calls of a round in parallel, within a budget; price.py: what they cost
+client.py     any provider, through pydantic-ai; batch.py: provider batches; files.py: requests and replies as files
+scripted.py   replies written by a test; recorded.py: recorded replies of a real model
 """

@@ -1,4 +1,4 @@
-"""Batches: requests handed to a provider together, answered within a day, at half the price."""
+"""Batches: requests sent to a provider together, answered within a day at half the price."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBatchRequest
 
 UNRUN = "unrun in batch"
-"""The word for requests that a batch ended without."""
+"""The failure kind of requests that a batch ended without answering."""
 LOST = "batch lost"
 PROVIDERS = ("openai", "openai-chat", "openai-responses", "anthropic")
-"""Whose batch services are spoken to, as models are named. Those of others may work through pydantic-ai, but nothing
-here has tried how they fail, and a batch that is lost has been paid for."""
+"""Providers whose batch services are supported, by model prefix. Others may work through pydantic-ai, but how they fail
+is untested, and a lost batch has been paid for."""
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,24 @@ class Ticket:
 
 
 class Batches(Protocol):
-    """A provider's batch service. Every method may raise a Trouble."""
+    """A provider's batch service. Every method may raise a ModelFailure."""
 
     @property
     def name(self) -> str:
-        """The model's, as in every request."""
+        """The name of the model, as in every request."""
 
     def submit(self, requests: Sequence[Request]) -> Iterator[tuple[Ticket, Sequence[Request]]]:
-        """In as few batches as the provider takes. Each is given the moment that it exists, with what is in it."""
+        """Submit the requests in as few batches as possible. Yields each batch with its requests once it is created."""
 
     def look(self, ticket: Ticket) -> Ticket:
-        """How it stands now."""
+        """The current state of a batch."""
 
     def collect(self, ticket: Ticket, requests: Sequence[Request]) -> dict[str, ModelReply | ModelFailure]:
-        """What came of each request of a batch that has ended, by digest."""
+        """The reply to each request of an ended batch, or why there is none, by digest."""
 
 
 def check_batches(model: str, base_url: str | None = None) -> None:
-    """Complain about a model whose provider has no batch service here, before anything is read or opened."""
+    """Raise UsageError if the model's provider has no supported batch service. Cheap: opens nothing."""
     if base_url is not None or model.partition(":")[0] not in PROVIDERS:
         raise _no_batches(f"{model} at {base_url}" if base_url else model)
 
@@ -80,8 +80,8 @@ class ProviderBatches:
                 self._model.run(self._model.opened.batch_encode(self._batch_request(request))) for request in requests
             ]
             for part in self._parts(encoded):
-                made = self._model.run(self._model.opened.batch_create(part))
-                yield self._ticket(made), [by_digest[request.custom_id] for request in part]
+                batch = self._model.run(self._model.opened.batch_create(part))
+                yield self._ticket(batch), [by_digest[request.custom_id] for request in part]
         except (exceptions.AgentRunError, exceptions.UserError, UserWarning) as error:
             raise self._model.trouble(error) from error
 
@@ -114,7 +114,7 @@ class ProviderBatches:
 
         if result.status == "expired":
             return ModelFailure(UNRUN, "the batch expired before its turn", again=True)
-        if result.status == "canceled":  # somebody meant to stop it: ask again when told to
+        if result.status == "canceled":  # somebody stopped it on purpose, so it is not retried automatically
             return ModelFailure(UNRUN, "the batch was cancelled before its turn", again=False)
         try:
             return self._model.reply(self._model.opened.batch_decode(result, self._batch_request(request)))
@@ -135,7 +135,7 @@ class ProviderBatches:
         )
 
     def _parts(self, encoded: Sequence[EncodedBatchRequest]) -> Iterator[list[EncodedBatchRequest]]:
-        """What may go together, as much as one batch holds."""
+        """Split into batches: requests of one group, up to the limits of the provider."""
         model = self._model.opened
         for group in dict.fromkeys(item.group for item in encoded):
             part: list[EncodedBatchRequest] = []

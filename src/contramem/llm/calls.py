@@ -1,4 +1,4 @@
-"""The calls of a round: side by side, tried again when that helps, never beyond the budget, given as they come."""
+"""Makes the calls of a round: in parallel, with retries, within the budget; replies are yielded as they arrive."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from contramem.llm.request import TIMEOUT, Model, ModelFailure, ModelReply, Requ
 
 PARALLEL = 8
 MAX_TRIES, MAX_TIMEOUTS = 6, 3
-"""How often one call is tried; a time-out costs the whole wait each time, and what is slow once is slow again."""
+"""How often a call is tried. Fewer times after timeouts: each costs the whole wait, and a slow call stays slow."""
 FIRST_WAIT_S, MAX_WAIT_S = 1.0, 60.0
 INPUT_MARGIN = 1.15
-"""Providers count tokens otherwise than we do, and wrap our messages in some of their own."""
+"""Safety margin for input tokens: providers count differently, and add tokens of their own around our messages."""
 
-LOOK_S = 0.2
-"""How soon somebody who wants to stop is noticed."""
+POLL_S = 0.2
+"""How often a request to stop is checked for."""
 
 Sleep = Callable[[float], object]
 
@@ -33,7 +33,7 @@ def make_stop_error() -> ModelError:
 
 @dataclass
 class Budget:
-    """What may still be spent. A call reserves the most that it can cost before it is made."""
+    """What may still be spent. Before a call is made, the most it can cost is reserved."""
 
     limit_usd: float
     price: Price
@@ -60,23 +60,23 @@ class Budget:
 
 @dataclass
 class ModelCaller:
-    """Asks a model. Made once for a build; `troubles` counts what went wrong and was tried again."""
+    """Asks a model. One per build; `troubles` counts failures that were retried, by kind."""
 
     model: Model
     parallel: int = PARALLEL
     budget: Budget | None = None
     sleep: Sleep | None = None
-    """How to wait for the next try. None: until the time has come, or the round is given up."""
+    """How to wait before a retry. None means a wait that ends early if the round is given up."""
     rng: Random = field(default_factory=lambda: Random(0))
     troubles: Counter[str] = field(default_factory=Counter)
     stop: Event = field(default_factory=Event)
-    """Set by whoever wants to end: no further call is begun, those under way are waited for and given."""
+    """Set it to stop: no further call is started; calls in progress are awaited and their replies yielded."""
     _lock: Lock = field(default_factory=Lock)
     _given_up: Event = field(default_factory=Event)
 
     def ask_all(self, requests: Sequence[Request]) -> Iterator[tuple[Request, ModelReply]]:
-        """Replies as they come. When one call fails for good, or somebody wants to stop, no further is begun, those
-        under way are waited for and given, and then the error is raised."""
+        """Yield replies as they arrive. If a call fails for good, or `stop` is set, no further call is started; calls
+        in progress are awaited and yielded, and then the error is raised."""
         self._given_up.clear()
         waiting = list(requests)
         failed: BaseException | None = None
@@ -88,7 +88,7 @@ class ModelCaller:
                     failed = make_stop_error()
                 if failed is None:
                     failed = self._begin(waiting, under_way, pool)
-                done, _ = wait(under_way, LOOK_S, return_when=FIRST_COMPLETED)
+                done, _ = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     request = under_way.pop(future)
                     self._account(request, future)
@@ -98,7 +98,7 @@ class ModelCaller:
                         failed = failed or error
                         self._given_up.set()
         finally:
-            self._given_up.set()  # whoever is left does not wait for its next try
+            self._given_up.set()  # wakes threads that are waiting to retry
             pool.shutdown(wait=False, cancel_futures=True)
         if failed is not None:
             raise failed
@@ -135,21 +135,21 @@ class ModelCaller:
                 if not trouble.again:
                     raise ModelError(f"{self.model.name} refuses the call about {request.subject}: {trouble.what}. "
                                      "Every paid reply is saved.") from trouble  # fmt: skip
-                if tries == MAX_TRIES or timeouts == MAX_TIMEOUTS or self._leaves(pause):
+                if tries == MAX_TRIES or timeouts == MAX_TIMEOUTS or self._wait_or_give_up(pause):
                     raise ModelError(
                         f"{self.model.name} does not answer ({trouble.kind}: {trouble.what}; tried {tries} times). "
                         "Every paid reply is saved; run the same command again to continue."
                     ) from trouble
         raise AssertionError("unreachable")
 
-    def _leaves(self, pause_s: float) -> bool:
-        """Wait for the next try. True: there is none, the round has been given up."""
+    def _wait_or_give_up(self, pause_s: float) -> bool:
+        """Wait before a retry. Returns True if the round was given up in the meantime."""
         if self.sleep is not None:
             self.sleep(pause_s)
             return self._given_up.is_set()
         until = monotonic() + pause_s
         while (left := until - monotonic()) > 0 and not self.stop.is_set():
-            if self._given_up.wait(min(left, LOOK_S)):
+            if self._given_up.wait(min(left, POLL_S)):
                 return True
         return self.stop.is_set()
 

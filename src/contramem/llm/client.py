@@ -1,7 +1,7 @@
-"""A provider's model through pydantic-ai: any provider it knows, and any OpenAI-compatible URL.
+"""ProviderModel: any provider that pydantic-ai supports, and any OpenAI-compatible URL.
 
-pydantic-ai is imported when the first model is opened. Keys are read by the provider's own client, from the
-environment; nothing here keeps or repeats them.
+pydantic-ai is imported when the first model is opened. The provider's own client reads keys from the environment; they
+are never stored or logged here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class ProviderModel:
-    """Answers by asking a provider. Threads share one event loop, and so one pool of connections."""
+    """Asks a provider. Threads share one event loop, and therefore one connection pool."""
 
     def __init__(
         self,
@@ -48,14 +48,14 @@ class ProviderModel:
         self.base_url = base_url
         self._timeout_s = timeout_s
         self.opened = open_model(name, base_url, key_from)
-        """The model as pydantic-ai has it."""
+        """The pydantic-ai model."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="contramem-llm", daemon=True)
         self._thread.start()
         self.run(self.opened.__aenter__())
 
     def close(self) -> None:
-        """Give the connections back. Calls that are under way still are given up."""
+        """Close the connections. Calls in progress are cancelled."""
         if not self._loop.is_closed():
             self.run(self._close_client())
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -63,10 +63,10 @@ class ProviderModel:
             self._loop.close()
 
     async def _close_client(self) -> None:
-        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in left:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self.opened.__aexit__(None, None, None)
 
     def ask(self, request: Request) -> ModelReply:
@@ -84,40 +84,40 @@ class ProviderModel:
         from pydantic_ai.direct import model_request
         from pydantic_ai.models.instrumented import InstrumentationSettings
 
-        # No retries but our own: they are counted, wait as told and can be stopped.
+        # Only calls.py retries: its retries are counted, obey Retry-After and can be stopped.
         settings = self.settings(request) | {"timeout": self._timeout_s, "max_retries": 0}
         return await model_request(
             self.opened,
             messages_of(request),
             model_settings=settings,
             model_request_parameters=self.parameters(request),
-            # Spans go to whatever OpenTelemetry the user has configured, and nowhere without; never with the texts.
+            # Spans go to the user's OpenTelemetry configuration, if there is one, and never include message texts.
             instrument=InstrumentationSettings(include_content=False),
         )
 
     def settings(self, request: Request) -> ModelSettings:
-        """As pydantic-ai takes them. One that the model would silently leave aside is an error."""
+        """The settings as pydantic-ai takes them. A setting that the model would silently ignore is an error."""
         from pydantic_ai.settings import ModelSettings
 
-        given = request.settings
-        settings = ModelSettings(max_tokens=given.max_tokens)
-        if given.temperature is not None:
-            settings["temperature"] = given.temperature
-        if given.seed is not None:
+        wanted = request.settings
+        settings = ModelSettings(max_tokens=wanted.max_tokens)
+        if wanted.temperature is not None:
+            settings["temperature"] = wanted.temperature
+        if wanted.seed is not None:
             if "seed" in self.opened.unsupported_settings:
                 raise ModelError(f"{self.name} does not accept a seed. Drop --seed.")
-            settings["seed"] = given.seed
-        if given.reasoning_effort is not None:
-            if self.base_url is not None:  # nobody knows what the model behind it can do, so it is told
-                settings = cast(Any, settings | {"openai_reasoning_effort": given.reasoning_effort})
+            settings["seed"] = wanted.seed
+        if wanted.reasoning_effort is not None:
+            if self.base_url is not None:  # the capabilities of the model are unknown, so it is sent anyway
+                settings = cast(Any, settings | {"openai_reasoning_effort": wanted.reasoning_effort})
             elif not self.opened.profile.get("supports_thinking"):
                 raise ModelError(f"{self.name} does not accept a reasoning effort. Drop --reasoning-effort.")
             else:
-                settings["thinking"] = cast(Any, given.reasoning_effort)
+                settings["thinking"] = cast(Any, wanted.reasoning_effort)
         return settings
 
     def parameters(self, request: Request) -> ModelRequestParameters:
-        """The tools, or the schema of the reply: enforced by the provider where it can, told in the prompt if not."""
+        """The tools, or the schema of the reply: enforced by the provider if it can, otherwise put into the prompt."""
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
         from pydantic_ai.tools import ToolDefinition
@@ -136,7 +136,7 @@ class ProviderModel:
         )
 
     def reply(self, response: ModelResponse) -> ModelReply:
-        """What a response says, how it ended, and what it cost."""
+        """The text of a response, how it ended, and what it cost."""
         finish: Finish = "stop"
         if response.finish_reason == "length":
             finish = "length"
@@ -170,7 +170,7 @@ class ProviderModel:
         return ModelReply(text, finish, usage.input_tokens, usage.output_tokens, cost)
 
     def trouble(self, error: Exception) -> ModelFailure | ModelError:
-        """What an error of pydantic-ai means for whoever makes the calls."""
+        """Translate an error of pydantic-ai into one that the caller knows how to handle."""
         from pydantic_ai import exceptions
 
         if isinstance(error, exceptions.UserError | UserWarning):
@@ -193,7 +193,7 @@ class ProviderModel:
 
 
 def open_model(name: str, base_url: str | None = None, key_from: str | None = None) -> Any:
-    """The model as pydantic-ai has it; what keeps it from being opened is an error a user can fix."""
+    """Open a pydantic-ai model. Raises UsageError with what the user can do if it cannot be opened."""
     try:
         from pydantic_ai.exceptions import UserError
         from pydantic_ai.models import infer_model
@@ -205,7 +205,7 @@ def open_model(name: str, base_url: str | None = None, key_from: str | None = No
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        # Servers on one's own machine take no key, but the client insists on some word.
+        # Local servers need no key, but the client insists on a value.
         provider = OpenAIProvider(base_url=base_url, api_key=os.environ.get(key_from or "OPENAI_API_KEY") or "none")
         return OpenAIChatModel(name.rpartition(":")[2], provider=provider)
     except UserError as error:
@@ -219,19 +219,19 @@ def open_model(name: str, base_url: str | None = None, key_from: str | None = No
 def messages_of(request: Request) -> list[ModelMessage]:
     from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
 
-    made: list[ModelMessage] = []
+    messages: list[ModelMessage] = []
     for role, text in request.messages:
         if role == "assistant":
-            made.append(ModelResponse(parts=[TextPart(text)]))
+            messages.append(ModelResponse(parts=[TextPart(text)]))
         elif role == "system":
-            made.append(ModelRequest(parts=[SystemPromptPart(text)]))
-        elif made and isinstance(made[-1], ModelRequest):
-            made[-1] = ModelRequest(parts=[*made[-1].parts, UserPromptPart(text)])
+            messages.append(ModelRequest(parts=[SystemPromptPart(text)]))
+        elif messages and isinstance(messages[-1], ModelRequest):
+            messages[-1] = ModelRequest(parts=[*messages[-1].parts, UserPromptPart(text)])
         else:
-            made.append(ModelRequest(parts=[UserPromptPart(text)]))
+            messages.append(ModelRequest(parts=[UserPromptPart(text)]))
     for turn in request.turns:
-        made += _turn_messages(turn)
-    return made
+        messages += _turn_messages(turn)
+    return messages
 
 
 def _turn_messages(turn: ToolTurn) -> list[ModelMessage]:
@@ -266,9 +266,9 @@ def _http_trouble(status: int, retry_after_s: float | None, message: str) -> Mod
 
 
 def _error_message(body: object) -> str:
-    """The provider's own message, one line, without what looks like a key."""
+    """The provider's own message, on one line, with anything that looks like a key removed."""
     if isinstance(body, dict) and isinstance(body.get("errors"), list) and body["errors"]:
-        body = body["errors"][0]  # a batch that failed as a whole
+        body = body["errors"][0]  # the whole batch failed
     if isinstance(body, dict):
         inner = body.get("error", body)
         body = inner.get("message", "") if isinstance(inner, dict) else inner

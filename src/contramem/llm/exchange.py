@@ -1,4 +1,4 @@
-"""Exchange: replies by request, kept in a store. What has no reply yet is raised, gathered, and asked in rounds."""
+"""Exchange: replies by request, kept in a store. Requests without a reply raise NotYet and are asked in rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contramem.llm.request import STAGES, ModelReply, Request
 
 
 class NotYet(Exception):
-    """The reply to this request is not there. Not an error: whoever runs the round asks, or waits for a file."""
+    """There is no reply to this request yet. Not an error: whoever runs the round asks for it, or waits for a file."""
 
     def __init__(self, request: Request) -> None:
         super().__init__(f"no reply yet about {request.subject}")
@@ -21,39 +21,39 @@ class NotYet(Exception):
 
 @dataclass
 class StageCost:
-    """What one stage used in this build."""
+    """What one stage of this build used."""
 
     calls: int = 0
-    """Made, and paid for, now."""
+    """Calls that were made and paid for in this build."""
     cached: int = 0
-    """Replies that an earlier build, or the same one before it was stopped, had paid for."""
+    """Replies that were paid for earlier: by another build, or by this one before it was stopped."""
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
-    """Calls whose price is not known."""
+    """Calls whose price is unknown."""
 
 
 @dataclass
 class Exchange:
-    """All replies that a build may use. Everything here happens in one thread."""
+    """All replies that a build may use. Not thread-safe."""
 
     store: Store | None
-    """None: nothing is kept; for a dry run on a bank that is not there."""
+    """None means that nothing is kept, as in a dry run without a bank."""
     keep: bool = True
-    """Keep prompts and replies in the store. Without, only counts and costs are kept."""
+    """Whether prompts and replies are kept in the store. Counts and costs always are."""
     stages: dict[str, StageCost] = field(default_factory=lambda: {stage: StageCost() for stage in STAGES})
     oddities: Counter[str] = field(default_factory=Counter)
-    """Replies that could not be used as they were: `truncated`, `invalid`, `refusal`, `content filter`."""
+    """Unusable replies, by kind: `truncated`, `invalid`, `refusal`, `content filter`."""
     _replies: dict[str, StoredExchange] = field(default_factory=dict)
 
     def reply(self, request: Request) -> StoredExchange:
-        """The reply to `request`, or NotYet."""
+        """The reply to `request`. Raises NotYet if there is none."""
         if request.digest not in self._replies:
-            kept = self.store.call(request.digest) if self.store is not None else None
-            if kept is None:
+            stored = self.store.call(request.digest) if self.store is not None else None
+            if stored is None:
                 raise NotYet(request)
-            self._replies[request.digest] = kept
+            self._replies[request.digest] = stored
             self.stages[request.stage].cached += 1
         return self._replies[request.digest]
 
@@ -65,7 +65,7 @@ class Exchange:
         return True
 
     def take(self, request: Request, reply: ModelReply) -> None:
-        """Keep a reply that has just come."""
+        """Store a new reply and count its cost."""
         call = StoredExchange(
             digest=request.digest,
             stage=request.stage,

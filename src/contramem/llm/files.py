@@ -1,4 +1,5 @@
-"""Requests and replies as files, in the form of OpenAI's batch API: a model behind a queue, or a person, can answer."""
+"""Requests and replies as files in the format of OpenAI's batch API, so that a model behind a queue, or a person, can
+answer."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from contramem.whole_file import replacing
 
 
 def write_requests(path: Path, requests: Sequence[Request]) -> None:
-    """One request a line. A reader never sees half a file."""
+    """Write one request per line, atomically."""
     try:
         with replacing(path, private=True) as file:
             file.writelines(json.dumps(as_line(request)).encode() + b"\n" for request in requests)
@@ -23,7 +24,7 @@ def write_requests(path: Path, requests: Sequence[Request]) -> None:
 
 
 def as_line(request: Request) -> dict[str, Any]:
-    """`custom_id` is the request's digest; a reply has to carry it."""
+    """The request as a line of the file. `custom_id` is its digest; a reply must repeat it."""
     settings = request.settings
     body: dict[str, Any] = {
         "model": request.model.rpartition(":")[2],
@@ -42,9 +43,9 @@ def as_line(request: Request) -> dict[str, Any]:
 
 
 def read_replies(path: Path, price: Price | None = None) -> dict[str, ModelReply]:
-    """Replies by `custom_id`: lines of a batch output file, or `{"custom_id": ..., "reply": text or JSON}`.
+    """Read replies by `custom_id` from a batch output file, or from lines `{"custom_id": ..., "reply": text or JSON}`.
 
-    Lines that hold a provider's error are no replies: those requests stay open.
+    Lines with a provider's error are skipped: those requests stay open.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""What a call costs. Prices come with genai-prices, a part of the `llm` extra, or from the user."""
+"""What a call costs. Prices come from genai-prices, a part of the `llm` extra, or from the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Price:
 
     @property
     def in_batch(self) -> Price:
-        """Of the same tokens through the provider's batch service: half, with every provider that has one."""
+        """The price through the provider's batch service: half, for every supported provider."""
         return Price(self.input / 2, self.output / 2)
 
     def of(self, tokens_in: float, tokens_out: float) -> float:
@@ -24,14 +24,14 @@ class Price:
 
 
 def price_of(model: str) -> Price | None:
-    """The list price of `provider:name`. None: not known, as for a model on one's own machine."""
+    """The list price of `provider:name`. None if unknown, as for a local model."""
     try:
         from genai_prices import Usage, calc_price
     except ModuleNotFoundError:
         return None
     provider, _, name = model.rpartition(":")
     try:
-        # One thousand tokens: some prices step up with the length of the prompt.
+        # Priced at one thousand tokens, because some prices rise with the length of the prompt.
         listed = calc_price(
             Usage(input_tokens=1000, output_tokens=1000), name, provider_id=provider.partition("-")[0] or None
         )
@@ -41,12 +41,12 @@ def price_of(model: str) -> Price | None:
 
 
 def read_price(text: str) -> Price:
-    """`IN,OUT` in dollars per million tokens, as --price takes it."""
+    """Parse the value of --price: `IN,OUT` in dollars per million tokens."""
     parts = text.split(",")
     try:
-        given = [float(part) for part in parts]
+        numbers = [float(part) for part in parts]
     except ValueError:
-        given = []
-    if len(given) != 2 or min(given) < 0:
+        numbers = []
+    if len(numbers) != 2 or min(numbers) < 0:
         raise UsageError(f"--price takes two numbers, dollars per million tokens in and out: 1.25,10; got {text!r}.")
-    return Price(*given)
+    return Price(*numbers)

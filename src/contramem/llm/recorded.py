@@ -1,4 +1,4 @@
-"""RecordedModel: exchanges with a real model, written to a file once and replayed from it ever after."""
+"""RecordedModel: exchanges with a real model, recorded to a file once and then replayed from it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ VERSION = 1
 
 
 class RecordedModel:
-    """Replays `path`. With a `live` model, what is not in the file is asked there and added to it.
+    """Replays `path`. With a `live` model, requests that are not in the file are sent to it and recorded.
 
-    The file is JSON lines: a header with the model's name, then one exchange a line (digest, subject, reply).
+    The file is JSON lines: a header with the model's name, then one exchange per line (digest, subject, reply).
     """
 
     def __init__(self, path: Path, live: Model | None = None) -> None:

@@ -1,4 +1,4 @@
-"""ScriptedModel: replies that a test or a user has written down. No network, no key."""
+"""ScriptedModel: replies written by a test or a user. No network, no key."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contramem.llm.price import Price
 from contramem.llm.request import ModelFailure, ModelReply, Request
 
 Scripted: TypeAlias = str | dict[str, Any] | ModelReply | ModelFailure
-"""A reply's text, its JSON, the whole reply, or what goes wrong instead."""
+"""The text of a reply, its JSON, a whole reply, or a failure to raise."""
 
 
 class ScriptedModel:
-    """Answers from a list, in order, or by a function of the request. `asked` holds every request that it got."""
+    """Answers from a list, in order, or with a function of the request. `asked` collects every request."""
 
     def __init__(
         self, *replies: Scripted, by: Callable[[Request], Scripted] | None = None, name: str = "scripted",

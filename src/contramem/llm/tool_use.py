@@ -1,4 +1,4 @@
-"""Tools that a model may call: what it is offered, what it calls, and what it has said and been told so far."""
+"""Tools that a model may call: the offers, the calls it makes, and the turns of the conversation."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class ToolOffer(NamedTuple):
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> ToolOffer:
-        """The offer that a function's signature and docstring make."""
+        """An offer made from the signature and docstring of a function."""
         schema = parameters_of(function).model_json_schema()
         return cls(function.__name__, cleandoc(function.__doc__ or ""), schema)
 
 
 def parameters_of(function: Callable[..., Any]) -> type[BaseModel]:
-    """What the function takes, as a model that checks arguments and describes them."""
+    """A pydantic model that validates and describes the arguments of a function."""
     parameters = signature(function, eval_str=True).parameters.values()
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         parameter.name: (parameter.annotation, ... if parameter.default is parameter.empty else parameter.default)
         for parameter in parameters
     }
-    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **given)
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 
 
 class RequestedCall(msgspec.Struct, frozen=True):
-    """One call that a model wants."""
+    """A call that a model asks for."""
 
     id: str
     name: str
@@ -45,19 +45,20 @@ class RequestedCall(msgspec.Struct, frozen=True):
 
 
 class ToolReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a model said in one turn. Written as JSON it is the text of a reply to a request that offers tools."""
+    """One turn of a model: text and calls. Written as JSON, it is the text of the reply to a request with tools."""
 
     text: str = ""
     calls: tuple[RequestedCall, ...] = ()
     message: Any = None
-    """The whole message as the client library writes it: thoughts and signatures that the provider wants back."""
+    """The whole message as the client library writes it, with the reasoning and signatures that the provider wants
+    back."""
 
     def write(self) -> str:
         return msgspec.json.encode(self).decode()
 
 
 def read_tool_reply(text: str) -> ToolReply:
-    """The reply that `ToolReply.write` wrote; anything else is words without a call."""
+    """Parse what `ToolReply.write` wrote; any other text is a reply without calls."""
     try:
         return msgspec.json.decode(text, type=ToolReply)
     except msgspec.MsgspecError:
@@ -65,7 +66,7 @@ def read_tool_reply(text: str) -> ToolReply:
 
 
 class ToolTurn(NamedTuple):
-    """A reply, and what each of its calls was answered, in their order."""
+    """A reply, and the answers to its calls in order."""
 
     reply: str
     answers: tuple[str, ...]

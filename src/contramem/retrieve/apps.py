@@ -1,4 +1,4 @@
-"""Which apps a task is about, told from its own words with the bank's names of apps and functions."""
+"""Infers which apps a task is about from its words and the bank's app and function names."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _GENERIC = frozenset("app client service system tool api server manager v agent 
 
 
 class AppVocabulary:
-    """The words that point to one app. Built once for a bank; asking it is a few dictionary look-ups."""
+    """The words that identify one app. Built once per bank, so that a query is a few dictionary look-ups."""
 
     def __init__(self, functions: Iterable[str]) -> None:
-        """From names of the form `App.function`. A word belongs to an app if it is in the name of that app alone, or
-        in no app's name and in the functions of that app alone. Verbs (`send`, `list`) belong to none."""
+        """Takes names of the form `App.function`. A word identifies an app if it occurs only in that app's name, or in
+        no app's name and only in that app's functions. Verbs (`send`, `list`) identify none."""
         in_names, in_functions = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
         for app, _, function in (name.partition(".") for name in functions):
             for word in tokenize(app):
@@ -32,6 +32,6 @@ class AppVocabulary:
         }
 
     def apps_in(self, words: Sequence[str]) -> frozenset[str]:
-        """The apps that the words of a task point to. Empty: the task does not say."""
+        """The apps that the words of a task identify; empty if the task names none."""
         app_of = self._app_of
         return frozenset(app_of[word] for word in words if word in app_of)

@@ -1,6 +1,6 @@
-"""BM25 over token lists, with fields: a sparse index, its sums, and which term gave what.
+"""BM25 over token lists, with fields: a sparse index that scores documents and explains the scores.
 
-numpy is imported when the first index is made: whoever only looks up a card by name never waits for it.
+numpy is imported when the first index is built, so that looking up a card by name does not wait for it.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 K1 = 1.5
 B = 0.75
-_FREQUENT = 1 / 8  # of the documents: a term that more of them have is summed as a row over all documents
-_ONLY = "text"
+_FREQUENT = 1 / 8  # share of the documents: a term in more of them is summed as a dense row over all documents
+_ONLY_FIELD = "text"
 
 Fields: TypeAlias = Mapping[str, Sequence[str]]
 """A document: the words of each of its fields."""
 
 
 class Bm25:
-    """An index that does not change. Document numbers are positions in `documents`.
+    """An immutable index. Document numbers are positions in `documents`.
 
     The formula is Lucene's: sum over query terms of idf * tf / (tf + k1), idf = ln(1 + (N - df + 0.5) / (df + 0.5)),
-    so that no term counts against a document; tf = count / (1 - b + b * length / mean length). A term that the query
-    repeats counts as often as it is there. With fields it is BM25F (Zaragoza et al. 2004): tf is the sum over fields of
-    weight times the tf of that field, each with lengths of its own, so that a term in two fields saturates once.
+    so that no term lowers a score; tf = count / (1 - b + b * length / mean length). A term that the query repeats
+    counts each time. With fields it is BM25F (Zaragoza et al. 2004): tf is the weighted sum of the tf of each field,
+    normalized by the lengths of that field, so that a term in two fields saturates once.
 
-    N is the number of documents plus `background`: documents about other things, with none of these terms. In a small
-    bank about one subject every card has the words of that subject, and by its own count they would be worth nothing.
+    N is the number of documents plus `background`, a number of imagined documents with none of these terms. In a small
+    bank about one subject, every card has the words of that subject, which would otherwise have an idf near zero.
     """
 
     def __init__(self, documents: Sequence[Sequence[str]], background: int = 0) -> None:
-        self._build([{_ONLY: document} for document in documents], {_ONLY: 1.0}, background)
+        self._build([{_ONLY_FIELD: document} for document in documents], {_ONLY_FIELD: 1.0}, background)
 
     @classmethod
     def over_fields(cls, documents: Sequence[Fields], weights: Mapping[str, float], background: int = 0) -> Bm25:
-        """Fields without a weight are not searched; a document without a field is not measured by its length."""
+        """An index over fields. Fields without a weight are not searched; missing fields don't count as length 0."""
         index = cls.__new__(cls)
         index._build(documents, weights, background)
         return index
@@ -57,32 +57,33 @@ class Bm25:
         self._postings: dict[str, tuple[Integers, Floats]] = {}
         for term, frequencies in _frequencies(documents, weights).items():
             idf = self._idf(len(frequencies), background)
-            having = numpy.fromiter(frequencies, dtype=numpy.int64)
+            numbers = numpy.fromiter(frequencies, dtype=numpy.int64)
             frequency = numpy.fromiter(frequencies.values(), dtype=numpy.float64)
-            self._postings[term] = having, idf * frequency / (frequency + K1)
+            self._postings[term] = numbers, idf * frequency / (frequency + K1)
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def unit(self) -> float:
-        """The idf of a term that a single document has: the scale of scores in this index, whatever its size."""
+        """The idf of a term that occurs in one document: the scale of scores, independent of the index's size."""
         return self._idf(1, self._background) if self._count else 0.0
 
     @property
     def postings(self) -> Mapping[str, tuple[Integers, Floats]]:
-        """By term: the numbers of the documents that have it, and what it gives each."""
+        """By term: the documents that contain it, and its contribution to the score of each."""
         return self._postings
 
-    def _idf(self, having: int, background: int) -> float:
-        return math.log(1 + (self._count + background - having + 0.5) / (having + 0.5))
+    def _idf(self, documents: int, background: int) -> float:
+        """Of a term that occurs in so many documents."""
+        return math.log(1 + (self._count + background - documents + 0.5) / (documents + 0.5))
 
     def scores(self, query: Sequence[str]) -> Floats:
         """The score of every document.
 
-        Most postings of a query are those of its few frequent words. Adding a whole row for each of these is many
-        times faster than adding posting by posting, which is left for the rare ones: all in all a third of the time
-        of bm25s' own loop over terms, which gives the same numbers (benchmarks/recall).
+        Most postings of a query belong to its few frequent words. Adding a dense row for each of these is many times
+        faster than adding their postings, which is left for the rare words. In total it takes a third of the time of
+        bm25s' own loop over terms, which gives the same numbers (benchmarks/recall).
         """
         numpy, postings, many = self._numpy, self._postings, self._count * _FREQUENT
         documents: list[Integers] = []
@@ -106,7 +107,7 @@ class Bm25:
         return summed
 
     def _row(self, term: str, documents: Integers, weights: Floats) -> Floats:
-        """The weights of a frequent term by document. Kept: such terms are few, and asked for often."""
+        """The weights of a frequent term by document. Cached, because such terms are few and queried often."""
         row = self._rows.get(term)
         if row is None:
             row = self._numpy.zeros(self._count)
@@ -115,7 +116,7 @@ class Bm25:
         return row
 
     def explain(self, query: Sequence[str], document: int) -> dict[str, float]:
-        """What each term gave `document`, largest first. The parts add up to its score."""
+        """The contribution of each term to the score of `document`, largest first. They add up to the score."""
         parts: dict[str, float] = {}
         for term, times in Counter(query).items():
             documents, weights = self._postings.get(term, ((), ()))
@@ -126,7 +127,7 @@ class Bm25:
 
 
 def _frequencies(documents: Sequence[Fields], weights: Mapping[str, float]) -> dict[str, dict[int, float]]:
-    """By term and document number, in order: how often the term stands there, weighed by field and length."""
+    """By term and document number: the frequency of the term, weighted by field and normalized by length."""
     lengths = {field: [len(document[field]) for document in documents if document.get(field)] for field in weights}
     mean = {field: sum(own) / len(own) for field, own in lengths.items() if own}
     frequencies = defaultdict[str, dict[int, float]](dict)

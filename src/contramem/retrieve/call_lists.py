@@ -13,9 +13,9 @@ from contramem.retrieve.tokens import tokenize
 from contramem.traces.effects import effect_of
 
 MIN_ALIKE = 0.25
-"""How much of their words a task and the request of a list must share."""
+"""The share of words that a task must have in common with the request of a list."""
 ALSO_ALIKE = 0.5
-"""If the next request is at least this share as alike as the first, it has to end in the same write."""
+"""If the second request is at least this share as similar as the first, it must end in the same write."""
 
 
 def fitting_list(
@@ -24,10 +24,11 @@ def fitting_list(
     tools: Collection[str] | None = None,
     own: Collection[str] = (),
 ) -> CallList | None:
-    """The list of the request most like this task, if it ends in the write that the task asks for most clearly.
+    """The list of the most similar request, if it ends in the write that the task asks for most clearly.
 
-    None: no request is like it, the next one ends in another write, or the task asks for another write more clearly.
-    The agent must have all `tools` of a list. `own` are the digests of the task itself, whose list it is not shown.
+    None if no request is similar, the second most similar ends in another write, or the task asks for another write
+    more clearly. The agent's `tools` must include all calls of a list. `own` are the digests of the task itself, whose
+    lists are left out.
     """
     terms = {term(word) for word in tokenize(task)}
     ranked = (
@@ -46,7 +47,7 @@ def fitting_list(
 
 
 def _is_asked_for(write: str, task: str, functions: Collection[str]) -> bool:
-    """Does the task ask for this write, and for no other more clearly?"""
+    """Whether the task asks for this write, and for no other more clearly."""
     words = tokenize(task)
     clearly = asks_for(write, words)
     return clearly > 0 and all(

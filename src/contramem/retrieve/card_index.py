@@ -1,4 +1,4 @@
-"""CardIndex: one set of cards that are ranked against each other (the skills of an ability, or all functions)."""
+"""CardIndex: a set of cards that are ranked against each other (the skills of an ability, or all functions)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The scores of all cards of an index for one task, and which of them clear the floor."""
+    """The scores of all cards of an index for one task, and which of them reach the floor."""
 
     words: tuple[str, ...]
     apps: frozenset[str]
     """Lower case."""
     relevance: Floats
     fits: Integers
-    """Numbers of the cards that clear the floor, in order."""
+    """Numbers of the cards that reach the floor, in order."""
     prior: AppPrior
 
 
 class CardIndex:
-    """Cards in the order of their ids, indexed. Nothing here changes after it is made, so threads share it."""
+    """An index of cards, numbered in the order of their ids. Immutable, so threads can share it."""
 
     def __init__(
         self, cards: Iterable[Card], make_scorer: ScorerMaker, requests: RequestWords = MappingProxyType({})
@@ -44,15 +44,15 @@ class CardIndex:
         self._apps = tuple(_apps(card) for card in self.cards)
         names = sorted({app.lower() for apps in self._apps for app in apps})
         self._app_code = {app: code for code, app in enumerate(names)}
-        # A row a card: the codes of its apps, filled up with a code that no task asks for. Rows of cards without apps
+        # One row per card: the codes of its apps, padded with a code that no task asks for. Rows of cards without apps
         # begin with a code of their own, which counts as more apps than any card has.
-        self._width, nobody, none = max(map(len, self._apps), default=0), len(names), len(names) + 1
-        rows = [[self._app_code[app.lower()] for app in apps] or [none] for apps in self._apps]
+        self._width, padding, no_app = max(map(len, self._apps), default=0), len(names), len(names) + 1
+        rows = [[self._app_code[app.lower()] for app in apps] or [no_app] for apps in self._apps]
         width = max(self._width, 1)
         self._app_codes: Integers = numpy.array(
-            [row + [nobody] * (width - len(row)) for row in rows], dtype=numpy.int64
+            [row + [padding] * (width - len(row)) for row in rows], dtype=numpy.int64
         ).reshape(len(rows), width)
-        self._no_app = none
+        self._no_app = no_app
 
     @property
     def unit(self) -> float:
@@ -64,7 +64,7 @@ class CardIndex:
         return self._apps[number]
 
     def numbers(self, card_ids: Iterable[str]) -> list[int]:
-        """Where the cards with these ids stand, in order; an id that is not in this index is passed over."""
+        """The numbers of the cards with these ids, in order; unknown ids are ignored."""
         return sorted(self._number[card_id] for card_id in card_ids if card_id in self._number)
 
     def with_ids(self, numbers: Integers) -> Iterable[tuple[int, str]]:
@@ -72,55 +72,55 @@ class CardIndex:
         return ((number, self.cards[number].card_id) for number in numbers.tolist())
 
     def rank(self, words: Sequence[str], apps: frozenset[str], profile: Profile, floor: float | None = None) -> Ranking:
-        """Score every card for a task with these `words` about these `apps` (none: the task does not say). The floor is
-        the profile's unless one is given."""
+        """Score every card for a task with these `words` about these `apps` (empty if unknown). `floor` defaults to the
+        profile's."""
         relevance = self._scorer.scores(words)
         least = (profile.floor if floor is None else floor) * self._scorer.unit
         fits = (relevance >= least if least > 0 else relevance > 0).nonzero()[0]
         return Ranking(tuple(words), frozenset(app.lower() for app in apps), relevance, fits, profile.prior)
 
     def only(self, numbers: Integers, wanted: Iterable[int]) -> Integers:
-        """Those of `numbers` that are among `wanted`."""
+        """The `numbers` that are among `wanted`."""
         return numbers[self._numpy.isin(numbers, list(wanted))]
 
     def without(self, numbers: Integers, unwanted: Sequence[int]) -> Integers:
-        """Those of `numbers` that are not among `unwanted`."""
+        """The `numbers` that are not among `unwanted`."""
         return numbers[~self._numpy.isin(numbers, unwanted)] if unwanted else numbers
 
     def best(self, ranking: Ranking, limit: int, numbers: Integers | Sequence[int]) -> list[int]:
-        """The `limit` best among `numbers`, which are in order: best first, equal scores in the order of ids."""
+        """The `limit` best of `numbers`, best first, ties in the order of ids. `numbers` must be in order."""
         numpy = self._numpy
         candidates: Integers = numpy.asarray(numbers, dtype=numpy.int64)
         if not limit or not len(candidates):
             return []
         score = ranking.relevance[candidates]
         if limit < len(candidates):
-            # No prior can make up for a larger distance to the last that would be in without any.
+            # A card further below the limit-th score than the largest possible prior cannot make it into the result.
             least = numpy.partition(score, -limit)[-limit] - ranking.prior.cap - ranking.prior.penalty
             near = (score >= least).nonzero()[0]
             candidates, score = candidates[near], score[near]
         if ranking.apps:
             score = score + self._priors(ranking, candidates)
-        # Rounded, so that the last bits of a sum never decide between two equal cards.
+        # Rounded, so that floating-point noise never decides between two equal cards.
         order = (-score.round(9)).argsort(kind="stable")[:limit]
         best: list[int] = candidates[order].tolist()
         return best
 
     def near_best(self, ranking: Ranking, numbers: list[int], share: float) -> list[int]:
-        """Those of `numbers` that are at least `share` as relevant as the best of them: where there is a card for
-        this job, one about another job that shares a word or two stays away."""
+        """The `numbers` with at least `share` of the best relevance: if there is a card for this job, cards about other
+        jobs that happen to share a word or two are left out."""
         least = share * max((ranking.relevance[number] for number in numbers), default=0.0)
         return [number for number in numbers if ranking.relevance[number] >= least]
 
     def _priors(self, ranking: Ranking, numbers: Integers) -> Floats:
-        """What sharing apps with the task adds to the score of these cards."""
+        """The bonus or penalty of these cards for the apps they share with the task."""
         numpy, prior, no_app = self._numpy, ranking.prior, self._width + 1
-        asked = numpy.zeros(self._no_app + 1, dtype=numpy.int64)
-        asked[[self._app_code[app] for app in ranking.apps if app in self._app_code]] = 1
-        asked[self._no_app] = no_app
+        overlap = numpy.zeros(self._no_app + 1, dtype=numpy.int64)
+        overlap[[self._app_code[app] for app in ranking.apps if app in self._app_code]] = 1
+        overlap[self._no_app] = no_app
         by_overlap = [-prior.penalty, *(min(n * prior.bonus, prior.cap) for n in range(1, no_app)), 0.0]
-        added: Floats = numpy.array(by_overlap)[asked[self._app_codes[numbers]].sum(axis=1)]
-        return added
+        priors: Floats = numpy.array(by_overlap)[overlap[self._app_codes[numbers]].sum(axis=1)]
+        return priors
 
     def hit(self, ranking: Ranking, number: int, rank: int, *, reserved: bool = False) -> Hit:
         """Card `number` as a hit of this ranking."""

@@ -1,8 +1,7 @@
-"""Word families: "pay the rent" and `send_money` are about the same thing without sharing a word.
+"""Word families: "pay the rent" and `send_money` are about the same subject without sharing a word.
 
-A row is a subject of everyday and office work; a verb has the intents that intent.py gives it. Tasks and functions
-share a family when each has a word of it. That counts less than sharing a word; a subject that is in no row counts
-nothing.
+Each row is a subject of everyday or office work; verbs have the intents of intent.py. A task and a function share a
+family if each has a word of it. Sharing a family counts less than sharing a word.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ for _subject, _row in _SUBJECTS.items():
 
 
 def subjects_of(words: Iterable[str]) -> list[str]:
-    """What the words of a task or a function are about, as terms of an index: each once, in order."""
+    """The subjects of a task's or function's words, as index terms: sorted, each once."""
     return sorted({f"about {subject}" for word in words for subject in _SUBJECTS_OF.get(stem(word), ())})
 
 
 def acts_of(words: Sequence[str]) -> list[str]:
-    """What they say to do, likewise."""
+    """The intents of a task's or function's words, as index terms: sorted, each once."""
     return sorted(f"to {intent}" for intent in intents(words))

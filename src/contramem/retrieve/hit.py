@@ -1,4 +1,4 @@
-"""Hit: a card that fits a task, and why. Query: what is known about the task when memory is asked."""
+"""Hit: a retrieved card, and why it was retrieved. Query: what is known about the task."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from contramem.traces.trajectory import digest
 
 @dataclass(frozen=True)
 class Query:
-    """A task, as far as it is known before the first step."""
+    """What is known about a task before the first step."""
 
     task: str
     ability: str | None = None
     """Picks the skill bank. None searches all of them."""
     apps: frozenset[str] | None = None
-    """The apps the task is about. None: they are told from its words."""
+    """The apps the task is about. None means they are inferred from its words."""
     functions: frozenset[str] | None = None
-    """The functions the agent has; it is shown cards of no others. None: not known, all count."""
+    """The functions the agent has; it is shown cards of no others. None means all functions."""
     task_id: str | None = None
-    """With an id, no card comes back that was learned from this task: not by its id, nor by its text."""
+    """If given, cards that were learned from this task (by its id or its text) are left out."""
     scenario_id: str | None = None
-    """The same for the group of sibling tasks."""
+    """If given, cards that were learned from this group of sibling tasks are left out."""
 
     @property
     def own(self) -> frozenset[str]:
-        """Digests of what tells that something was learned from this very task. Without id and scenario there are none:
-        then nothing is kept from it."""
+        """Digests of the task's id, text and scenario. Cards learned from any of them are left out. Empty without an id
+        or scenario: then no card is left out."""
         if not self.task_id and not self.scenario_id:
             return frozenset()
         return frozenset(digest(text) for text in (self.task, self.task_id, self.scenario_id) if text)
@@ -44,12 +44,12 @@ class Hit:
     """From 1, among hits of its kind."""
     score: float
     relevance: float
-    """By the words alone, as the scorer sees it."""
+    """The scorer's score, by words alone."""
     prior: float
     """The app-overlap bonus, or the mismatch penalty as a negative number."""
     shared_apps: tuple[str, ...]
     reserved: bool = False
-    """It has its place because it is universal for the ability, whatever its score."""
+    """Whether it was included because it is universal for the ability, whatever its score."""
     call_list: tuple[str, ...] = ()
     """Calls of runs that passed, ending in the write that the task asks for; for profiles that show those alone."""
     _scorer: Scorer | None = field(default=None, repr=False, compare=False)
@@ -58,7 +58,7 @@ class Hit:
 
     @property
     def terms(self) -> dict[str, float]:
-        """What each word gave, largest first. Worked out when asked: an agent that starts does not wait for it."""
+        """The contribution of each word, largest first. Computed on demand: a starting agent does not need it."""
         return self._scorer.explain(self._words, self._document) if self._scorer else {}
 
     @property
@@ -72,7 +72,7 @@ class Hit:
         return self.card.tool if isinstance(self.card, FunctionCard) else self.card.title
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`: everything that explains the hit, nothing of the card that the text does not show."""
+        """For `--json`: everything that explains the hit, and nothing of the card beyond the text output."""
         return {
             "card_id": self.card.card_id,
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""What a task asks to do, as classes of verbs (paper, A.1): what the profiles `time` and `small` filter by."""
+"""Intents: what a task asks for, as classes of verbs (paper, A.1). The profiles `time` and `small` filter by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from contramem.retrieve.tokens import singular, tokenize
 
-# Verbs of one row mean one intent. A verb may be in several rows. Rows hold verbs of tasks and of function names alike.
+# The verbs of a row share an intent. A verb may be in several rows. Rows have verbs of tasks and of function names.
 _INTENTS = {
     "read": """get list search find read view show check count fetch lookup look query describe see know tell which who
         what when where how many browse compare calculate retrieve monitor watch verify""",
@@ -32,24 +32,24 @@ for _intent, _row in _INTENTS.items():
         _CLASSES[_verb] = _CLASSES.get(_verb, frozenset()) | {_intent}
 
 VERBS = frozenset(_CLASSES) - {"email", "message", "text", "minute", "hour", "second", "timer"}
-"""Verbs in their index form. Words that name a thing as often as an act are left out."""
+"""Verbs in their index form, without words that are nouns as often as verbs."""
 
 
 def intents(words: Sequence[str]) -> frozenset[str]:
-    """The intents that the words of a task show."""
+    """The intents of the words of a task."""
     return frozenset().union(*(_CLASSES[word] for word in words if word in _CLASSES))
 
 
 def serves(function: str, asked: frozenset[str]) -> bool:
-    """Does `App.function` do one of the things asked? A name without a verb we know is not held against it."""
+    """Whether `App.function` does one of the things asked for. True if its name has no known verb."""
     own = _intents_of_name(function)
     return not own or not own.isdisjoint(asked)
 
 
 def asks_for(function: str, words: Sequence[str]) -> int:
-    """How clearly a task of these words asks for this write: 0 when it does not. Its verb has to mean
-    what the task asks for, and one of its words has to be said; a verb that we do not know has to be said itself.
-    To message a person and to post where many read are two things."""
+    """How clearly a task with these words asks for this write; 0 if it does not. The function's verb must match an
+    intent of the task, and the task must contain a word of its name; an unknown verb must occur in the task itself.
+    Messaging a person and posting where many read are different things."""
     own = [word for word in tokenize(function.rpartition(".")[2]) if word not in _LINKS]
     verb = next((word for word in own if word in VERBS), None)
     asked = intents([word for word in words if word in VERBS]) - _NO_WRITE
@@ -83,6 +83,6 @@ _LINKS = frozenset({"to", "from", "of", "in", "for", "by", "with", "on", "the", 
 
 @lru_cache(maxsize=65_536)
 def _intents_of_name(function: str) -> frozenset[str]:
-    """Of the first verb in the name, as in `search_emails` and `user_cancel_ride`."""
+    """The intents of the first verb in the name, as in `search_emails` and `user_cancel_ride`."""
     verbs = (word for word in tokenize(function.rpartition(".")[2]) if word in VERBS)
     return _CLASSES.get(next(verbs, ""), frozenset())

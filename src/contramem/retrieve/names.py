@@ -1,4 +1,4 @@
-"""Finding a Function Card by whatever name a framework calls the function."""
+"""Finds a Function Card by whatever name a framework uses for the function."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contramem.bank.card import FunctionCard
 
 class FunctionNames:
     """Every usual spelling of the bank's functions: `App.function`, `App__function`, `mcp__App__function`, and the bare
-    name where only one app has it; of an MCP tool also when its server is called otherwise than the app was. A
-    dictionary look-up or two, so that it can be asked before every call."""
+    name if only one app has it. An MCP tool is also found if its server has another name than the app. A look-up is one
+    or two dictionary accesses, cheap enough for every call."""
 
     def __init__(self, cards: Iterable[FunctionCard], others: Iterable[str] = ()) -> None:
-        """`others` are functions that skills name, with a card of their own or without."""
+        """`others` are functions that skills name, with or without a card of their own."""
         cards = tuple(cards)
         self._full = _by_spelling({*(card.tool for card in cards), *others})
         bare = Counter(card.function for card in cards)
@@ -24,14 +24,14 @@ class FunctionNames:
                 self._cards[name] = card
 
     def find(self, name: str) -> FunctionCard | None:
-        """The card of the function called `name`; None when the bank has none, or several apps share the bare name."""
+        """The card of the function called `name`; None if the bank has none, or several apps share the bare name."""
         card = self._cards.get(name)
         if card is None and name.startswith("mcp__"):  # people name MCP servers as they like
             return self._cards.get(name.rpartition("__")[2])
         return card
 
     def full_name(self, name: str) -> str:
-        """`name` as guards write it, `App.function`; as it is when nothing is known of it."""
+        """`name` as guards write it, `App.function`; unchanged if the function is unknown."""
         return (
             self._full.get(name)
             or (self._full.get(name.rpartition("__")[2]) if name.startswith("mcp__") else "")
@@ -40,7 +40,7 @@ class FunctionNames:
 
 
 def _by_spelling(names: Iterable[str]) -> dict[str, str]:
-    """Full names by every usual spelling; by the bare name where only one app has it."""
+    """Full names by every usual spelling, including the bare name if only one app has it."""
     parts = {name: name.rpartition(".") for name in names}
     bare = Counter(function for _, _, function in parts.values())
     full = {function: name for name, (_, _, function) in parts.items() if bare[function] == 1}

@@ -1,6 +1,6 @@
-"""Retrieval preview: what a bank would give to tasks, and whether that is plausible.
+"""Retrieval preview: which cards tasks would get from a bank, and whether they are plausible.
 
-Cards that were learned from a task or its scenario are left out, as they are in every measurement.
+Cards learned from a task or its scenario are left out, as in every measurement.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from contramem.traces.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class PreviewedTask:
-    """What one task would get."""
+    """The cards that one task would get."""
 
     task: str
     """Its key."""
     ability: str
     called: frozenset[str]
-    """Functions that its own runs call."""
+    """Functions that the runs of the task call."""
     skills: tuple[SkillCard, ...]
     functions: tuple[FunctionCard, ...]
     without_label: tuple[SkillCard, ...]
-    """Skills that it would get if nobody said which ability it needs."""
+    """Skills that it would get without an ability label."""
     leaked: tuple[str, ...]
-    """Ids of skills that it would get although it, or its scenario, taught them."""
+    """Ids of skills that it would get although they were learned from it or its scenario."""
 
     @property
     def cards(self) -> tuple[Card, ...]:
         return self.skills + self.functions
 
     def is_plausible(self, card: Card) -> bool:
-        """Does the card name a function that runs of this task call?"""
+        """Whether the card names a function that runs of this task call."""
         named = (card.tool,) if isinstance(card, FunctionCard) else card.functions_used
         return not self.called.isdisjoint(named)
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What all tasks would get. A share of nothing is None."""
+    """The cards that all tasks would get. A share of an empty set is None."""
 
     tasks: tuple[PreviewedTask, ...]
     never_retrieved: tuple[str, ...]
@@ -64,12 +64,12 @@ class Preview:
 
     @property
     def right_bank(self) -> float | None:
-        """The share of skills that are of the task's ability."""
+        """The share of retrieved skills that belong to the task's ability."""
         return _share(card.ability == task.ability for task in self.tasks for card in task.skills)
 
     @property
     def right_bank_without_label(self) -> float | None:
-        """The same when the label is not given, and the words of the task have to do."""
+        """The same without an ability label, by the words of the task alone."""
         return _share(card.ability == task.ability for task in self.tasks for card in task.without_label)
 
     def plausible(self, kind: type[FunctionCard] | type[SkillCard]) -> float | None:
@@ -78,7 +78,7 @@ class Preview:
 
 
 def preview(bank: Bank, tasks: Iterable[Sequence[Trajectory]], profile: Profile) -> Preview:
-    """Retrieve for every task; a task is given as all its runs."""
+    """Retrieve cards for every task. Each task is given as the sequence of its runs."""
     supports = {card.card_id: bank.entries[card.card_id].support for card in bank.cards}
     retriever = Retriever(
         bank.skills,
@@ -97,7 +97,7 @@ def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profi
     ability = first.ability or "general"
     retrieved = retriever.retrieve(_query(first, ability), profile)
     skills = tuple(hit.card for hit in retrieved.skills if isinstance(hit.card, SkillCard))
-    # Asked anew and not taken from the retriever, which is what is being tested.
+    # Computed here and not taken from the retriever, because the retriever is what is being tested.
     identity = set(first.task_identity)
     unlabelled = retriever.retrieve(_query(first, None), profile).skills
     return PreviewedTask(
@@ -112,7 +112,7 @@ def _preview(runs: Sequence[Trajectory], bank: Bank, retriever: Retriever, profi
 
 
 def _query(run: Trajectory, ability: str | None) -> Query:
-    """What an agent knows when it starts. It is shown cards of its own functions only."""
+    """What an agent knows when it starts. It only gets cards of its own functions."""
     functions = frozenset(tool.function for tool in run.tools) or None
     return Query(run.task, ability, functions=functions, task_id=run.task_id, scenario_id=run.scenario_id)
 

@@ -1,4 +1,4 @@
-"""Profiles: the frozen settings of retrieval and injection, one for each way of running agents."""
+"""Profiles: the fixed settings of retrieval and injection, one for each way of running agents."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ BeforeCall: TypeAlias = Literal["never", "risky", "always"]
 
 @dataclass(frozen=True)
 class AppPrior:
-    """What sharing apps with the task adds to a card's BM25 score. It ranks and never gates."""
+    """What shared apps add to a card's BM25 score. It affects the ranking and never excludes a card."""
 
     bonus: float
-    """Per app that card and task share."""
+    """Added for each app that card and task share."""
     cap: float
-    """The bonus of a card is at most this, however many apps it shares."""
+    """The largest total bonus of a card."""
     penalty: float
-    """Taken from a card that names apps and shares none. A card without apps gets neither bonus nor penalty."""
+    """Subtracted if a card names apps and shares none. A card without apps gets neither bonus nor penalty."""
 
 
 SOFT = AppPrior(bonus=0.6, cap=1.2, penalty=0.6)
 INDICATOR = AppPrior(bonus=1.0, cap=1.0, penalty=0.0)
-"""Equation 1 of the paper: one weight for sharing any app, nothing otherwise."""
+"""Equation 1 of the paper: a fixed bonus for sharing any app, and no penalty."""
 
 
 @dataclass(frozen=True)
@@ -38,56 +38,56 @@ class Profile:
     functions: int
     """Function Cards at task start, at most."""
     before_call: BeforeCall
-    """Which functions bring their card before a call: `risky` means those that write or have known mistakes."""
+    """For which functions the card is shown before a call: `risky` means those that write or have known mistakes."""
     budget_tokens: int
-    """Of the guidance at task start, policy included."""
+    """For the guidance at task start, including the policy."""
     each_call: bool = False
-    """The card comes before every call that the agent proposes, as in the paper. Otherwise once a run."""
+    """Whether the card is shown before every call of the function, as in the paper; otherwise once per run."""
     call_skills: int = 0
-    """Skill Cards about the function that come before a call of it, at most, if the run has not been shown them: a
+    """How many Skill Cards about the function are shown before a call of it, if the run was not shown them yet: a
     request may use words that no card has."""
     call_budget_tokens: int = 350
-    """Of the guidance before one call, policy included."""
+    """For the guidance before one call, including the policy."""
     paper_search: bool = False
-    """Skill Cards are searched as in the paper (A.8): title, trigger, tags and core rule as one text. Otherwise their
-    functions and the requests that taught them count too."""
+    """Whether Skill Cards are searched as in the paper (A.8): title, trigger, tags and core rule as one text. Otherwise
+    their functions and the requests that taught them are searched too."""
     prior: AppPrior = SOFT
     floor: float = 0.0
-    """The least BM25 of a card, in units of the idf of a term that only one card has, so it holds for any bank size.
-    In a card of mean length such a term gives 0.4 of the unit if it is there once and 0.67 if three times: 0.8 asks for
-    two words that the card is about, rare ones or words of a small bank's subject. At 0 any shared word is enough."""
+    """The lowest BM25 score of a card, in units of the idf of a term that only one card has, so it suits any bank size.
+    In a card of mean length, such a term scores 0.4 units if it occurs once and 0.67 if it occurs three times: 0.8
+    requires two words that the card is about. At 0, any shared word is enough."""
     share_of_best: float = 0.0
-    """Skills that are less relevant than this share of the most relevant one are not shown."""
+    """Skills below this share of the best skill's relevance are not shown."""
     companions: int = 0
-    """Skills beyond `skills` that the same tasks taught as one that is shown: rules of one kind of task go together,
-    whatever words each happens to have."""
+    """How many more skills to show that were taught by the same tasks as a shown one: the rules of one kind of task
+    belong together, whatever words each happens to use."""
     function_floor: float | None = None
-    """The same for Function Cards, where they have a floor of their own."""
+    """`floor` for Function Cards. None means the same floor."""
     apps_of_label: bool = False
-    """A task whose words name no app is about those that skills of its ability name."""
+    """Whether a task that names no app is taken to be about the apps that skills of its ability name."""
     word_families: bool = False
-    """Function Cards are found by families of words too (retrieve/families.py)."""
+    """Whether Function Cards are also found by word families (retrieve/families.py)."""
     function_share_of_best: float = 0.0
-    """The same as `share_of_best`."""
+    """`share_of_best` for Function Cards."""
     words_of_a_full_request: int = 0
-    """A request with fewer different words can say less: Function Cards need that much less of their floor for it."""
+    """The floor of Function Cards is lowered in proportion for requests with fewer distinct words than this."""
     universal_skills: int = 0
-    """Slots among `skills` that go first to cards of scope `universal`, whatever the task says."""
+    """How many of the `skills` are reserved for cards of scope `universal`, whatever the task says."""
     verb_intent: bool = False
-    """Function Cards at start only for what the task asks to do."""
+    """Whether Function Cards at task start are limited to the intents of the task."""
     final_reminder: bool = False
-    """One card of scope `finalization` is given again when the caller says that the end is near."""
+    """Whether one card of scope `finalization` is repeated when the caller says that the end is near."""
     obligations: bool = False
-    """Where cards have guards: a call that would break one is told so first, and what is open is told before the end,
-    each once."""
+    """Whether guards are monitored: the agent is warned before a call that would break one, and reminded before the end
+    of what is still owed, each once."""
     brief: bool = False
-    """For small models: at the start a numbered list of calls that ends in the write that the task asks for, or
-    nothing; before a call one line; after a failed call a command."""
+    """For small models: at the start, a numbered list of calls that ends in the write that the task asks for, or
+    nothing; before a call, one line; after a failed call, an instruction."""
     budget_words: int | None = None
-    """A limit in words beside the one in tokens."""
+    """An additional limit, in words."""
 
     def floor_for_functions(self, words: Sequence[str]) -> float:
-        """The least BM25 of a Function Card for a request of these words, in the unit of `floor`."""
+        """The lowest BM25 score of a Function Card for a request with these words, in the unit of `floor`."""
         floor = self.floor if self.function_floor is None else self.function_floor
         if not self.words_of_a_full_request:
             return floor

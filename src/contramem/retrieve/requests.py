@@ -1,7 +1,7 @@
-"""Requests as words: what a card is found by beside its own text, taken from the tasks that taught it.
+"""Words of requests: a card is found by the words of the tasks that taught it, besides its own text.
 
-People ask in the words that people asked in before; a card is in the words of its author. Words of a request are kept
-as terms, without their order, and none that was a value of that task: nothing of a request can be read in a bank.
+People tend to ask in words that others used before; a card uses the words of its author. The words of a request are
+stored as hashed terms, unordered, and without the values of that task, so that no request can be read from a bank.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
 
 
 def request_words(masked: str, values: Iterable[str]) -> str:
-    """The terms of a `masked` request, in order, with spaces between.
+    """The terms of a `masked` request, sorted and joined by spaces.
 
-    `values` are what the placeholders stand for. A name of one or two words among them is left out wherever its words
-    stand, and so is whatever has a digit in it: such words tell one task from another, not one kind from another.
+    `values` are what the placeholders stand for. The words of names of one or two words among them are left out, and so
+    are words with a digit: they distinguish one task from another, not one kind of task from another.
     """
     names = (name for value in values if len(name := tokenize(value)) <= NAME_WORDS)
     private = {word for name in names for word in name} - ORDINARY_WORDS

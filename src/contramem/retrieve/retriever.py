@@ -1,10 +1,10 @@
-"""Retriever: the cards of a bank that fit a task (paper, section on retrieval, and A.8).
+"""Retriever: finds the cards of a bank that fit a task (paper, section on retrieval, and A.8).
 
-    score = BM25(task; the fields of a card, each with its weight) + app-overlap bonus, capped - mismatch penalty
+    score = BM25(task; weighted fields of a card) + capped app-overlap bonus - mismatch penalty
 
-The ability label picks the skills that are searched; without one all are. The app terms move a card up or down and
-never keep it out: only the floor of the profile and the distance to the best card do, and these look at the words
-alone. The same query gives the same hits, in the same order.
+The ability label selects the skills to search; without a label, all are searched. Bonus and penalty move a card up or
+down but never exclude it. Only the profile's floor and the distance to the best card exclude cards, and both look at
+the words alone. The same query always gives the same hits in the same order.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
 
 MIN_SHARED = 6
-"""Digests of teaching tasks that companions share: a task has up to three."""
+"""How many digests of teaching tasks two cards must share to be companions. A task has up to three digests."""
 ALL = ""
 FUNCTIONS = "\0functions"
-"""Indexes beside those of the abilities: all skills, for tasks without a label, and the functions."""
+"""Keys of two indexes besides those of the abilities: all skills (for tasks without a label), and the functions."""
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What memory has for a task."""
+    """The cards retrieved for a task."""
 
     skills: tuple[Hit, ...]
     functions: tuple[Hit, ...]
     final: Hit | None
-    """The finalization card to repeat near the end, where the profile wants one."""
+    """The finalization card to repeat near the end, if the profile asks for one."""
     apps: frozenset[str]
     """The apps the task was taken to be about."""
     note: str = ""
-    """What the caller may have overlooked: a label that no skill has."""
+    """A warning for the caller: no skill has the given ability label."""
 
 
 _GRADES: tuple[Grade | None, ...] = ("enforced", "proven", "observed", None)
 DEFAULT_SCORER: ScorerMaker = bm25
-"""Where nobody chooses another."""
+"""Used unless the caller chooses another."""
 
 
 class Retriever:
-    """Ranks the cards of one bank. Indexes are made when they are first needed; threads may share a retriever."""
+    """Ranks the cards of one bank. Indexes are built when first needed; threads may share a retriever."""
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class Retriever:
         call_lists: Mapping[str, CallLists] | None = None,
         make_scorer: ScorerMaker = DEFAULT_SCORER,
     ) -> None:
-        """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are by card id, `call_lists`
-        by the function that they end in."""
+        """`taught_by` (digests of task ids, texts and scenarios), `scopes` and `requests` are keyed by card id,
+        `call_lists` by the function that they end in."""
         self._make_scorer, self._requests = make_scorer, requests or {}
         self._skills, self._functions = tuple(skills), tuple(functions)
         named = {function for card in self._skills for function in card.functions_used}
@@ -92,7 +92,7 @@ class Retriever:
         return tuple(sorted({card.ability for card in self._skills}))
 
     def retrieve(self, query: Query, profile: Profile) -> Retrieval:
-        """The cards to show for `query`, best first, and none that the profile's floor keeps out."""
+        """The cards to show for `query` that reach the profile's floor, best first."""
         words = tokenize(query.task)
         label = query.ability.casefold() if query.ability else ALL
         apps = self._apps_for(words, label, profile) if query.apps is None else query.apps
@@ -131,7 +131,7 @@ class Retriever:
         return sorted(advising, key=lambda card: (_GRADES.index(getattr(card, "grade", None)), card.card_id))
 
     def _skill_hits(self, index: CardIndex, ranking: Ranking, taught: list[int], profile: Profile) -> tuple[Hit, ...]:
-        """`taught` are the cards that this task itself taught: it is given none of them."""
+        """`taught` are the cards learned from this task itself; they are left out."""
         reserved = self._of_scope("universal", index, ranking, taught, profile.universal_skills)
         others = index.without(ranking.fits, taught + reserved)
         best = index.best(ranking, profile.skills - len(reserved), others)
@@ -144,18 +144,18 @@ class Retriever:
         )
 
     def _companions(self, index: CardIndex, shown: Iterable[int]) -> list[int]:
-        """The cards that were taught by the tasks which taught a shown one: by half of the tasks of either, and by
-        several, since any two cards may come of one task."""
-        found = set[str]()
+        """The cards that were learned from the same tasks as a shown card: from at least half of the tasks of either,
+        and from several, because any two cards may come from one task."""
+        companions = set[str]()
         for card_id in (index.cards[number].card_id for number in shown):
             own = self._taught_by.get(card_id, ())
             shared = Counter(other for name in own for other in self._taught[name])
-            found |= {
+            companions |= {
                 other
                 for other, count in shared.items()
                 if count >= MIN_SHARED and 2 * count >= max(len(own), len(self._taught_by[other]))
             }
-        return index.numbers(found)
+        return index.numbers(companions)
 
     def _call_list_hits(
         self, query: Query, words: list[str], apps: frozenset[str], profile: Profile
@@ -171,7 +171,8 @@ class Retriever:
         return (replace(hit, call_list=call_list.calls),)
 
     def _of_scope(self, scope: str, index: CardIndex, ranking: Ranking, taught: list[int], limit: int) -> list[int]:
-        """The best cards of a scope, whatever their score. A scope is of an ability: without a label none has it."""
+        """The best cards of a scope, whatever their score. Scopes belong to an ability, so without a label there are
+        none."""
         if not limit or any(index is self._indexes.get((ALL, search)) for search in (False, True)):
             return []
         scoped = index.numbers(self._scoped.get(scope, ()))
@@ -181,7 +182,7 @@ class Retriever:
         index = self._index(FUNCTIONS)
         terms = [*words, *subjects_of(words), *acts_of(words)] if profile.word_families else words
         ranking = index.rank(terms, apps, profile, profile.floor_for_functions(words))
-        allowed = index.only(ranking.fits, self._clear(index, ranking, profile))
+        allowed = index.only(ranking.fits, self._numbers_above_floor(index, ranking, profile))
         if query.functions is not None:
             allowed = index.only(allowed, index.numbers(card.card_id for card in self._callable(query.functions)))
         if profile.verb_intent:
@@ -191,8 +192,8 @@ class Retriever:
         numbers = index.near_best(ranking, best, profile.function_share_of_best)
         return tuple(index.hit(ranking, number, rank) for rank, number in enumerate(numbers, 1))
 
-    def _clear(self, index: CardIndex, ranking: Ranking, profile: Profile) -> list[int]:
-        """Those that clear the floor for functions. A short request is given less of it within its apps only."""
+    def _numbers_above_floor(self, index: CardIndex, ranking: Ranking, profile: Profile) -> list[int]:
+        """The functions that reach their floor. The lower floor of a short request applies only within its apps."""
         full = profile.function_floor * index.unit if profile.function_floor else 0.0
         return [
             number
@@ -203,22 +204,22 @@ class Retriever:
         ]
 
     def _apps_for(self, words: list[str], label: str, profile: Profile) -> frozenset[str]:
-        """The apps that a task is about: those that its words name, of those that skills of its ability name. A label
-        may be the name of an app itself."""
-        told = self._vocabulary.apps_in(words)
+        """The apps that a task is about: those that both its words and the skills of its ability name, or else those
+        that either names. A label may be the name of an app itself."""
+        named = self._vocabulary.apps_in(words)
         if not profile.apps_of_label:
-            return told
+            return named
         labelled = self._apps_by_label.get(label, frozenset())
-        return frozenset(told & labelled or told | labelled)
+        return frozenset(named & labelled or named | labelled)
 
     def _callable(self, tools: Collection[str]) -> Iterator[FunctionCard]:
-        """Cards of the functions that an agent with these tools can call. With a shell it can run any program."""
+        """The cards of functions that an agent with these tools can call. With a shell it can run any program."""
         yield from (card for name in tools if (card := self.names.find(name)))
         if any(map(is_shell, tools)):
             yield from (card for card in self._functions if card.app == SHELL)
 
     def _index(self, label: str, paper_search: bool = False) -> CardIndex:
-        """The functions, the skills of one ability, or all skills. Indexed once, by whichever thread comes first."""
+        """The index of the functions, of the skills of one ability, or of all skills. Built once, under a lock."""
         key = label, paper_search
         if key not in self._indexes:
             with self._lock:
@@ -239,7 +240,7 @@ class Retriever:
 
 
 def _apps_by_label(skills: Iterable[SkillCard], functions: Iterable[FunctionCard]) -> dict[str, frozenset[str]]:
-    """The apps that skills of each ability name; of a label that is the name of an app, that app."""
+    """By ability label, the apps that its skills name; a label that is the name of an app stands for that app."""
     apps: dict[str, set[str]] = {}
     for card in skills:
         apps.setdefault(card.ability.casefold(), set()).update(card.apps)
@@ -249,7 +250,7 @@ def _apps_by_label(skills: Iterable[SkillCard], functions: Iterable[FunctionCard
 
 
 def _invert(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
-    """From card id to values, to value to card ids."""
+    """Turn a mapping from card id to values into one from value to card ids."""
     inverted = defaultdict[str, list[str]](list)
     for card_id, of_card in values.items():
         for value in of_card:

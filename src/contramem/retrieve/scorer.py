@@ -1,5 +1,5 @@
-"""Scorer: how well the words of a task fit each card. BM25 is one; another is a file beside
-this one, given to `Retriever(make_scorer=...)` or named in `DEFAULT_SCORER`."""
+"""Scorer: scores cards against the words of a task. BM25 is one implementation; to use another, pass it to
+`Retriever(make_scorer=...)` or name it in `DEFAULT_SCORER`."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ WEIGHTS: Mapping[str, float] = {
     "subjects": 0.5,
     "acts": 0.25,
 }
-"""What a word counts in each field; Function Cards have the last five. Chosen by measurement (docs/retrieval.md).
-Evidence and completion are read after a card is found, not searched."""
+"""The weight of a word in each field; Function Cards have the last five fields. Chosen by measurement
+(docs/retrieval.md). Evidence and completion are not searched."""
 
 RequestWords: TypeAlias = Mapping[str, Sequence[str]]
-"""By card id: the terms of each request that taught the card, or those that go with a function."""
+"""By card id: the terms of each request that taught the card, or that was solved with the function."""
 
 
 class Scorer(Protocol):
-    """Scores a fixed sequence of cards. It never changes after it was made, so threads share it."""
+    """Scores a fixed sequence of cards. Immutable, so threads can share it."""
 
     @property
     def unit(self) -> float:
-        """The scale of the scores: floors of profiles are in this unit, so that they hold for every scorer."""
+        """The scale of the scores. Floors of profiles are in this unit, so that they suit every scorer."""
 
     def scores(self, words: Sequence[str]) -> Floats:
-        """The score of every card for a task with these words, by position. Zero: nothing in common."""
+        """The score of every card for a task with these words, by position; zero if they share nothing."""
 
     def explain(self, words: Sequence[str], document: int) -> dict[str, float]:
-        """What each word gave the card at this position, largest first. The parts add up to its score."""
+        """The contribution of each word to the score of one card, largest first. They add up to the score."""
 
 
 ScorerMaker: TypeAlias = Callable[[Sequence[Card], RequestWords], Scorer]
 
 
 def fields_of(card: Card) -> dict[str, str]:
-    """What a card is found by, beside the requests that taught it."""
+    """The searchable fields of a card, without the requests that taught it."""
     if isinstance(card, FunctionCard):
         return {"name": card.tool, "does": card.what_it_does}
     return {
@@ -69,7 +69,7 @@ def fields_of(card: Card) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class TermBm25:
-    """BM25 over the terms of words. It explains itself in the words of the task."""
+    """BM25 over hashed terms. Explanations use the words of the task."""
 
     index: Bm25
 
@@ -83,28 +83,28 @@ class TermBm25:
     def explain(self, words: Sequence[str], document: int) -> dict[str, float]:
         word_of = {term(word): word for word in reversed(words)}
         parts = self.index.explain([term(word) for word in words], document)
-        return {word_of[found]: part for found, part in parts.items()}
+        return {word_of[hashed]: part for hashed, part in parts.items()}
 
 
 def bm25(cards: Sequence[Card], requests: RequestWords) -> TermBm25:
-    """Terms, with the fields of `WEIGHTS`: what contramem uses."""
+    """BM25F over terms, with the fields of `WEIGHTS`: the default."""
     documents = [_terms(card, requests.get(card.card_id, ())) for card in cards]
     return TermBm25(Bm25.over_fields(documents, WEIGHTS, BACKGROUND))
 
 
 def plain_bm25(cards: Sequence[Card], requests: RequestWords) -> Bm25:
-    """The paper's: title, applies_when, tags and core_rule as one text. It finds the neighbours of a new card while a
-    bank is built, where stems and requests have not been tried."""
+    """The paper's scorer: title, applies_when, tags and core_rule as one text. Builds use it to find the neighbours of
+    a new card, where stems and requests have not been evaluated."""
     searched = ("title", "applies_when", "tags", "core_rule", "name", "does")
     texts = (" ".join(text for field, text in fields_of(card).items() if field in searched) for card in cards)
     return Bm25([tokenize(text) for text in texts], BACKGROUND)
 
 
 def _terms(card: Card, requests: Sequence[str]) -> Fields:
-    """Skills are in the words of people already; of a function there is often little more than its name, so that it is
-    found by its families too."""
+    """The index terms of a card by field. Function Cards also get word families, because a function often has little
+    text beyond its name."""
     own = {field: [term(word) for word in tokenize(text)] for field, text in fields_of(card).items()}
-    asked = [found for request in requests for found in terms_of(request)]
+    asked = [request_term for request in requests for request_term in terms_of(request)]
     if not isinstance(card, FunctionCard):
         return own | {"requests": asked}
     name = tokenize(card.function)

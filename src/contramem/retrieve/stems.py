@@ -1,7 +1,7 @@
-"""Stems: "pay", "paid", "paying" and "payment" are one word.
+"""Stems: "pay", "paid", "paying" and "payment" count as one word.
 
-A few rules of English, and the irregular verbs that requests and function names use. A word of another language, or a
-name, loses at most an ending that looks English, and it loses it in tasks and cards alike.
+Uses a few rules of English, and the irregular verbs common in requests and function names. A foreign word or a name
+loses at most an ending that looks English, and it does so in tasks and cards alike.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _ENDINGS = (
     ("ied", "y", 2),
     ("ed", "", 3),
 )
-"""The ending, what stands in its place, and how many letters have to be left before it. The first that fits is cut."""
+"""The ending, its replacement, and how many letters must remain before it. The first match is applied."""
 _SHORT = 3
-"""Words of so few letters stay as they are."""
+"""Words of up to this many letters are left unchanged."""
 
 
 @lru_cache(maxsize=65_536)
@@ -50,7 +50,7 @@ def _cut(word: str) -> str:
 
 
 def _fold(word: str) -> str:
-    """Without a final e or a doubled consonant (`cancell`, `transferr`), and with i for y (`reply`, `replied`)."""
+    """Drop a final e or a doubled consonant (`cancell`, `transferr`), and turn y into i (`reply`, `replied`)."""
     if len(word) <= _SHORT:
         return word
     if word.endswith("e") or (word[-1] == word[-2] and word[-1] not in "aeious"):

@@ -1,7 +1,7 @@
-"""Stored index: the postings of a large bank in files beside it, memory-mapped, so that processes share one copy.
+"""Stored index: the postings of a large bank in memory-mapped files beside it, so that processes share one copy.
 
-A file is named after the cards that it indexes and the code that made it; another bank never finds it. It is written
-whole or not at all, and one that is not what it says is made anew. Small banks are indexed in a moment and store none.
+The name of a file depends on the cards it indexes and on the version of this code, so that no other bank uses it. Files
+are written atomically, and a damaged one is rebuilt. Small banks are indexed in memory, which takes only a moment.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from contramem.retrieve.bm25 import Floats, Integers
 
 MIN_CARDS = 10_000
-"""Fewer are indexed in under a second."""
+"""Smaller banks are indexed in under a second, so their index is not stored."""
 VERSION = b"contramem index 1\n"
-"""Counts up whenever fields, weights, terms or the file change."""
+"""Must be raised whenever fields, weights, terms or the file format change."""
 _TERM_BYTES = 4
 _HEADER = struct.Struct(f"<{len(VERSION)}s16sQQQ")
-"""Version, name of the cards, and how many documents, terms and postings there are."""
+"""Version, digest of the cards, and the number of documents, terms and postings."""
 
 _logger = logging.getLogger(__name__)
 
 
 def keep_index(make_scorer: ScorerMaker, folder: Path, content_sha256: str) -> ScorerMaker:
-    """`make_scorer` with the index of a large bank kept in `folder`. Only what `bm25` makes can be kept."""
+    """`make_scorer`, but with the index of a large bank stored in `folder`. Only indexes of `bm25` can be stored."""
     return StoredScorers(folder, content_sha256) if make_scorer is bm25 else make_scorer
 
 
 class StoredScorers:
-    """Makes scorers as `bm25` does, and keeps those of many cards in a folder."""
+    """Makes scorers as `bm25` does, and stores large indexes in a folder."""
 
     def __init__(self, folder: Path, content_sha256: str, min_cards: int = MIN_CARDS) -> None:
         self._folder, self._content, self._min_cards = folder, content_sha256, min_cards
@@ -51,22 +51,22 @@ class StoredScorers:
         stored = open_index(path, name)
         if stored is not None:
             return TermBm25(stored)
-        made = bm25(cards, requests)
+        scorer = bm25(cards, requests)
         try:
             self._folder.mkdir(exist_ok=True)
-            write_index(path, name, made.index)
-            self._remove_those_of_other_banks()
-        except OSError as error:  # served from memory then
+            write_index(path, name, scorer.index)
+            self._remove_other_banks()
+        except OSError as error:  # the index in memory is used instead
             _logger.info("%s: the index is not kept (%s)", path, error.strerror)
-        return made
+        return scorer
 
-    def _remove_those_of_other_banks(self) -> None:
+    def _remove_other_banks(self) -> None:
         for path in self._folder.glob("*.index"):
             if not path.name.startswith(self._content[:12]):
                 path.unlink(missing_ok=True)
 
     def _name(self, cards: Sequence[Card]) -> bytes:
-        """Of the bank, and of which of its cards are ranked against each other."""
+        """A digest of the bank and of the cards that are ranked against each other."""
         hasher = hashlib.blake2b(VERSION + self._content.encode(), digest_size=16)
         for card in cards:
             hasher.update(card.card_id.encode() + b"\n")
@@ -74,7 +74,7 @@ class StoredScorers:
 
 
 def write_index(path: Path, name: bytes, index: Bm25) -> None:
-    """All postings, term by term in the order of the terms."""
+    """Write all postings, sorted by term."""
     import numpy
 
     terms = sorted(index.postings)
@@ -92,7 +92,7 @@ def write_index(path: Path, name: bytes, index: Bm25) -> None:
 
 
 def open_index(path: Path, name: bytes) -> MappedBm25 | None:
-    """The index in a file; None when there is none, or none for these cards, or it is damaged."""
+    """The index in a file; None if it is missing, damaged, or for other cards."""
     import numpy
 
     try:
@@ -120,12 +120,12 @@ def open_index(path: Path, name: bytes) -> MappedBm25 | None:
 
 
 def _padding(terms: int) -> int:
-    """So that numbers begin at a multiple of eight."""
+    """Bytes to add after the terms so that the numbers are aligned to eight bytes."""
     return -(_HEADER.size + terms * _TERM_BYTES) % 8
 
 
 class _MappedPostings:
-    """The postings of each term, looked up in the file."""
+    """A mapping from term to postings that reads from the file."""
 
     def __init__(self, count: int, terms: Integers, ends: Integers, weights: Floats, documents: Integers) -> None:
         self._count = count
@@ -139,12 +139,12 @@ class _MappedPostings:
         start, end = int(self._ends[place - 1]) if place else 0, int(self._ends[place])
         documents = self._documents[start:end]
         if not len(documents) or documents[0] < 0 or documents[-1] >= self._count:
-            return default  # damaged: no document has it then
+            return default  # damaged: treat the term as absent
         return documents, self._weights[start:end]
 
 
 class MappedBm25(Bm25):
-    """The same sums over postings that lie in a file."""
+    """BM25 over postings in a memory-mapped file."""
 
     def __init__(self, count: int, terms: Integers, ends: Integers, weights: Floats, documents: Integers) -> None:
         import numpy

@@ -1,7 +1,7 @@
-"""Terms: what an index knows a word by, the digest of its stem.
+"""Terms: an index represents a word by a short digest of its stem.
 
-Words of requests are searched and never shown, so a bank keeps them as terms: whoever writes into a request writes no
-text into a bank. Cards and tasks are indexed by terms too, so that all of them meet.
+Words of requests are searched but never shown, so a bank stores them as digests: text in a request cannot end up as
+text in a bank. Cards and tasks are indexed by the same terms, so that they match.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contramem.retrieve.stems import stem
 from contramem.retrieve.tokens import tokenize
 
 TERMS = "#"
-"""Opens a list of terms. Banks of earlier versions have the words themselves."""
+"""Marks a list of terms. Banks of earlier versions contain the words themselves."""
 _DIGEST_BYTES = 3
-"""Four characters. Of 5,000 words about one has the term of another."""
+"""Gives four characters. Among 5,000 words, about one collides with another."""
 
 
 @lru_cache(maxsize=65_536)
@@ -26,7 +26,7 @@ def term(word: str) -> str:
     return base64.urlsafe_b64encode(digest).decode()
 
 
-def terms_of(kept: str) -> list[str]:
-    """The terms of a request as a bank keeps it."""
-    mark, *terms = kept.split() or [""]
-    return terms if mark == TERMS else [term(word) for word in tokenize(kept)]
+def terms_of(stored_request: str) -> list[str]:
+    """The terms of a request as stored in a bank."""
+    mark, *terms = stored_request.split() or [""]
+    return terms if mark == TERMS else [term(word) for word in tokenize(stored_request)]
