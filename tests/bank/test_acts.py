@@ -17,7 +17,7 @@ def ledger(*decisions: Decision) -> list[LedgerEntry]:
     return [LedgerEntry(number, "", decision) for number, decision in enumerate(decisions, start=1)]
 
 
-def test_what_a_build_proposes_waits_for_review_until_somebody_accepts_it():
+def test_a_new_card_waits_for_review_until_somebody_accepts_it():
     bank = example_bank()
     for held in to_review(bank):
         bank = bank.with_changes(judge(bank, held.card.card_id, "ACCEPT", ANNA).changes)
@@ -69,7 +69,7 @@ def test_reverting_an_addition_retires_the_card_and_reverting_that_brings_it_bac
     assert fold(ledger(first, gone, back)).skills[0].title == KEEP_EXCEPTION.title
 
 
-def test_later_decisions_on_the_same_card_have_to_be_reverted_first():
+def test_later_decisions_on_the_same_card_must_be_reverted_first():
     first = decide(Bank(), add())
     bank = Bank().with_changes(first.changes)
     second = decide(bank, amend(bank.skills[0].card_id, delta()))
@@ -81,7 +81,7 @@ def test_later_decisions_on_the_same_card_have_to_be_reverted_first():
 @pytest.mark.parametrize(
     ("number", "complaint"), [(1, "was refused"), (9, r"there is no decision 9 \(the last is 1\)")]
 )
-def test_what_cannot_be_reverted_is_said(number, complaint):
+def test_a_decision_that_cannot_be_reverted_is_refused_with_the_reason(number, complaint):
     entries = ledger(refuse(Bank()))
     with pytest.raises(UsageError, match=complaint):
         revert(entries, Bank(), number, ANNA)

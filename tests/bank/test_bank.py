@@ -36,7 +36,7 @@ def test_add_makes_a_card_whose_id_does_not_depend_on_the_process():
     assert bank.abilities == ("email",)
 
 
-def test_the_bank_before_is_left_as_it_was():
+def test_applying_a_patch_does_not_change_the_old_bank():
     before = example_bank()
     holdings = dict(before.entries)
     before.apply(add(delta()), "email")
@@ -63,7 +63,7 @@ def test_a_patch_that_only_adds_evidence_keeps_the_version():
     assert after.find(one).support.tasks == ("a", "c")
 
 
-def test_merge_retires_all_targets_but_the_retained_and_joins_what_they_rest_on():
+def test_merge_retires_all_targets_but_one_and_combines_their_support():
     bank, one, other = two_cards()
     after = bank.apply(merge(one, other), "email")
     assert [card.card_id for card in after.skills] == [one]
@@ -91,7 +91,7 @@ def test_noop_changes_nothing():
         pytest.param(lambda bank, one: bank.with_changes([_stale(bank, one)]), "has changed since", id="stale"),
     ],
 )
-def test_what_does_not_fit_is_refused(change, complaint):
+def test_a_patch_that_does_not_fit_is_refused(change, complaint):
     bank = example_bank()
     with pytest.raises(PatchError, match=complaint):
         change(bank, bank.skills[0].card_id)
@@ -122,7 +122,7 @@ def test_a_build_may_add_evidence_to_a_pinned_card_but_not_rewrite_or_retire_it(
         bank.plan_retirement(one)
 
 
-def test_a_function_card_built_again_is_a_new_version_only_if_it_says_something_new():
+def test_a_rebuilt_function_card_is_a_new_version_only_if_its_text_changed():
     bank = example_bank()
     assert bank.plan_function(DELETE_EMAIL, CardSupport()) == ()
     (change,) = bank.plan_function(DELETE_EMAIL.model_copy(update={"returns": "Nothing."}), CardSupport())
@@ -132,7 +132,7 @@ def test_a_function_card_built_again_is_a_new_version_only_if_it_says_something_
     assert after.function("EmailClientV2.nothing") is None
 
 
-def test_a_retired_function_card_is_not_built_again_unseen():
+def test_a_retired_function_card_is_not_rebuilt_silently():
     bank = example_bank()
     bank = bank.with_changes(bank.plan_retirement(DELETE_EMAIL.card_id))
     assert bank.functions == ()
@@ -150,7 +150,7 @@ def test_a_function_card_is_found_by_the_bare_name_of_its_function():
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("", "2 cards match"), ("zzz", "there is no card 'zzz'")])
-def test_a_name_that_fits_no_single_card_is_refused(name, complaint):
+def test_a_name_that_matches_no_card_or_several_is_refused(name, complaint):
     with pytest.raises(UsageError, match=complaint):
         example_bank().find(name)
 
@@ -171,7 +171,7 @@ def test_support_adds_up_without_counting_a_task_twice():
 
 
 @given(st.data())
-def test_any_sequence_of_patches_keeps_the_bank_sound(data):
+def test_any_sequence_of_patches_keeps_the_bank_consistent(data):
     bank = Bank()
     for _ in range(data.draw(st.integers(0, 12))):
         ability = data.draw(st.sampled_from(ABILITIES))

@@ -38,24 +38,24 @@ def _execute(path: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-def test_a_store_as_it_was_built_is_whole(path: Path) -> None:
+def test_a_newly_built_store_is_whole(path: Path) -> None:
     found = check_store(path)
     assert found.is_whole and found.decisions and found.cards
 
 
-def test_a_decision_that_was_changed_breaks_the_chain_there(path: Path) -> None:
+def test_a_changed_decision_breaks_the_chain_at_its_number(path: Path) -> None:
     _execute(path, "UPDATE contramem_decisions SET recorded_at = '2020-01-01' WHERE number = 2")
     assert check_store(path).chain_broken_at == 2
 
 
-def test_a_decision_that_was_taken_out_is_missed(path: Path) -> None:
+def test_a_removed_decision_is_reported_as_missing(path: Path) -> None:
     _execute(path, "DELETE FROM contramem_changes WHERE number = 1")
     _execute(path, "DELETE FROM contramem_decisions WHERE number = 1")
     found = check_store(path)
     assert found.missing_decisions == (1,) and found.chain_broken_at == 2 and found.differing_cards
 
 
-def test_a_card_that_was_changed_behind_the_ledgers_back_is_named_and_made_again(path: Path, tmp_path: Path) -> None:
+def test_a_card_that_differs_from_the_ledger_is_reported_and_rebuilt(path: Path, tmp_path: Path) -> None:
     _execute(path, "UPDATE contramem_cards SET holding = replace(holding, 'active', 'muted')")
     assert check_store(path).differing_cards
     repair_store(path, tmp_path / "new.db")
@@ -63,7 +63,7 @@ def test_a_card_that_was_changed_behind_the_ledgers_back_is_named_and_made_again
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_damage_anywhere_is_an_error_in_words_and_the_rest_is_saved(path: Path, tmp_path: Path, seed: int) -> None:
+def test_any_damage_is_a_clear_error_and_the_rest_is_saved(path: Path, tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     content = bytearray(path.read_bytes())
     whole = check_store(path)

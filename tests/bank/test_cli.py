@@ -62,7 +62,7 @@ def test_show_counts_cards_decisions_and_refusals(store):
     assert "skill cards: 2 (email: 2)\n" in run("show", store).stdout
 
 
-def test_cards_lists_store_and_frozen_file_alike(store, tmp_path):
+def test_cards_lists_the_same_for_a_store_and_a_frozen_file(store, tmp_path):
     frozen = str(tmp_path / "bank.jsonl")
     assert in_json("freeze", store, "--out", frozen)["skills"] == {"email": 2}
     assert [card["card"] for card in in_json("cards", store)] == [card["card"] for card in in_json("cards", frozen)]
@@ -101,7 +101,7 @@ def test_revert_undoes_a_decision(store):
     assert in_json("history", store)[-1]["by"]["name"] == "anna"
 
 
-def test_diff_shows_what_an_edit_changed_and_import_takes_it_in(store, tmp_path):
+def test_diff_shows_an_edit_and_import_applies_it(store, tmp_path):
     frozen, edited = tmp_path / "bank.jsonl", tmp_path / "edited.jsonl"
     run("freeze", store, "--out", str(frozen))
     edited.write_text(frozen.read_text().replace("Partition before", "Split before"))
@@ -116,14 +116,14 @@ def test_diff_shows_what_an_edit_changed_and_import_takes_it_in(store, tmp_path)
     assert "no differences from the store" in run("import", store, str(edited)).stdout
 
 
-def test_an_edited_file_is_read_with_a_word_of_warning(store, tmp_path):
+def test_an_edited_file_is_read_with_a_warning(store, tmp_path):
     frozen = tmp_path / "bank.jsonl"
     run("freeze", store, "--out", str(frozen))
     frozen.write_text(frozen.read_text().replace("Partition before", "Split before"))
     assert "edited after it was frozen" in run("show", str(frozen)).stderr
 
 
-def test_a_file_that_was_cut_short_is_refused_and_importing_it_retires_nothing_unasked(store, tmp_path, capsys):
+def test_a_truncated_file_is_refused_and_importing_it_asks_before_retiring_cards(store, tmp_path, capsys):
     frozen = tmp_path / "bank.jsonl"
     run("freeze", store, "--out", str(frozen))
     frozen.write_text("".join(frozen.read_text().splitlines(keepends=True)[:-1]))
@@ -142,7 +142,7 @@ def test_a_frozen_bank_can_be_imported_into_a_new_store(store, tmp_path):
     assert run("diff", store, new).stdout == "The two banks serve the same cards.\n"
 
 
-def test_export_holds_cards_and_nothing_beside_them(store, tmp_path):
+def test_export_contains_cards_and_nothing_else(store, tmp_path):
     run("export", store, "json", str(tmp_path / "cards.json"))
     cards = json.loads((tmp_path / "cards.json").read_text())
     assert cards[0]["card_id"] == DELETE_EMAIL.card_id
@@ -155,7 +155,7 @@ def test_history_says_which_card_each_decision_is_about(store):
     assert DELETE_EMAIL.tool in told and "skill::e6c2" in told
 
 
-def test_a_guard_that_cannot_be_read_is_not_imported_and_nothing_else_is(store, tmp_path, capsys):
+def test_a_guard_that_does_not_parse_stops_the_whole_import(store, tmp_path, capsys):
     frozen = tmp_path / "bank.jsonl"
     run("freeze", store, "--out", str(frozen))
     frozen.write_text(frozen.read_text().replace('"precedence(', '"precedense(').replace("Deletes one", "Removes one"))
@@ -164,7 +164,7 @@ def test_a_guard_that_cannot_be_read_is_not_imported_and_nothing_else_is(store, 
     assert len(in_json("history", store)) == 5
 
 
-def test_personal_data_in_an_edit_is_taken_and_said(store, tmp_path):
+def test_an_edit_with_personal_data_is_imported_with_a_warning(store, tmp_path):
     frozen = tmp_path / "bank.jsonl"
     run("freeze", store, "--out", str(frozen))
     frozen.write_text(frozen.read_text().replace("Partition before", "Ask ada@example.org before"))
@@ -184,7 +184,7 @@ def test_review_stops_at_quit_and_at_the_end_of_the_input(store):
     assert run("review", store, input="").stdout == "nothing done; 2 left to review\n"
 
 
-def test_review_edits_in_the_editor_and_says_when_the_result_is_no_card(store, tmp_path, monkeypatch):
+def test_review_opens_the_editor_and_reports_an_invalid_card(store, tmp_path, monkeypatch):
     monkeypatch.setenv("EDITOR", editor(tmp_path, "s/EmailClientV2/Calendar/"))
     assert "cannot be rewritten as function::Calendar" in run("review", store, input="e\ns\nq\n").stderr
     monkeypatch.setenv("EDITOR", editor(tmp_path, "s/Deletes one/Removes one/"))
@@ -194,7 +194,7 @@ def test_review_edits_in_the_editor_and_says_when_the_result_is_no_card(store, t
     assert "Removes one" in run("card", store, "function::").stdout
 
 
-def test_review_opens_the_same_text_again_when_it_was_no_card(store, tmp_path, monkeypatch):
+def test_review_reopens_an_invalid_text(store, tmp_path, monkeypatch):
     monkeypatch.setenv("EDITOR", path := editor(tmp_path, ""))
     drop_the_last_line, put_it_back = "sed -i -e 's/Deletes one/Erases one/' -e '$ d' \"$1\"", 'echo } >> "$1"'
     Path(path).write_text(f'#!/bin/sh\nif grep -q Erases "$1"; then {put_it_back}; else {drop_the_last_line}; fi\n')
@@ -203,7 +203,7 @@ def test_review_opens_the_same_text_again_when_it_was_no_card(store, tmp_path, m
     assert "Erases one" in run("card", store, "function::").stdout
 
 
-def test_review_explains_its_answers_and_survives_an_editor_that_is_not_there(store, monkeypatch):
+def test_review_explains_its_answers_and_survives_a_missing_editor(store, monkeypatch):
     monkeypatch.setenv("EDITOR", "no-such-editor")
     told = run("review", store, input="?\ne\ns\n")
     assert "no build may change it" in told.stderr and "Set $EDITOR" in told.stderr
@@ -233,7 +233,7 @@ def editor(folder: Path, script: str) -> str:
         (("export", "{store}", "json", "no/such/folder/x.json"), "cannot be written"),
     ],
 )
-def test_what_a_user_can_fix_is_one_clear_line(store, tmp_path, monkeypatch, capsys, arguments, said):
+def test_a_user_error_is_one_clear_line(store, tmp_path, monkeypatch, capsys, arguments, said):
     monkeypatch.chdir(tmp_path)
     run("freeze", store, "--out", "bank.jsonl")
     editor(tmp_path, "no bank")

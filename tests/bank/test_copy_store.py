@@ -32,7 +32,7 @@ def copy(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_a_copy_holds_all_that_the_store_holds(path: Path, tmp_path: Path) -> None:
+def test_a_copy_equals_the_store(path: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.db"
     assert copy(path, new) == (0, f"{new}: 2 decisions and 1 cards.\n")
     assert check_store(new).is_whole
@@ -41,7 +41,7 @@ def test_a_copy_holds_all_that_the_store_holds(path: Path, tmp_path: Path) -> No
         assert (store.bank(), store.progress(), store.calls()) == (old.bank(), old.progress(), old.calls())
 
 
-def test_nothing_is_copied_over_a_store_that_holds_something(path: Path, tmp_path: Path) -> None:
+def test_a_store_that_is_not_empty_is_not_overwritten(path: Path, tmp_path: Path) -> None:
     with open_store(tmp_path / "other.db", create=True) as other, other.writing("build"):
         other.record(refuse(Bank()))
     with (

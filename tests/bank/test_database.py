@@ -22,7 +22,7 @@ for _ in range(rounds):
 """
 
 
-def test_the_lock_file_is_gone_when_its_holder_is_done(tmp_path: Path):
+def test_the_lock_file_is_removed_after_use(tmp_path: Path):
     with sole_holder(tmp_path / "bank.db-lock") as free:
         assert free
         with sole_holder(tmp_path / "bank.db-lock") as second:
@@ -31,7 +31,7 @@ def test_the_lock_file_is_gone_when_its_holder_is_done(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_two_processes_never_hold_the_lock_at_once_although_its_file_comes_and_goes(tmp_path: Path):
+def test_two_processes_never_hold_the_lock_at_once_even_as_its_file_is_removed_and_recreated(tmp_path: Path):
     command = [sys.executable, "-c", CONTENDER, str(tmp_path), "300"]
     contenders = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     assert [contender.communicate()[1] for contender in contenders] == ["", "", ""]

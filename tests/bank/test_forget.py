@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def test_nothing_of_a_forgotten_source_is_left_in_the_file(store: Store) -> None:
+def test_the_file_contains_nothing_of_a_forgotten_source(store: Store) -> None:
     assert b"agent-one" in Path(store.where).read_bytes() + Path(f"{store.where}-wal").read_bytes()
     with store.writing("test"):
         erased = forget_runs(store, ForgetSelection(source="agent-one"), person("ann"))
@@ -47,7 +47,7 @@ def test_nothing_of_a_forgotten_source_is_left_in_the_file(store: Store) -> None
     assert check_store(Path(store.where)).is_whole
 
 
-def test_what_other_runs_teach_too_is_built_again_in_the_same_transaction(store: Store, tmp_path: Path) -> None:
+def test_cards_that_other_runs_support_are_rebuilt_in_the_same_transaction(store: Store, tmp_path: Path) -> None:
     before = {card.card_id for card in store.bank().cards}
 
     def rebuild() -> RebuiltBank:
@@ -63,7 +63,7 @@ def test_what_other_runs_teach_too_is_built_again_in_the_same_transaction(store:
     assert check_store(Path(store.where)).is_whole
 
 
-def test_a_rebuild_that_fails_leaves_everything_as_it_was(store: Store) -> None:
+def test_a_failed_rebuild_changes_nothing(store: Store) -> None:
     before = store.bank(), store.ledger()
 
     def fail() -> RebuiltBank:
@@ -74,7 +74,7 @@ def test_a_rebuild_that_fails_leaves_everything_as_it_was(store: Store) -> None:
     assert (store.bank(), store.ledger()) == before
 
 
-def test_files_are_searched_for_a_name_however_json_spells_it(tmp_path: Path) -> None:
+def test_files_are_searched_for_a_name_in_any_json_escaping(tmp_path: Path) -> None:
     (tmp_path / "log").mkdir()
     (tmp_path / "log" / "a.jsonl").write_text('{"by": "J\\u00fcrgen \\"J\\" K"}', encoding="utf-8")
     assert search_files([tmp_path], ['Jürgen "J" K', "nobody"])[1] == (
@@ -82,7 +82,7 @@ def test_files_are_searched_for_a_name_however_json_spells_it(tmp_path: Path) ->
     )
 
 
-def test_the_question_says_how_many_cards_go(store: Store) -> None:
+def test_the_question_says_how_many_cards_are_erased(store: Store) -> None:
     cards = len(store.bank().entries)
     words = ["bank", "forget", store.where, "--source", "agent-one"]
     asked = CliRunner().invoke(cli, words, input="n\n")
@@ -91,14 +91,14 @@ def test_the_question_says_how_many_cards_go(store: Store) -> None:
     assert len(store.bank().entries) == cards
 
 
-def test_forgetting_what_was_never_there_is_an_error(store: Store) -> None:
+def test_forgetting_unknown_runs_is_an_error(store: Store) -> None:
     with store.writing("test"), pytest.raises(UsageError, match="no decision"):
         forget_runs(store, ForgetSelection(source="nobody"), person("ann"))
     with pytest.raises(UsageError, match="say which runs"):
         ForgetSelection()
 
 
-def test_kept_prompts_and_replies_can_go_while_their_costs_stay(store: Store) -> None:
+def test_prompts_and_replies_can_be_erased_while_their_costs_stay(store: Store) -> None:
     exchange = StoredExchange("d", "reflect", "t1", "m", "p", "the request", "the reply", "stop", 10, 5, 0.25)
     with store.writing("test"):
         store.keep(exchange)

@@ -26,7 +26,7 @@ def edited(content: bytes, line: int, old: str, new: str) -> bytes:
     return b"\n".join(lines)
 
 
-def test_the_header_tells_format_hash_profile_and_counts():
+def test_the_header_has_format_hash_profile_and_counts():
     header, *cards = freeze(example_bank(), "gaia2").decode().splitlines(keepends=True)
     assert json.loads(header) == {
         "contramem_bank": 1,
@@ -38,14 +38,14 @@ def test_the_header_tells_format_hash_profile_and_counts():
     assert [list(json.loads(card))[:2] for card in cards] == [["card_id", "kind"]] * 2
 
 
-def test_what_only_retrieval_needs_is_beside_the_card():
+def test_data_for_retrieval_is_beside_the_card():
     card = parse_frozen(freeze(example_bank()), "bank").skills[0]
     assert card.taught_by == SUPPORT.taught_by
     assert card.support == {card.guards[0]: GuardSupport(held=3, broken=2)}
     assert "model-a" not in freeze(example_bank()).decode()
 
 
-def test_only_cards_in_service_are_frozen():
+def test_only_served_cards_are_frozen():
     bank = example_bank()
     bank = bank.with_changes(judge(bank, DELETE_EMAIL.card_id, "MUTE", person("anna")).changes)
     bank = bank.with_changes(judge(bank, bank.skills[0].card_id, "PIN", person("anna")).changes)
@@ -67,7 +67,7 @@ def test_a_bank_comes_back_as_it_was_and_freezes_to_the_same_bytes(data):
     assert freeze(thawed) == content
 
 
-def test_a_file_is_written_whole(tmp_path):
+def test_a_file_is_written_atomically(tmp_path):
     header = write_frozen(tmp_path / "bank.jsonl", example_bank())
     assert load_frozen(tmp_path / "bank.jsonl").header == header
     assert [path.name for path in tmp_path.iterdir()] == ["bank.jsonl"]
@@ -88,7 +88,7 @@ def test_a_file_edited_by_hand_is_refused_unless_the_caller_wants_the_edit(tmp_p
     assert frozen.skills[0].skill.core_rule.startswith("Split before")
 
 
-def test_other_line_ends_are_no_edit():
+def test_other_line_endings_do_not_count_as_an_edit():
     assert not parse_frozen(freeze(example_bank()).replace(b"\n", b"\r\n"), "bank").edited
 
 
@@ -118,11 +118,11 @@ def test_other_line_ends_are_no_edit():
         ),
     ],
 )
-def test_a_wrong_line_is_named(content, complaint):
+def test_an_invalid_line_is_reported_with_its_number(content, complaint):
     with pytest.raises(BankFileError, match=complaint):
         parse_frozen(content, "bank")
 
 
-def test_a_file_that_is_not_there_is_said(tmp_path: Path):
+def test_a_missing_file_is_reported(tmp_path: Path):
     with pytest.raises(BankFileError, match=r"nowhere\.jsonl: cannot be read \(No such file"):
         load_frozen(tmp_path / "nowhere.jsonl")

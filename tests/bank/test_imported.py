@@ -73,7 +73,7 @@ def test_a_dropped_line_retires_its_card(living):
     assert living.bank.find(living.id_of(delta())).status == "retired"
 
 
-def test_a_line_that_was_added_becomes_a_card(living):
+def test_an_added_line_becomes_a_card(living):
     content = freeze(living.bank)
     line = content.split(b"\n")[1].replace(b"skill::", b"skill::new-")
     (decision,) = living.import_(parse_frozen(content + line + b"\n", "bank.jsonl"))
@@ -81,7 +81,7 @@ def test_a_line_that_was_added_becomes_a_card(living):
     assert len(living.bank.skills) == 3
 
 
-def test_what_the_store_learned_since_the_freeze_stays(living):
+def test_cards_learned_since_the_freeze_stay(living):
     content = freeze(living.bank)
     living.record(decide(living.bank, amend(living.id_of(delta()), delta("Later words"))))
     living.record(decide(living.bank, add(delta("A later card"))))
@@ -100,7 +100,7 @@ def test_an_edit_on_both_sides_is_a_conflict_and_nothing_is_imported(living):
         living.import_(reword(content, "Partition before", "Split before"))
 
 
-def test_the_same_edit_on_both_sides_is_none(living):
+def test_the_same_edit_on_both_sides_is_not_a_conflict(living):
     content = freeze(living.bank)
     living.import_(reword(content, "Partition before", "Split before"))
     assert living.import_(reword(content, "Partition before", "Split before")) == ()
@@ -112,13 +112,13 @@ def test_a_card_rejected_since_the_freeze_does_not_come_back(living):
     assert living.import_(parse_frozen(content, "bank.jsonl")) == ()
 
 
-def test_a_bank_from_elsewhere_adds_its_cards_and_drops_none(living):
+def test_a_bank_from_another_store_adds_its_cards_and_drops_none(living):
     elsewhere = Bank().apply(add(delta("From elsewhere")), "travel")
     living.import_(parse_frozen(freeze(elsewhere), "bank.jsonl"))
     assert len(living.bank.skills) == 3
 
 
-def test_a_scope_can_be_edited_and_what_a_card_rests_on_cannot(living):
+def test_the_scope_of_a_card_can_be_edited_but_not_its_support(living):
     content = freeze(living.bank).replace(b'"scope":null', b'"scope":"universal"')
     content = content.replace(b'"taught_by":[]', b'"taught_by":["forged"]')
     living.import_(parse_frozen(content, "bank.jsonl"))
@@ -126,7 +126,7 @@ def test_a_scope_can_be_edited_and_what_a_card_rests_on_cannot(living):
     assert (support.scope, support.taught_by) == ("universal", ())
 
 
-def test_the_file_is_found_in_the_past_of_its_ledger(living):
+def test_the_base_of_a_file_is_found_in_its_ledger(living):
     past = [fold(living.ledger[:number]) for number in range(len(living.ledger) + 1)]
     for bank in past:
         sha256 = parse_frozen(freeze(bank), "bank").header.content_sha256

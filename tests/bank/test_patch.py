@@ -17,13 +17,13 @@ def reply(**fields: object) -> str:
     return json.dumps({"delta_index": 0, "reason": "because", **fields})
 
 
-def test_the_operation_tells_the_kind_of_patch():
+def test_the_operation_determines_the_kind_of_patch():
     text = reply(operation="PATCH", target_card_ids=["skill::a"], retained_card_id="skill::a", new_or_updated_card=CARD)
     assert isinstance(PATCH.validate_json(text), Amend)
     assert isinstance(PATCH.validate_json(reply(operation="NOOP", new_or_updated_card=None)), Noop)
 
 
-def test_a_patch_survives_the_way_to_json_and_back():
+def test_a_patch_survives_json():
     assert PATCH.validate_json(PATCH.dump_json(add())) == add()
     assert add().new_or_updated_card == KEEP_EXCEPTION
 

@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def test_cards_of_one_source_are_muted_until_another_shows_the_same(store: Store) -> None:
+def test_cards_of_one_source_are_muted_until_another_source_supports_them(store: Store) -> None:
     served = {card.card_id for card in store.bank().cards}
     assert served
     assert not hold_to_quorum(store, 2).cards
@@ -45,7 +45,7 @@ def test_cards_of_one_source_are_muted_until_another_shows_the_same(store: Store
     assert {card.card_id for card in hold_to_quorum(store, 2).cards} == served
 
 
-def test_what_a_person_muted_stays_muted(store: Store) -> None:
+def test_a_card_muted_by_a_person_stays_muted(store: Store) -> None:
     card_id = store.bank().cards[0].card_id
     with store.writing("test"):
         store.record(judge(store.bank(), card_id, "MUTE", person("ann")))
@@ -55,14 +55,14 @@ def test_what_a_person_muted_stays_muted(store: Store) -> None:
     assert hold_to_quorum(store, 2).entries[card_id].status == "muted"
 
 
-def test_a_frozen_bank_leaves_out_what_too_few_sources_show_but_not_what_a_person_let_stand(store: Store) -> None:
+def test_a_frozen_bank_leaves_out_cards_with_too_few_sources_unless_a_person_approved_them(store: Store) -> None:
     card_id = store.bank().cards[0].card_id
     with store.writing("test"):
         store.record(judge(store.bank(), card_id, "ACCEPT", person("ann")))
     assert [card.card_id for card in store.bank().of_sources(2).cards] == [card_id]
 
 
-def test_agents_are_told_that_one_agent_alone_shows_a_card(store: Store, tmp_path: Path) -> None:
+def test_agents_are_told_if_only_one_source_supports_a_card(store: Store, tmp_path: Path) -> None:
     alone = parse_frozen(freeze(store.bank()), "bank").cards
     assert all("one agent only" in text_of(card).lines[-1] for card in alone)
     with open_store(tmp_path / "two.db", create=True) as two:

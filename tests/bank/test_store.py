@@ -71,7 +71,7 @@ def test_progress_can_be_recorded_without_a_decision(store):
     assert store.progress() == {"packet": "done", "other": "begun"}
 
 
-def test_the_ledger_of_a_card_holds_what_changed_or_named_it(store):
+def test_the_ledger_of_a_card_has_the_decisions_that_changed_or_named_it(store):
     record(store, decide(store.bank(), add()))
     record(store, decide(store.bank(), add(delta())))
     card_id = store.bank().first_made_from("email", delta()).card.card_id
@@ -92,7 +92,7 @@ def test_any_past_bank_can_be_rebuilt(store):
 
 @settings(max_examples=25)
 @given(st.data())
-def test_the_store_holds_what_its_ledger_folds_to(tmp_path_factory, data):
+def test_the_stored_bank_equals_the_replayed_ledger(tmp_path_factory, data):
     with open_store(tmp_path_factory.mktemp("store") / "bank.db", create=True) as store, store.writing("build"):
         for _ in range(data.draw(st.integers(1, 8))):
             store.record(data.draw(decisions(store)))
@@ -132,7 +132,7 @@ def test_a_second_writer_is_told_who_the_first_is(path, store):
         pass
 
 
-def test_a_writer_that_was_killed_leaves_its_place_to_the_next(path, store):
+def test_after_a_writer_is_killed_the_next_one_can_write(path, store):
     script = (
         "import os, signal, sys\nfrom contramem.bank.store import open_store\n"
         "with open_store(sys.argv[1]) as store, store.writing('build'):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -142,7 +142,7 @@ def test_a_writer_that_was_killed_leaves_its_place_to_the_next(path, store):
     assert len(store.ledger()) == 1
 
 
-def test_a_locked_store_is_said_to_be_locked_and_works_afterwards(path, store, monkeypatch):
+def test_a_locked_store_is_reported_and_works_afterwards(path, store, monkeypatch):
     monkeypatch.setattr("contramem.bank.database.BUSY_TIMEOUT_S", 0.05)
     with open_store(path) as hasty:
         other = sqlite3.connect(path, isolation_level=None)
@@ -171,7 +171,7 @@ with open_store(sys.argv[1]) as store, store.writing("build"):
 """
 
 
-def test_a_full_disk_is_said_to_be_full_and_the_store_keeps_what_was_recorded(path, store):
+def test_a_full_disk_is_reported_and_recorded_decisions_are_kept(path, store):
     # -B: the limit would cut modules short that are compiled on the way, and break them for everybody.
     command = [sys.executable, "-B", "-c", FILL, str(path), str(Path(__file__).parent)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -184,7 +184,7 @@ def test_a_full_disk_is_said_to_be_full_and_the_store_keeps_what_was_recorded(pa
     assert fold(store.ledger()) == store.bank()
 
 
-def test_sqlite_saying_full_is_passed_on_plainly(path, store):
+def test_sqlites_error_for_a_full_disk_is_explained(path, store):
     with store._engine.connect() as connection:  # the pool hands the same connection to the writer
         connection.exec_driver_sql("PRAGMA max_page_count = 1")
     full = "the disk is full\\. Nothing of this decision was recorded"
@@ -202,7 +202,7 @@ def test_sqlite_saying_full_is_passed_on_plainly(path, store):
         pytest.param(b"SQLite format 3\x00" + b"junk" * 100, "is not a store|is damaged", id="broken"),
     ],
 )
-def test_a_file_that_is_no_store_is_refused(path, content, complaint):
+def test_a_file_that_is_not_a_store_is_refused(path, content, complaint):
     path.write_bytes(content)
     for create in (False, True):
         with pytest.raises(StoreError, match=complaint):
@@ -230,7 +230,7 @@ def test_a_store_of_a_newer_contramem_is_refused(path, store):
 
 
 @pytest.mark.parametrize("where", ["nowhere.db", "no/such/folder/bank.db", "."])
-def test_a_store_that_is_not_there_says_how_to_make_one(tmp_path, monkeypatch, where):
+def test_the_error_for_a_missing_store_says_how_to_create_one(tmp_path, monkeypatch, where):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=r"makes one|is a folder"):
         open_store(where)
@@ -250,13 +250,13 @@ def test_messages_show_no_password(where, said):
     assert without_password(where) == said
 
 
-def test_any_file_name_will_do(tmp_path):
+def test_any_file_name_works(tmp_path):
     with open_store(tmp_path / "a b#c%d?.db", create=True) as store:
         assert store.bank() == Bank()
     assert (tmp_path / "a b#c%d?.db").exists()
 
 
-def test_a_folder_that_is_not_there_is_not_made(tmp_path):
+def test_a_missing_folder_is_not_created(tmp_path):
     with pytest.raises(UsageError, match="Create it first"):
         open_store(tmp_path / "no" / "bank.db", create=True)
 

@@ -1,16 +1,15 @@
 """From patches to the bank and its ledger.
 
     card.py      FunctionCard, SkillDelta, SkillCard: the schemas of the paper
-    fields.py    one table: what each field of a Skill Card is called, who reads it, what a model is asked for
+    fields.py    a table of the fields of a Skill Card: labels, readers, and what a model is asked to write
     patch.py     Patch: ADD, PATCH, MERGE, NARROW, NOOP
-    bank.py      Bank: a value; a decision gives the next one. support.py is what a card rests on
+    bank.py      Bank: an immutable value; each decision gives a new one. support.py: the evidence of a card
     ledger.py    Decision: everything ever decided, accepted or refused
     store.py     the living bank in SQLite or PostgreSQL; database.py, migrations.py and calls.py (replies of models)
-    frozen.py    the frozen bank, one file; locate.py opens whichever it is, imported.py takes edits back in
-    kept_banks.py  the last frozen banks, and the way back to one of them
-    check.py     is a store whole, and what is left of a damaged one; chain.py seals the ledger
+    frozen.py    the frozen bank, one file; locate.py opens a store or a frozen file, imported.py imports edits
+    kept_banks.py  earlier frozen banks, and rollback to one of them
+    check.py     checks a store and salvages a damaged one; chain.py: the hash chain of the ledger
     forget.py    erases what some runs taught
 
-For people: acts.py is what they may do, story.py, card_list.py, difference.py, summary.py and
-render.py what they look at.
+For people: acts.py is what they can do; story.py, card_list.py, difference.py, summary.py and render.py what they see.
 """

@@ -1,4 +1,4 @@
-"""What people do to a bank: accept, edit, mute, pin, reject and revert. Each act is a decision in the ledger."""
+"""What people can do to a bank: accept, edit, mute, pin, reject and revert. Each act is a decision in the ledger."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contramem.monitor.guard import parse_guard
 Verdict: TypeAlias = Literal["ACCEPT", "MUTE", "PIN", "REJECT"]
 
 _STATUS: dict[Verdict, Status] = {"MUTE": "muted", "PIN": "pinned", "REJECT": "retired"}
-_SAID: dict[Verdict, str] = {"ACCEPT": "accepted", "MUTE": "muted", "PIN": "pinned", "REJECT": "rejected"}
+_PAST_TENSE: dict[Verdict, str] = {"ACCEPT": "accepted", "MUTE": "muted", "PIN": "pinned", "REJECT": "rejected"}
 
 
 def person(name: str) -> Attribution:
@@ -23,20 +23,20 @@ def person(name: str) -> Attribution:
 
 
 def to_review(bank: Bank) -> tuple[BankEntry, ...]:
-    """The cards in service that no person has seen in their present words."""
+    """The served cards whose present text no person has reviewed."""
     entries = (bank.entries[card.card_id] for card in bank.cards)
     return tuple(entry for entry in entries if not entry.reviewed)
 
 
 def judge(bank: Bank, card_id: str, verdict: Verdict, by: Attribution, reason: str = "") -> Decision:
-    """A person's verdict on a card as it stands."""
+    """A person's verdict on the present text of a card."""
     entry = bank.find(card_id)
     after = entry.model_copy(update={"status": _STATUS.get(verdict, entry.status), "reviewed": True})
-    return _act(verdict, entry, after, by, reason or f"{_SAID[verdict]} by {by}")
+    return _act(verdict, entry, after, by, reason or f"{_PAST_TENSE[verdict]} by {by}")
 
 
 def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribution, reason: str = "") -> Decision:
-    """A person's own words for a card. Raises GuardError for a guard of theirs that nobody could check."""
+    """Replace the text of a card by a person's. Raises GuardError if a new guard does not parse."""
     entry = bank.find(card_id)
     refuse_unreadable_guards(text, entry)
     after = entry.rewrite(text, entry.support).model_copy(update={"reviewed": True})
@@ -44,7 +44,7 @@ def edit(bank: Bank, card_id: str, text: SkillDelta | FunctionCard, by: Attribut
 
 
 def merge(bank: Bank, retained_id: str, other_ids: Iterable[str], by: Attribution, reason: str = "") -> Decision:
-    """A person's finding that several Skill Cards are one rule: one stays as it is worded, the others are retired."""
+    """Merge Skill Cards that a person considers the same rule: one keeps its text, the others are retired."""
     entry = bank.find(retained_id)
     if not isinstance(entry.card, SkillCard):
         raise UsageError(f"{entry.card.card_id} is a Function Card; only Skill Cards can be merged.")
@@ -58,18 +58,18 @@ def merge(bank: Bank, retained_id: str, other_ids: Iterable[str], by: Attributio
 
 
 def refuse_unreadable_guards(text: SkillDelta | FunctionCard, entry: BankEntry | None) -> None:
-    """Raises GuardError for a guard that cannot be read: agents would pass over it in silence. Those that the card had
-    already are left alone; they may be of a later version."""
-    had = entry.card.guards if entry and isinstance(entry.card, SkillCard) else ()
+    """Raise GuardError for a guard that does not parse, because agents would silently ignore it. Guards that the card
+    already had are accepted: a later version may have written them."""
+    old_guards = entry.card.guards if entry and isinstance(entry.card, SkillCard) else ()
     for guard in text.guards if isinstance(text, SkillDelta) else ():
-        if guard not in had:
+        if guard not in old_guards:
             parse_guard(guard)
 
 
 def revert(ledger: Iterable[LedgerEntry], bank: Bank, number: int, by: Attribution, reason: str = "") -> Decision:
-    """Undo one decision: texts, status and support go back as a new version. A card that it added is retired.
+    """Undo one decision: text, status and support are restored as a new version. A card that it added is retired.
 
-    Later decisions on the same cards have to be reverted first, so that nothing is undone unseen.
+    Later decisions on the same cards must be reverted first, so that nothing is undone unnoticed.
     """
     entries = {entry.number: entry for entry in ledger}
     if number not in entries:

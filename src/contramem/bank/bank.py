@@ -1,4 +1,4 @@
-"""Bank: the cards that are in service, and those that were. A value: a decision gives the next bank."""
+"""Bank: all cards, served or not. An immutable value: each decision gives a new bank."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from contramem.bank.support import GRADES, CardSupport, Grade, rename_key
 from contramem.errors import PatchError, UsageError
 
 Status: TypeAlias = Literal["active", "muted", "pinned", "retired"]
-"""Active and pinned cards are served to agents. A build may not rewrite or retire what a person has pinned. Muted cards
-go on learning without being served. Retired cards stay for the record, and so that a lesson once rejected is known."""
+"""Active and pinned cards are served to agents. A build may not rewrite or retire a pinned card. Muted cards keep
+learning without being served. Retired cards are kept for the record, and so that a rejected lesson is recognized."""
 
 
 class BankEntry(Strict):
-    """A card as the bank holds it."""
+    """A card in the bank, with its status and support."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -32,9 +32,9 @@ class BankEntry(Strict):
     support: CardSupport = Field(default=CardSupport(), validation_alias="footing")
     """Stored as `footing`."""
     reviewed: bool = False
-    """A person has seen this text and let it stand."""
+    """Whether a person has approved this text."""
     rule: StoredRule | None = None
-    """What the words of the card were made from. None: an author wrote them, or a person."""
+    """The rule that the text was generated from. None if a model or a person wrote the text."""
 
     @model_serializer(mode="wrap")
     def _store(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -45,13 +45,13 @@ class BankEntry(Strict):
         return self.status in ("active", "pinned")
 
     def has_quorum(self, least: int) -> bool:
-        """Do runs of at least so many sources show it? What a person has read and let stand needs none."""
+        """Whether runs of at least `least` sources show it. A card that a person approved needs none."""
         return self.reviewed or self.status == "pinned" or len(self.support.sources) >= least
 
     def rewrite(
         self, text: SkillDelta | FunctionCard, support: CardSupport, rule: StoredRule | None = None
     ) -> BankEntry:
-        """The same card with other words, made from `rule`: a new version, unless it says what it said before."""
+        """The card with a new text, generated from `rule`. A new version, unless the text is the same."""
         card = self.card
         if isinstance(card, SkillCard) and isinstance(text, SkillDelta):
             new: Card = SkillCard.of(text, card.card_id, card.ability, card.version)
@@ -66,7 +66,7 @@ class BankEntry(Strict):
 
 
 class Change(Strict):
-    """What one decision does to one card. Nothing is ever deleted, so there always is an `after`."""
+    """What one decision does to one card. Cards are never deleted, so there always is an `after`."""
 
     before: BankEntry | None
     after: BankEntry
@@ -78,23 +78,23 @@ class Change(Strict):
 
 @dataclass(frozen=True)
 class Bank:
-    """Global Function Cards and the Skill Cards of each ability, by id, each with its status."""
+    """Function Cards and the Skill Cards of each ability, by id, each with its status."""
 
     entries: Mapping[str, BankEntry] = field(default_factory=dict)
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """All cards in service, functions first."""
+        """All served cards, functions first."""
         return self.functions + self.skills
 
     @cached_property
     def functions(self) -> tuple[FunctionCard, ...]:
-        """Function Cards in service, by id."""
+        """Served Function Cards, sorted by id."""
         return tuple(card for card in self._served if isinstance(card, FunctionCard))
 
     @cached_property
     def skills(self) -> tuple[SkillCard, ...]:
-        """Skill Cards in service, by ability and id."""
+        """Served Skill Cards, sorted by ability and id."""
         skills = (card for card in self._served if isinstance(card, SkillCard))
         return tuple(sorted(skills, key=attrgetter("ability", "card_id")))
 
@@ -107,17 +107,17 @@ class Bank:
         return tuple(dict.fromkeys(card.ability for card in self.skills))
 
     def skills_of(self, ability: str) -> tuple[SkillCard, ...]:
-        """Skill Cards in service of one ability, by id."""
+        """Served Skill Cards of one ability, sorted by id."""
         return tuple(card for card in self.skills if card.ability == ability)
 
     def function(self, tool: str) -> FunctionCard | None:
-        """The card in service for `App.function`."""
+        """The served card of `App.function`."""
         entry = self.entries.get(f"function::{tool}")
         return entry.card if entry and entry.served and isinstance(entry.card, FunctionCard) else None
 
     def find(self, name: str) -> BankEntry:
-        """The one card whose id is `name`, or begins with it, with or without `skill::` or `function::`; or the card of
-        the one function that is called so, in whatever app."""
+        """The only card whose id is or begins with `name`, with or without `skill::` or `function::`, or the card of
+        the only function with that name in any app."""
         if name in self.entries:
             return self.entries[name]
         begins = (name, f"skill::{name}", f"function::{name}")
@@ -131,42 +131,42 @@ class Bank:
         raise UsageError(f"there is no card {name!r} in this bank. `contramem bank cards` lists them.")
 
     def first_made_from(self, ability: str, delta: SkillDelta) -> BankEntry | None:
-        """The card that began with the title and rule of `delta`, whatever became of it since."""
+        """The card that was first added with the title and rule of `delta`, whatever its text and status are now."""
         return self.entries.get(skill_id(ability, delta.title, delta.skill.core_rule))
 
     def of_grade(self, lowest: Grade | None) -> Bank:
-        """The bank without Skill Cards below a grade. Cards without a grade stay: nothing speaks of chance there."""
+        """The bank without Skill Cards below a grade. Cards without a grade stay, because chance was not assessed."""
         if lowest is None:
             return self
         good = GRADES[: GRADES.index(lowest) + 1]
         return Bank({name: entry for name, entry in self.entries.items() if entry.support.grade in (None, *good)})
 
     def of_sources(self, least: int) -> Bank:
-        """The bank without cards that runs of fewer sources show."""
+        """The bank without cards that fewer than `least` sources show."""
         return Bank({name: entry for name, entry in self.entries.items() if entry.has_quorum(least)})
 
     def combine_support(self, card_ids: Iterable[str]) -> CardSupport:
-        """What these cards rest on, taken together."""
+        """The combined support of these cards."""
         return sum((self.entries[card_id].support for card_id in card_ids), CardSupport())
 
     def apply(self, patch: Patch, ability: str, support: CardSupport | None = None) -> Bank:
-        """The bank after `patch`. A patch that does not fit raises PatchError."""
+        """The bank after `patch`. Raises PatchError if the patch does not fit."""
         return self.with_changes(self.plan(patch, ability, support))
 
     def with_changes(self, changes: Iterable[Change]) -> Bank:
-        """The bank after `changes`, each of which has to start from the card as it is here."""
-        holdings = dict(self.entries)
+        """The bank after `changes`. The `before` of each must equal the card as it is here."""
+        entries = dict(self.entries)
         for change in changes:
-            if holdings.get(change.card_id) != change.before:
+            if entries.get(change.card_id) != change.before:
                 raise PatchError(f"{change.card_id} has changed since this decision was made.")
-            holdings[change.card_id] = change.after
-        return Bank(holdings)
+            entries[change.card_id] = change.after
+        return Bank(entries)
 
     def plan(
         self, patch: Patch, ability: str, support: CardSupport | None = None, rule: StoredRule | None = None
     ) -> tuple[Change, ...]:
-        """What `patch` changes. `support` is all that the resulting card rests on, by default what the targets did, and
-        `rule` what its words were made from."""
+        """The changes that `patch` makes. `support` is the support of the resulting card, by default that of all
+        targets, and `rule` is what its text was generated from."""
         targets = [self._target(card_id, ability, patch) for card_id in patch.target_card_ids]
         if support is None:
             support = self.combine_support(patch.target_card_ids)
@@ -189,7 +189,7 @@ class Bank:
                 assert_never(patch)
 
     def plan_function(self, card: FunctionCard, support: CardSupport) -> tuple[Change, ...]:
-        """What a newly built Function Card changes: nothing, if it says and rests on what the held one does."""
+        """The changes that a newly built Function Card makes: none if its text and support are those in the bank."""
         entry = self.entries.get(card.card_id)
         if entry is None:
             return (Change(before=None, after=BankEntry(card=card.model_copy(update={"version": 1}), support=support)),)
@@ -200,7 +200,7 @@ class Bank:
         return () if same else (change,)
 
     def plan_retirement(self, card_id: str) -> tuple[Change, ...]:
-        """What taking a card out of service changes."""
+        """The changes that retiring a card makes."""
         return (_retire(self.find(card_id)),)
 
     def _target(self, card_id: str, ability: str, patch: Patch) -> BankEntry:

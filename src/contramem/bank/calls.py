@@ -1,4 +1,4 @@
-"""Calls of models, as a store keeps them: what was asked, what came back, what it cost. No question is paid twice."""
+"""Calls of models in a store: the request, the reply and the cost, so that no request is paid for twice."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class StoredExchange(NamedTuple):
     prompt: str
     """Digest of the template."""
     request: str | None
-    """The messages as JSON. None: the user wants no prompts kept."""
+    """The messages as JSON. None if the user does not want prompts kept."""
     reply: str | None
-    """None: not kept either, so that the same question will be asked, and paid for, again."""
+    """None if it was not kept; the same request is then sent, and paid for, again."""
     finish: str
     tokens_in: int
     tokens_out: int
     cost_usd: float | None
     recorded_at: str = ""
     charged: bool = False
-    """A decision in the ledger has this call's cost in its own."""
+    """Whether a decision in the ledger includes the cost of this call."""
 
 
 def create_table(connection: Connection) -> None:
-    """A row for each paid call. The same digest comes twice only where replies are not kept."""
+    """One row per paid call. A digest occurs twice only if replies are not kept."""
     connection.exec_driver_sql(
         "CREATE TABLE contramem_calls (digest TEXT NOT NULL, attempt INTEGER NOT NULL, stage TEXT NOT NULL,"
         " subject TEXT NOT NULL, model TEXT NOT NULL, prompt TEXT NOT NULL, request TEXT, reply TEXT,"

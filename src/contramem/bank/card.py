@@ -1,7 +1,7 @@
-"""Cards: the bank's unit of memory. The schemas of the paper's appendix B.1, field by field.
+"""Cards: the bank's unit of memory, with the schemas of the paper's appendix B.1.
 
-A SkillDelta is a candidate lesson; a SkillCard is one that a Curator let into the bank. Cards hold what an agent may
-read at run time and nothing else: provenance, reasons and counts live in the ledger.
+A SkillDelta is a candidate lesson; a SkillCard is one that a Curator accepted into the bank. Cards contain only what an
+agent may read at run time; provenance, reasons and counts are in the ledger.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contramem.traces.effects import words
 Line = Annotated[str, Field(min_length=1, max_length=600)]
 Function = Annotated[str, Field(pattern=r"^[^.\s]+\.[^.\s]+$", max_length=170)]
 Version = Annotated[int, Field(ge=1)]
-"""Grows by one whenever the text of a card changes. The bank sets it; an author leaves it alone."""
+"""Grows by one whenever the text of a card changes. Set by the bank, never by an author."""
 
 
 class Strict(BaseModel):
@@ -34,11 +34,11 @@ class Argument(Strict):
     form: Line
     """Type and value form: `text`, `integer`, `date YYYY-MM-DD`, `one of INBOX, SENT`."""
     required: bool | None = None
-    """None: the calls do not tell."""
+    """None if the calls do not show it."""
 
     @property
     def says_only_its_name(self) -> bool:
-        """`subject: subject` tells a reader nothing, so it is not shown."""
+        """Whether the meaning only repeats the name (`subject: subject`), so that it is not worth showing."""
         return words(self.meaning) == words(self.name)
 
 
@@ -55,7 +55,7 @@ class FunctionCard(Strict):
     usage_rules: tuple[Line, ...] = ()
     common_mistakes: tuple[Line, ...] = ()
     side_effects: str = ""
-    """Empty: none was observed."""
+    """Empty if none was observed."""
     version: Version = 1
 
     @model_validator(mode="after")
@@ -84,7 +84,7 @@ class Evidence(Strict):
 
     feedback: str = ""
     transition: str = ""
-    """Where the runs parted."""
+    """Where the runs diverged."""
     good_example: str = ""
     bad_example: str = ""
 
@@ -112,7 +112,7 @@ class SkillCard(SkillDelta):
 
     @classmethod
     def of(cls, text: SkillDelta, card_id: str, ability: str, version: int = 1) -> SkillCard:
-        """The card that says what `text` says."""
+        """A card with this text."""
         fields = {name: getattr(text, name) for name in SkillDelta.model_fields}
         return cls(card_id=card_id, ability=ability, version=version, **fields)
 
@@ -129,16 +129,16 @@ def _kind(card: Any) -> str:
 
 Card: TypeAlias = FunctionCard | SkillCard
 AnyCard = Annotated[Annotated[FunctionCard, Tag("function")] | Annotated[SkillCard, Tag("skill")], Discriminator(_kind)]
-"""A `Card` as a field of a larger value: which of the two it is shows in its id."""
+"""A `Card` as a field of a pydantic model; the id says which of the two it is."""
 
 
 def skill_id(ability: str, title: str, core_rule: str, copy: int = 1) -> str:
-    """The id of a new Skill Card. `copy` tells apart cards that began with the same words."""
+    """The id of a new Skill Card. `copy` distinguishes cards that were added with the same text."""
     key = f"{ability}\n{title}\n{core_rule}" + (f"\n{copy}" if copy > 1 else "")
     # sha256, not hash(): hash() of a string differs from one process to the next.
     return "skill::" + hashlib.sha256(key.encode()).hexdigest()[:12]
 
 
-def same_text(one: Card, other: Card) -> bool:
-    """Do two cards say the same? Their versions may differ."""
-    return one.model_copy(update={"version": other.version}) == other
+def same_text(card: Card, other: Card) -> bool:
+    """Whether two cards have the same text, whatever their versions."""
+    return card.model_copy(update={"version": other.version}) == other

@@ -1,5 +1,5 @@
-"""A hash chain over the ledger: each decision is sealed with the one before it, so that none can be changed, taken out
-or put in between without every later seal giving it away."""
+"""A hash chain over the ledger: the seal of each decision includes the seal before it, so that changing, removing or
+inserting a decision invalidates every later seal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 BEGINNING = "0" * 64
-"""What the first decision is sealed with."""
+"""The seal before the first decision."""
 
 _LAST = sql.text("SELECT chain FROM contramem_decisions ORDER BY number DESC LIMIT 1")
 _ROWS = sql.text("SELECT number, recorded_at, decision FROM contramem_decisions WHERE number >= :first ORDER BY number")
@@ -20,7 +20,7 @@ _SEAL = sql.text("UPDATE contramem_decisions SET chain = :chain WHERE number = :
 
 
 def seal(before: str, number: int, recorded_at: str, decision: str, changes: Iterable[str]) -> str:
-    """The seal of a decision, as it is stored, after the seal `before`."""
+    """The seal of a stored decision that follows the seal `before`."""
     hashed = hashlib.sha256(f"{before}\n{number}\n{recorded_at}\n{decision}".encode())
     for change in changes:
         hashed.update(b"\n" + change.encode())
@@ -28,12 +28,12 @@ def seal(before: str, number: int, recorded_at: str, decision: str, changes: Ite
 
 
 def last_seal(connection: Connection) -> str:
-    """The seal that the next decision is sealed with."""
+    """The seal of the last decision."""
     return connection.scalar(_LAST) or BEGINNING
 
 
 def seal_again(connection: Connection, first: int = 1) -> None:
-    """Seal every decision from number `first` on, as it stands now."""
+    """Recompute the seals of all decisions from number `first` on."""
     changes: dict[int, list[str]] = {}
     for number, change in connection.execute(_CHANGES, {"first": first}):
         changes.setdefault(number, []).append(change)
@@ -44,13 +44,13 @@ def seal_again(connection: Connection, first: int = 1) -> None:
 
 
 def add_chain(connection: Connection) -> None:
-    """The column for the seals, filled for the decisions that there are."""
+    """Add the column of seals, and fill it for existing decisions."""
     connection.exec_driver_sql("ALTER TABLE contramem_decisions ADD COLUMN chain TEXT")
     seal_again(connection)
 
 
 def first_broken(rows: Sequence[tuple[int, str, str, str | None, Sequence[str]]]) -> int | None:
-    """The number of the first decision whose seal does not fit: (number, time, decision, seal, changes) in order."""
+    """The number of the first decision whose seal is wrong. Rows are (number, time, decision, seal, changes)."""
     before = BEGINNING
     for number, at, decision, sealed, changes in rows:
         if sealed != seal(before, number, at, decision, changes):

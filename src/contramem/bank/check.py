@@ -1,7 +1,7 @@
-"""Is a store what it should be? Its file, the chain of its ledger, its cards against the ledger; and what is left of a
-damaged one, brought into a new store.
+"""Checks a store: its file, the hash chain of its ledger, and its cards against the ledger. Salvages a damaged store
+into a new one.
 
-The file is read row by row with SQLite alone: a store that does not open for anything else can still be looked into.
+The file is read row by row with plain SQLite, so that even a store that does not open otherwise can be examined.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ class CheckedDecision(NamedTuple):
 
 @dataclass(frozen=True)
 class StoreCheck:
-    """What was found. Nothing in it: the store is whole."""
+    """The result of a check. With nothing in it, the store is intact."""
 
     damage: tuple[str, ...] = ()
-    """What SQLite says about the file, and the tables that cannot be read to their end."""
+    """Errors that SQLite reports, and tables that cannot be read to their end."""
     decisions: int = 0
     """Readable."""
     unreadable_decisions: tuple[int, ...] = ()
     missing_decisions: tuple[int, ...] = ()
-    """Numbers that are not there though later ones are."""
+    """Gaps in the numbers of the decisions."""
     chain_broken_at: int | None = None
     cards: int = 0
     """Readable."""
     unreadable_cards: int = 0
     differing_cards: tuple[str, ...] = ()
-    """Cards that are not what the ledger makes of them."""
+    """Cards that differ from what the ledger says."""
     unreadable_calls: int = 0
 
     @property
@@ -82,7 +82,7 @@ class _Salvage:
 
 
 def check_store(path: Path) -> StoreCheck:
-    """Look at the store at `path`, changing nothing. Raises UsageError where there is none."""
+    """Check the store at `path` without changing it. Raises UsageError if there is none."""
     salvage = _read_everything(path)
     decisions = list(_decisions(salvage))
     readable = [decision for decision in decisions if decision.is_readable]
@@ -107,27 +107,27 @@ def check_store(path: Path) -> StoreCheck:
 
 
 def repair_store(path: Path, target: Path) -> StoreCheck:
-    """Bring everything that can be read into a new store at `target`, its cards made again from the ledger.
+    """Copy everything that can be read into a new store at `target`, and rebuild its cards from the ledger.
 
-    A card whose decisions were lost stays as its own row has it. Returns what was found in the old store.
+    A card whose decisions were lost is copied from its own row. Returns the check of the old store.
     """
     from contramem.bank.store import open_store
 
     if target.exists():
         raise UsageError(f"{target}: already exists. Name a new file.")
-    found = check_store(path)
+    checked = check_store(path)
     salvage = _read_everything(path)
     readable = [decision for decision in _decisions(salvage) if decision.is_readable]
     open_store(target, create=True).close()
     with closing(sqlite3.connect(target)) as connection, connection:
         _write_decisions(connection, readable)
         _write_cards(connection, _merge(_fold(readable), _entries(salvage)[0]))
-        known = {decision.number for decision in readable}
-        mentions = [row for row in salvage.rows.get("contramem_mentions", ()) if row[1] in known]
+        numbers = {decision.number for decision in readable}
+        mentions = [row for row in salvage.rows.get("contramem_mentions", ()) if row[1] in numbers]
         _insert(connection, "contramem_mentions", mentions)
         for table in ("contramem_progress", "contramem_calls"):
             _insert(connection, table, [row for row in salvage.rows.get(table, ()) if isinstance(row[0], str)])
-    return found
+    return checked
 
 
 def _read_everything(path: Path) -> _Salvage:
@@ -139,7 +139,7 @@ def _read_everything(path: Path) -> _Salvage:
             raise StoreError(
                 f"{path}: is not a SQLite file, or its first bytes are damaged. Nothing can be read from it."
             )
-    # Read as it is: a damaged log beside it must not keep the rest from being read.
+    # Opened read-only: a damaged log must not prevent reading the rest.
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
@@ -157,12 +157,12 @@ def _complaints_of_sqlite(connection: sqlite3.Connection) -> Iterator[str]:
         for (complaint,) in connection.execute(f"PRAGMA integrity_check({MAX_COMPLAINTS})"):
             if complaint != "ok":
                 yield str(complaint)
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # a complaint may quote damaged names
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the message itself may contain damaged names
         yield f"SQLite cannot check the file ({error})"
 
 
 def _rows(connection: sqlite3.Connection, table: str, columns: str, damage: list[str]) -> Iterator[tuple[Any, ...]]:
-    """From the front until something is damaged, then from the end until the same place."""
+    """Read rows from the start until a damaged one, then from the end back to the same place."""
     names = {name for _, name, *_ in _pragma(connection, table)}
     if not names:
         damage.append(f"table {table} is gone")
@@ -226,7 +226,7 @@ def _entries(salvage: _Salvage) -> tuple[dict[str, BankEntry], int]:
 
 
 def _fold(decisions: list[CheckedDecision]) -> dict[str, BankEntry]:
-    """What the ledger makes of each card; the last word counts, whatever was lost in between."""
+    """Each card according to the ledger: its last change counts, even if earlier ones were lost."""
     entries: dict[str, BankEntry] = {}
     for decision in decisions:
         for row in decision.changes:
@@ -236,7 +236,7 @@ def _fold(decisions: list[CheckedDecision]) -> dict[str, BankEntry]:
 
 
 def _merge(folded: dict[str, BankEntry], own: dict[str, BankEntry]) -> dict[str, BankEntry]:
-    """The ledger's word on each card, unless the card's own row is a later version: then a decision was lost."""
+    """Each card from the ledger, unless the card's own row has a later version, because a decision was lost."""
     merged = dict(folded)
     for card_id, entry in own.items():
         if card_id not in merged or entry.card.version > merged[card_id].card.version:

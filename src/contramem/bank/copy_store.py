@@ -1,4 +1,4 @@
-"""Copy a store as it is, whatever database either is in: cards, ledger with its seals, progress, calls of models."""
+"""Copies a store between SQLite and PostgreSQL unchanged: cards, ledger with its seals, progress, model calls."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from contramem.errors import UsageError
 
 ROWS_AT_A_TIME = 200
 _BOOLEAN = frozenset({"accepted", "charged"})
-"""Columns that SQLite keeps as numbers."""
+"""Boolean columns, which SQLite stores as numbers."""
 
 
 def copy_store(source: Store, target: Store) -> dict[str, int]:
-    """Fill an empty store with all that another holds, in one transaction. Rows by table."""
+    """Copy a store into an empty one in one transaction. Returns the number of rows by table."""
     with target.writing("bank copy"):
         if target.last_decision() or target.bank().entries or target.progress():
             raise UsageError(f"{without_password(target.where)}: is not empty. Copy into a new store.")
@@ -41,8 +41,8 @@ def _copy(table: str, source: Connection, target: Connection) -> int:
 def _read(table: str, columns: Sequence[str], source: Connection) -> Iterator[list[dict[str, Any]]]:
     order = ", ".join(columns[:2])
     query = sql.text(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}")
-    found = source.execution_options(stream_results=True, max_row_buffer=ROWS_AT_A_TIME).execute(query)
-    for rows in found.partitions(ROWS_AT_A_TIME):
+    result = source.execution_options(stream_results=True, max_row_buffer=ROWS_AT_A_TIME).execute(query)
+    for rows in result.partitions(ROWS_AT_A_TIME):
         yield [{column: _value(column, value) for column, value in zip(columns, row, strict=True)} for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""Connect to SQLite or PostgreSQL, hold the one place for a writer, and say plainly what went wrong."""
+"""Connects to SQLite or PostgreSQL, makes sure that there is one writer, and explains database errors."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def _postgres(where: str) -> Engine:
 
 
 def _sqlite(path: Path) -> Engine:
-    # Where nothing can be written, SQLite cannot make the files its log needs. No log there means that no writer is
-    # active, so the file can be read as it is.
+    # In a read-only folder, SQLite cannot create the files its log needs. If there is no log, no writer is active, so
+    # the file can be opened as immutable.
     frozen = path.exists() and not os.access(path.absolute().parent, os.W_OK) and not _log(path).exists()
     uri = f"file:{quote(str(path.absolute()))}{'?immutable=1' if frozen else ''}"
 
     def open_connection() -> sqlite3.Connection:
-        # The pool lends a connection to one thread at a time, not always to the one that opened it.
+        # The pool gives a connection to one thread at a time, but not always to the thread that opened it.
         connection = sqlite3.connect(
             uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
         try:
-            # With NORMAL a killed process loses nothing; a power cut may lose the last decisions, never the store.
+            # With NORMAL, a killed process loses nothing; a power cut may lose the last decisions but not the store.
             for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
                 connection.execute(f"PRAGMA {pragma}")
         except sqlite3.Error:
@@ -66,7 +66,7 @@ def _sqlite(path: Path) -> Engine:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that reads first and writes later can fail half-way in WAL mode; one that means to write says so.
+    # In WAL mode, a transaction that reads first and writes later can fail half-way, so writers lock from the start.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -82,10 +82,10 @@ _TURN_LOCK = "746175, hashtext(current_schema())"
 
 @contextmanager
 def sole_writer(connection: Connection, where: str, ability: str | None = None) -> Iterator[bool]:
-    """Hold the one place for a writer, if it is free. It is given back when this process ends, however it ends.
+    """Try to become the only writer; yields whether that succeeded. Released when this process ends, even if killed.
 
-    On PostgreSQL the place belongs to `connection`: if that is lost, so is the right to write through it; and writers
-    of different abilities share the store, each the only one of its ability.
+    On PostgreSQL the lock belongs to `connection` and is lost with it; writers of different abilities can share the
+    store, one per ability.
     """
     if connection.dialect.name == "postgresql":
         with _hold_locks(connection, ability) as free:
@@ -97,18 +97,18 @@ def sole_writer(connection: Connection, where: str, ability: str | None = None) 
 
 @contextmanager
 def _hold_locks(connection: Connection, ability: str | None) -> Iterator[bool]:
-    """Advisory locks of the session: no row is locked and no transaction stays open while a writer thinks."""
+    """Use advisory locks of the session: no row is locked and no transaction stays open while a writer works."""
     kind = "" if ability is None else "_shared"
     locks = [(kind, _STORE_LOCK)] + ([] if ability is None else [("", _ABILITY_LOCK)])
-    held: list[tuple[str, str]] = []
+    acquired: list[tuple[str, str]] = []
     for kind, key in locks:
         if _ask(connection, f"pg_try_advisory_lock{kind}({key})", ability):
-            held.append((kind, key))
+            acquired.append((kind, key))
     try:
-        yield len(held) == len(locks)
+        yield len(acquired) == len(locks)
     finally:
         if not connection.invalidated:
-            for kind, key in held:
+            for kind, key in acquired:
                 _ask(connection, f"pg_advisory_unlock{kind}({key})", ability)
 
 
@@ -119,18 +119,18 @@ def _ask(connection: Connection, function: str, ability: str | None) -> bool:
 
 
 def take_turn(connection: Connection) -> None:
-    """Until the present transaction ends no other writer records: decisions have one order."""
+    """Block other writers until the current transaction ends, so that decisions have one order."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN_LOCK})")
 
 
 MAX_TRIES = 100
-"""At a lock file that comes and goes. Whoever fails as often finds others at work."""
+"""How often to try a lock file that other processes keep creating and removing."""
 
 
 @contextmanager
 def sole_holder(path: Path) -> Iterator[bool]:
-    """Hold the lock file at `path`, if it is free, until this block or this process ends; then remove it."""
+    """Lock the file at `path` until this block or process ends, then remove it. Yields whether it was free."""
     with ExitStack() as open_files:
         free = _try_lock(path, open_files)
         try:
@@ -141,8 +141,8 @@ def sole_holder(path: Path) -> Iterator[bool]:
 
 
 def _try_lock(path: Path, open_files: ExitStack) -> bool:
-    """Lock the file that is at `path`. The last holder may remove it after we opened it: then others lock a new one,
-    and so must we."""
+    """Lock the file at `path`. If its last holder removed it after we opened it, others will lock a new file, so we
+    must try again."""
     for left in reversed(range(MAX_TRIES)):
         inode = _inode(path)
         # An empty database: SQLite knows how to lock a file on every platform.
@@ -154,7 +154,7 @@ def _try_lock(path: Path, open_files: ExitStack) -> bool:
             kind = error.sqlite_errorcode & 0xFF
             if kind == sqlite3.SQLITE_BUSY:
                 return False
-            if kind != sqlite3.SQLITE_IOERR or not left:  # SQLite fails so when the file goes while it is opened
+            if kind != sqlite3.SQLITE_IOERR or not left:  # the error if the file is removed while it is opened
                 raise
         else:
             if inode is not None and _inode(path) == inode:
@@ -171,22 +171,22 @@ def _inode(path: Path) -> int | None:
 
 
 def _remove(path: Path) -> None:
-    with suppress(OSError):  # Windows keeps what another process has open
+    with suppress(OSError):  # Windows does not remove a file that another process has open
         path.unlink()
 
 
 def escape_like(text: str) -> str:
-    """`text` for a LIKE ... ESCAPE '!' pattern that matches nothing but itself."""
+    """Escape `text` so that it matches literally in LIKE ... ESCAPE '!'."""
     return re.sub(r"[!%_]", r"!\g<0>", text)
 
 
 @contextmanager
 def explain_errors(where: str) -> Iterator[None]:
-    """Turn what a user can fix (disk, rights, locks, connection, wrong file) into a StoreError; let bugs through."""
+    """Turn errors that a user can fix (disk, rights, locks, connection, wrong file) into a StoreError."""
     try:
         yield
     except (ValidationError, UnicodeDecodeError, OverflowError, sql.exc.NoSuchColumnError) as error:
-        # Rows that this program wrote and cannot read again. What it is given to write is valid before it comes here.
+        # A stored row that cannot be parsed is damaged: rows are validated before they are written.
         raise StoreError(f"{without_password(where)}: {_DAMAGED.format('a row cannot be read')}") from error
     except (DBAPIError, sqlite3.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
@@ -210,7 +210,7 @@ _SQLITE_ADVICE = {
     sqlite3.SQLITE_TOOBIG: "is damaged. `contramem bank check FILE` says what can be saved.",
 }
 _DAMAGED = "is damaged ({}). `contramem bank check FILE` says what can be saved."
-# What SQLite calls a plain error although the statement is right: the file is wrong.
+# SQLite reports these as errors in the statement, but the statement is right and the file is damaged.
 _SIGNS_OF_DAMAGE = re.compile(
     r"no such (?:table|column)|malformed|could not decode|has no column|is not a table", re.IGNORECASE
 )
@@ -236,7 +236,7 @@ _POSTGRES_ADVICE = {
 def _postgres_advice(error: Exception) -> str | None:
     cause = getattr(error, "orig", None)
     advice = _POSTGRES_ADVICE.get(getattr(cause, "sqlstate", None) or "")
-    if advice is None and isinstance(error, OperationalError):  # the server is not there, or went away
+    if advice is None and isinstance(error, OperationalError):  # the server is down or went away
         first_line = str(cause).strip().partition("\n")[0]
         advice = f"the server cannot be reached ({first_line}). Nothing of this decision was recorded: run it again."
     return advice

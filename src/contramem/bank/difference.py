@@ -1,4 +1,4 @@
-"""What differs between two cards, or between two banks, field by field."""
+"""Differences between two cards or two banks, field by field."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contramem.bank.frozen import FrozenCard
 
 
 class FieldDifference(NamedTuple):
-    """One field with other words. Fields inside fields are written `skill.core_rule`."""
+    """A field whose text differs. Nested fields are written `skill.core_rule`."""
 
     field: str
     left: str
@@ -21,7 +21,7 @@ class FieldDifference(NamedTuple):
 
 @dataclass(frozen=True)
 class CardDifference:
-    """A card that both banks serve, in different words."""
+    """A card that both banks serve, with different texts."""
 
     left: Card
     right: Card
@@ -33,7 +33,7 @@ class CardDifference:
 
 @dataclass(frozen=True)
 class BankDifference:
-    """How the cards in service differ. What only one side serves is added or removed."""
+    """How the served cards differ. A card that only one side serves is added or removed."""
 
     added: tuple[Card, ...]
     removed: tuple[Card, ...]
@@ -54,7 +54,7 @@ class BankDifference:
 
 
 def bank_difference(left: Bank, right: Bank) -> BankDifference:
-    """What has to happen to the cards of `left` for them to be those of `right`."""
+    """The changes that turn the cards of `left` into those of `right`."""
     before = {card.card_id: card for card in left.cards}
     after = {card.card_id: card for card in right.cards}
     return BankDifference(
@@ -69,7 +69,7 @@ def bank_difference(left: Bank, right: Bank) -> BankDifference:
 
 
 def field_differences(left: Card | FrozenCard, right: Card | FrozenCard) -> tuple[FieldDifference, ...]:
-    """The fields in which two texts differ. Their versions do not count."""
+    """The fields in which two cards differ, ignoring their versions."""
     before, after = dict(_flat(left.model_dump())), dict(_flat(right.model_dump()))
     names = [name for name in before | after if name != "version"]
     pairs = (FieldDifference(name, before.get(name, ""), after.get(name, "")) for name in names)

@@ -1,7 +1,7 @@
-"""The fields of a Skill Card: what each is called, who reads it, and what a model is asked to write in it.
+"""The fields of a Skill Card: their labels, who reads them, and what a model is asked to write.
 
-Whatever shows, checks or asks for a Skill Card iterates over this table: the terminal, Markdown, the explorer, the text
-that an agent reads, the validators and the prompts. A new field is a line in card.py and a line here.
+All code that shows, checks or asks for a Skill Card iterates over this table: the terminal, Markdown, the explorer, the
+guidance for agents, the validators and the prompts. A new field is a line in card.py and a line here.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ class SkillField:
     path: str
     """Where it is in the schema: `skill.core_rule`."""
     label: str = ""
-    """What people read before it, in a terminal, in Markdown and in the explorer. Empty: they are not shown it."""
+    """The label shown to people, in a terminal, in Markdown and in the explorer. Empty if they are not shown it."""
     guidance: str = ""
-    """What an agent reads before it. Empty: agents are not shown it."""
+    """The label shown to agents. Empty if they are not shown it."""
     style: Style = "text"
     explorer_only: bool = False
-    """Is the explorer the only place where people are shown it?"""
+    """Whether people see it only in the explorer."""
     ask: str = ""
-    """What the Reflector is asked to write there. Empty: its name says it."""
+    """What the Reflector is asked to write. Empty if the name says it."""
     dispensable: bool = False
-    """Can a short lesson do without it?"""
+    """Whether a short lesson can omit it."""
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class SkillField:
         return self.style in ("checklist", "functions", "tags")
 
     def texts(self, card: SkillDelta) -> tuple[str, ...]:
-        """What the card says in it, item by item; nothing for a field that is empty."""
+        """The texts of this field in a card, item by item; none if it is empty."""
         value: object = card
         for part in self.path.split("."):
             value = getattr(value, part)
@@ -72,4 +72,4 @@ SKILL_FIELDS: tuple[SkillField, ...] = (
     SkillField("evidence.transition", ask="where the runs parted", dispensable=True),
     SkillField("guards", style="checklist", dispensable=True),
 )  # fmt: skip
-"""In the order in which they are shown. Where an agent's budget is short, the last ones are dropped."""
+"""In display order. If an agent's budget is short, the last ones are dropped."""

@@ -1,7 +1,7 @@
-"""Erase what some runs taught: cards, what the ledger says about them, kept prompts and replies, progress of builds.
+"""Erases what some runs taught: cards, their ledger entries, stored prompts and replies, and build progress.
 
-Nothing is left that was made from those runs: a card that rests on other runs too goes as well, and comes back when the
-bank is built again from the others. The erased store is searched afterwards, byte by byte, for what must not be in it.
+Everything derived from those runs is erased. A card that other runs support too is erased as well, and returns when the
+bank is rebuilt from them. Afterwards the store is searched, byte by byte, for anything that should be gone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TEXTS = {
 
 @dataclass(frozen=True)
 class ForgetSelection:
-    """Which runs to forget. What is None is not asked; what is given must all hold."""
+    """Which runs to forget: those that match every field that is not None."""
 
     source: str | None = None
     task: str | None = None
@@ -65,50 +65,50 @@ class ForgetSelection:
 
 @dataclass(frozen=True)
 class Erasure:
-    """What was erased, and what a search of the store afterwards found."""
+    """What was erased, and what a search of the store still found."""
 
     runs: int
-    """Runs that the ledger named."""
+    """Number of matching runs in the ledger."""
     cards: tuple[str, ...]
     decisions: int
     calls: int
     searched_bytes: int
     searched_for: frozenset[str]
-    """Names and sentences that must not be there."""
+    """Names and sentences that should be gone."""
     left: tuple[str, ...] = ()
-    """Where one of them was found all the same."""
+    """Places where one of them was still found."""
     rebuilt: tuple[str, ...] = ()
     kept_runs: int = 0
-    """Sets of runs that commands had kept and that were removed."""
+    """Number of sets of runs, kept by commands, that were removed."""
     kept_banks: int = 0
-    """Earlier frozen banks that were removed."""
+    """Number of earlier frozen banks that were removed."""
 
 
 @dataclass(frozen=True)
 class RebuiltBank:
-    """What the runs that are left teach, in a bank of its own."""
+    """A bank built from the remaining runs."""
 
     bank: Bank
     ledger: tuple[LedgerEntry, ...]
 
     def decisions(self, present: Iterable[str], by: Attribution) -> list[Decision]:
-        """The decisions that bring in its cards, but for those that are `present`."""
-        behind: dict[str, tuple[RunRef, ...]] = {}
+        """The decisions that add its cards, except those already `present`."""
+        runs_of_card: dict[str, tuple[RunRef, ...]] = {}
         for entry in self.ledger:
             for card_id in entry.decision.card_ids:
-                behind[card_id] = (*behind.get(card_id, ()), *entry.decision.runs)
+                runs_of_card[card_id] = (*runs_of_card.get(card_id, ()), *entry.decision.runs)
         new = {card.card_id for card in self.bank.cards} - set(present)
-        return [_rebuilt(self.bank.entries[card_id], behind.get(card_id, ()), by) for card_id in sorted(new)]
+        return [_decide_rebuilt(self.bank.entries[name], runs_of_card.get(name, ()), by) for name in sorted(new)]
 
 
 def forget_runs(
     store: Store, selection: ForgetSelection, by: Attribution, rebuild: Callable[[], RebuiltBank] | None = None
 ) -> Erasure:
-    """Erase what the selected runs taught, take in what `rebuild` builds from the others, in one transaction, and
-    search the store for what is left.
+    """Erase what the selected runs taught and add the bank that `rebuild` builds from the others, in one transaction.
+    Then search the store for anything left.
 
-    Belongs inside `with store.writing(...)`. Raises UsageError where no decision rests on such a run. Killed at any
-    moment, it has done all or nothing; run again, it also cleans the pages that a killed one left.
+    Call it inside `with store.writing(...)`. Raises UsageError if no decision is based on such a run. If killed, it has
+    done all or nothing; run again, it also cleans the pages that the killed process left.
     """
     bank, ledger = store.bank(), store.ledger()
     runs = {(run.task, run.source, run.run) for run in _runs(ledger) if selection.matches(run)}
@@ -122,24 +122,24 @@ def forget_runs(
     calls = store.erase(lambda connection: _erase(connection, decisions, cards, by), new)
     rebuilt = tuple(change.card_id for decision in new for change in decision.changes)
     stays = "\n".join(entry.card.model_dump_json() for entry in store.bank().entries.values())
-    needles = names | {sentence for sentence in sentences if sentence not in stays}  # others teach it too
+    needles = names | {sentence for sentence in sentences if sentence not in stays}  # other runs may teach it too
     size, left = search_store(store, needles)
     return Erasure(len(runs), tuple(sorted(cards)), len(decisions), calls, size, needles, left, rebuilt)
 
 
 def count_taught_cards(store: Store, selection: ForgetSelection) -> tuple[int, int]:
-    """How many cards rest on the selected runs, and how many there are."""
+    """The number of cards based on the selected runs, and the number of all cards."""
     bank = store.bank()
     return len(_taught_cards(bank, store.ledger(), selection)), len(bank.entries)
 
 
 def forget_calls(store: Store) -> int:
-    """Erase all kept prompts and replies of models, leaving what they cost. How many calls those were."""
+    """Erase all stored prompts and replies, but keep their costs. Returns the number of calls."""
     return store.erase(lambda connection: int(connection.exec_driver_sql(_DROP_TEXTS).rowcount))
 
 
 def search_store(store: Store, needles: Iterable[str]) -> tuple[int, tuple[str, ...]]:
-    """(bytes searched, places where one of `needles` stands). Of SQLite the file itself, free pages included."""
+    """Returns (bytes searched, places that contain a needle). In SQLite the whole file is searched, with free pages."""
     wanted = sorted(needles)
     left = [f"{table} holds {needle!r}" for table, text in store.texts(_TEXTS) for needle in wanted if needle in text]
     files = [] if is_url(store.where) else [Path(store.where), Path(f"{store.where}-wal")]
@@ -148,7 +148,7 @@ def search_store(store: Store, needles: Iterable[str]) -> tuple[int, tuple[str, 
 
 
 def search_files(paths: Iterable[Path], needles: Iterable[str]) -> tuple[int, tuple[str, ...]]:
-    """(bytes searched, files that hold one of `needles`, as it is or as JSON spells it), folders searched whole."""
+    """Returns (bytes searched, files that contain a needle, plain or in JSON escapes). Folders are searched whole."""
     spelled = {needle: {form.encode() for form in (needle, *_as_json(needle))} for needle in sorted(needles)}
     size, left = 0, []
     for path in paths:
@@ -181,7 +181,8 @@ def _taught_cards(bank: Bank, ledger: Iterable[LedgerEntry], selection: ForgetSe
 
 
 def _rests_on(entry: BankEntry, selection: ForgetSelection) -> bool:
-    """Of which trials a Function Card was made is not recorded, nor, in older stores, of which sources: then of any."""
+    """Whether a card may be based on the selected runs. For a Function Card the trials are not recorded, nor, in older
+    stores, the sources: it then counts as based on any."""
     is_function = not isinstance(entry.card, SkillCard)
     if selection.run is not None and not is_function:
         return False
@@ -208,7 +209,7 @@ def _erase(connection: Connection, decisions: list[LedgerEntry], cards: frozense
         connection.execute(_DROP_MENTIONS, {"number": entry.number})
     for card_id in cards:
         connection.execute(_DROP_CARD, {"card_id": card_id})
-    # A prompt shows all runs of a task and cards that others taught: none can be shown to be free of these runs.
+    # A prompt includes all runs of a task and other cards, so none is certain to be free of these runs.
     calls = connection.exec_driver_sql(_DROP_TEXTS).rowcount
     connection.exec_driver_sql(_DROP_PROGRESS)
     seal_again(connection, min((entry.number for entry in decisions), default=1))
@@ -219,9 +220,9 @@ _RULES = Attribution(kind="rules", name="rules")
 
 
 def _names(selection: ForgetSelection, bank: Bank) -> Iterator[str]:
-    """Of the source or the tasks, where all of it is to be forgotten."""
+    """The name of the source or of the tasks, if all of their runs are to be forgotten."""
     if selection.source and selection.task is None and selection.run is None:
-        # A plain word (`mail`) stands in texts of others; as a name it stands between quotation marks.
+        # A plain word (`mail`) may occur in any text; as a name it is between quotation marks.
         yield f'"{selection.source}"' if selection.source.isalpha() else selection.source
     if selection.task and selection.source is None and selection.run is None:
         tasks = {task for entry in bank.entries.values() for task in entry.support.tasks}
@@ -235,7 +236,7 @@ def _sentences(bank: Bank, cards: frozenset[str]) -> Iterator[str]:
         yield from (line for line in (card_id, *lines) if len(line) >= MIN_NEEDLE_CHARS)
 
 
-def _rebuilt(entry: BankEntry, runs: tuple[RunRef, ...], by: Attribution) -> Decision:
+def _decide_rebuilt(entry: BankEntry, runs: tuple[RunRef, ...], by: Attribution) -> Decision:
     ability = entry.card.ability if isinstance(entry.card, SkillCard) else None
     reason = "built again from the runs that are left"
     return Decision(

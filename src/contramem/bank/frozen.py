@@ -1,6 +1,6 @@
-"""Frozen bank: one `bank.jsonl` that the runtime loads without a database and that a pull request can show.
+"""Frozen bank: one `bank.jsonl` that the runtime loads without a database and that can be reviewed in a pull request.
 
-The first line is a header; each further line is one card in service, sorted. Identical content gives identical bytes,
+The first line is a header; each further line is a served card, sorted. Identical content gives identical bytes,
 and `tail -n +2 bank.jsonl | sha256sum` gives the hash in the header.
 """
 
@@ -31,50 +31,50 @@ class BankHeader(Strict):
     contramem_bank: int
     """Version of the format."""
     content_sha256: str
-    """Of all lines after this one, as they were written."""
+    """Hash of all lines after this one, as written."""
     profile: Annotated[str, Field(min_length=1)] = "default"
-    """The retrieval settings that the bank is meant for."""
+    """The retrieval profile that the bank is meant for."""
     ability_profiles: dict[str, str] = Field(default_factory=dict)
-    """Other settings for some abilities: Time is shown no cards before calls."""
+    """Other profiles for some abilities; for example, Time shows no cards before calls."""
     functions: int
     skills: dict[str, int]
     """By ability."""
 
     @property
     def cards(self) -> int:
-        """How many lines follow."""
+        """The number of lines that follow."""
         return self.functions + sum(self.skills.values())
 
     def profile_of(self, ability: str | None) -> str:
-        """The profile for tasks of an ability, however its label is capitalized."""
+        """The profile for tasks of an ability; case is ignored."""
         own = {name.casefold(): profile for name, profile in self.ability_profiles.items()}
         return own.get((ability or "").casefold(), self.profile)
 
 
 class FrozenFunction(FunctionCard):
-    """A Function Card as a line."""
+    """A Function Card as a line of the file."""
 
     kind: Literal["function"] = "function"
     request_words: Names = ()
-    """Words of requests that were solved with the function: it is found by them too. No agent is shown them."""
+    """Words of requests that were solved with the function. Used for retrieval, never shown to agents."""
     call_lists: CallLists = ()
-    """What passing runs called that ended in this write, for small models."""
+    """The calls of passing runs that ended in this write, for small models."""
     single_source: bool = False
-    """Runs of one agent alone show what it says: agents are told so."""
+    """Whether runs of only one source support the card. Agents are told so."""
 
 
 class FrozenSkill(SkillCard):
-    """A Skill Card as a line, with what retrieval and monitoring need and no agent is shown."""
+    """A Skill Card as a line, with data for retrieval and monitoring that agents are not shown."""
 
     kind: Literal["skill"] = "skill"
     taught_by: Names = ()
-    """Digests of task id, task text and scenario, for the leakage guard."""
+    """Digests of task id, task text and scenario, so that a task does not get cards learned from it."""
     request_words: Names = ()
-    """Words of the requests that taught the card: it is found by them too."""
+    """Words of the requests that taught the card. Used for retrieval."""
     scope: Scope | None = None
     grade: Grade | None = None
     single_source: bool = False
-    """Runs of one agent alone show the rule: agents are told so."""
+    """Whether runs of only one source support the rule. Agents are told so."""
     support: GuardCountsByText = Field(default_factory=dict)
     """By guard."""
 
@@ -95,16 +95,16 @@ _LINE: TypeAdapter[FrozenCard] = TypeAdapter(Annotated[FrozenCard, Field(discrim
 
 @dataclass(frozen=True)
 class FrozenBank:
-    """What a frozen file says."""
+    """The content of a frozen file."""
 
     header: BankHeader
     cards: tuple[FrozenCard, ...]
     edited: bool = False
-    """The lines are no longer those that the header's hash is of."""
+    """Whether the lines no longer match the hash in the header."""
 
     @property
     def missing(self) -> int:
-        """How many cards fewer there are than the header counts."""
+        """The number of cards missing, compared with the header."""
         return max(0, self.header.cards - len(self.cards))
 
     @property
@@ -116,12 +116,12 @@ class FrozenBank:
         return tuple(card for card in self.cards if isinstance(card, FrozenSkill))
 
     def to_bank(self) -> Bank:
-        """The same cards as a bank, with the support that a file keeps."""
+        """The cards as a bank, with as much support as the file contains."""
         return Bank({card.card_id: thaw(card) for card in self.cards})
 
 
 def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, str] | None = None) -> bytes:
-    """The cards of `bank` that are in service, as a file."""
+    """The served cards of `bank` as the content of a file."""
     frozen = [frozen_card(bank.entries[card.card_id]) for card in bank.cards]
     body = b"".join(frozen_line(card) for card in frozen)
     header = BankHeader(
@@ -132,7 +132,7 @@ def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, 
         functions=len(bank.functions),
         skills=dict(sorted(Counter(card.ability for card in bank.skills).items())),
     )
-    # Files without such profiles stay readable for versions that do not know them.
+    # Left out if empty, so that older versions can read the file.
     unused = {"ability_profiles"} if not ability_profiles else set[str]()
     return header.model_dump_json(exclude=unused).encode() + b"\n" + body
 
@@ -140,7 +140,7 @@ def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, 
 def write_frozen(
     path: Path, bank: Bank, profile: str = "default", ability_profiles: Mapping[str, str] | None = None
 ) -> BankHeader:
-    """Write `bank` to `path`: the whole file, or, when that fails, nothing."""
+    """Write `bank` to `path` atomically."""
     content = freeze(bank, profile, ability_profiles)
     try:
         with replacing(path) as file:
@@ -153,7 +153,7 @@ def write_frozen(
 
 
 def load_frozen(path: Path, *, allow_edited: bool = False) -> FrozenBank:
-    """Read a frozen bank, checking every line. A file edited by hand is refused unless the caller allows it."""
+    """Read a frozen bank and check every line. A file edited by hand is refused unless the caller allows it."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -174,7 +174,7 @@ def load_frozen(path: Path, *, allow_edited: bool = False) -> FrozenBank:
 
 
 def parse_frozen(content: bytes, where: str) -> FrozenBank:
-    """`content` as a frozen bank, hash checked; `where` it was found is for messages."""
+    """Parse a frozen bank and check its hash. `where` is named in error messages."""
     first, _, body = content.replace(b"\r\n", b"\n").partition(b"\n")  # git may have changed the line ends
     header = _header(first, where)
     cards = tuple(_cards(body, where))
@@ -183,7 +183,7 @@ def parse_frozen(content: bytes, where: str) -> FrozenBank:
 
 
 def frozen_card(entry: BankEntry) -> FrozenCard:
-    """A held card as a line keeps it: support only of the guards that the card still has."""
+    """A card as a line of the file, with the support of only those guards that the card still has."""
     fields = {name: getattr(entry.card, name) for name in type(entry.card).model_fields}
     if isinstance(entry.card, FunctionCard):
         return FrozenFunction(
@@ -206,14 +206,14 @@ def frozen_card(entry: BankEntry) -> FrozenCard:
 
 
 def _is_single(entry: BankEntry) -> bool:
-    """A person who has read the card vouches for it."""
+    """Whether only one source supports the card, and no person has approved it."""
     return len(entry.support.sources) == 1 and not entry.reviewed
 
 
 def frozen_line(card: FrozenCard) -> bytes:
     fields = card.model_dump(mode="json")
     first = {"card_id": fields.pop("card_id"), "kind": fields.pop("kind")}
-    if isinstance(card, FrozenFunction):  # versions that do not know a field can read a line without it
+    if isinstance(card, FrozenFunction):  # empty fields are left out, so that older versions can read the line
         for name in ("request_words", "call_lists"):
             if not fields[name]:
                 del fields[name]
@@ -223,7 +223,7 @@ def frozen_line(card: FrozenCard) -> bytes:
 
 
 UNNAMED_SOURCE = "unnamed"
-"""Stands for the only source of a card: a frozen bank says that there is one, not which."""
+"""Stands for the only source of a card: a frozen bank does not say which one it was."""
 
 
 def thaw(card: FrozenCard) -> BankEntry:
@@ -284,7 +284,7 @@ def _cards(body: bytes, where: str) -> Iterator[FrozenCard]:
 
 
 def complaint(error: ValidationError) -> str:
-    """The first thing that pydantic finds wrong, as one phrase."""
+    """The first validation error of pydantic, as one phrase."""
     problems: Iterable[Any] = error.errors(include_url=False, include_input=False, include_context=False)
     first, *others = problems
     field = ".".join(str(part) for part in first["loc"])

@@ -1,4 +1,4 @@
-"""Bring a frozen bank that was edited, say in a pull request, back into the living one: a three-way merge of cards."""
+"""Imports an edited frozen bank, say from a pull request, into the store: a three-way merge of cards."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ from contramem.errors import GuardError, UsageError
 
 
 def find_base(bank: Bank, ledger: Iterable[LedgerEntry], sha256: str) -> Bank | None:
-    """The newest past bank that freezes to this hash: what the file held before it was edited.
+    """The newest past bank that freezes to this hash: the content of the file before it was edited.
 
-    Goes back decision by decision. None: the file was not frozen from this ledger.
+    Undoes decision by decision. None if the file was not frozen from this ledger.
     """
-    holdings = dict(bank.entries)
-    lines = {card_id: _line(entry) for card_id, entry in holdings.items()}
+    entries = dict(bank.entries)
+    lines = {card_id: _line(entry) for card_id, entry in entries.items()}
     for entry in sorted(ledger, key=lambda entry: entry.number, reverse=True):
         if _sha256(lines) == sha256:
-            return Bank(holdings)
+            return Bank(entries)
         for change in entry.decision.changes:
-            holdings.pop(change.card_id)
+            entries.pop(change.card_id)
             if change.before is not None:
-                holdings[change.card_id] = change.before
+                entries[change.card_id] = change.before
             lines[change.card_id] = _line(change.before)
-    return Bank(holdings) if _sha256(lines) == sha256 else None
+    return Bank(entries) if _sha256(lines) == sha256 else None
 
 
 def import_edits(bank: Bank, base: Bank | None, file: FrozenBank, by: Attribution, name: str) -> tuple[Decision, ...]:
-    """One decision for each card that the file rewords, adds or drops, compared with the `base` it was frozen from.
+    """One decision for each card that the file edits, adds or drops, compared with the `base` it was frozen from.
 
-    Cards that changed in the bank alone stay as they are there. Without a base nothing counts as dropped. Cards that
-    changed on both sides in different ways raise UsageError with all their ids, and so does a guard that cannot be
-    read; then nothing is to be imported.
+    Cards that changed only in the bank are left alone. Without a base, nothing counts as dropped. Raises UsageError if
+    cards changed differently on both sides or a guard does not parse; then nothing is imported.
     """
     ours, origin = _lines_in_service(bank), _lines_in_service(base or Bank())
     theirs = {card.card_id: card for card in file.cards}
@@ -63,7 +62,7 @@ def _decision(entry: BankEntry | None, line: FrozenCard | None, by: Attribution,
         except GuardError as error:
             raise UsageError(f"{name}: {line.card_id}: {error} Nothing was imported.") from error
     if line is None:
-        assert entry is not None, "what is nowhere was not edited"
+        assert entry is not None, "an edited card is in the bank or in the file"
         after, what = entry.model_copy(update={"status": "retired"}), "dropped"
     elif entry is None:
         after, what = thaw(line), "added"
@@ -80,7 +79,7 @@ def _decision(entry: BankEntry | None, line: FrozenCard | None, by: Attribution,
 
 
 def _reword(entry: BankEntry, line: FrozenCard) -> BankEntry:
-    # What a card rests on comes from runs, not from a text editor: of the file only the scope counts.
+    # The support of a card comes from runs, not from a text editor, so only the scope is taken from the file.
     scope = {"scope": line.scope} if isinstance(line, FrozenSkill) else {}
     after = entry.rewrite(thaw(line).card, entry.support.model_copy(update=scope))
     return after.model_copy(update={"status": entry.status if entry.served else "active"})
@@ -96,12 +95,12 @@ def _lines_in_service(bank: Bank) -> Mapping[str, FrozenCard]:
 
 
 def _editable(card: FrozenCard | None) -> dict[str, Any] | None:
-    """What a person can edit in a line. None: there is no line."""
+    """The fields of a line that a person can edit; None if there is no line."""
     return card.model_dump(exclude={"version", "taught_by", "support"}) if card else None
 
 
 def _line(entry: BankEntry | None) -> tuple[tuple[bool, str, str], bytes] | None:
-    """Place and bytes of a card in a frozen file. None: it is not in it."""
+    """Sort key and bytes of a card's line in a frozen file; None if the file does not contain it."""
     if entry is None or not entry.served:
         return None
     ability = entry.card.ability if isinstance(entry.card, SkillCard) else ""

@@ -1,7 +1,7 @@
-"""The last frozen banks, kept beside the one that is served, and the way back to one of them.
+"""Earlier frozen banks, kept beside the one that is served, and rollback to one of them.
 
-They lie in `bank.jsonl.history/`, numbered in the order they were served. A bank that was taken back is remembered by
-its content, so that nothing serves it again by itself.
+They are in `bank.jsonl.history/`, numbered in the order they were served. A bank that was rolled back is remembered by
+its content hash, so that it is not served again automatically.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _NAME = re.compile(r"(\d{6})-([0-9a-f]{12})\.jsonl")
 class KeptBank(NamedTuple):
     number: int
     content: str
-    """The first digits of the content's hash."""
+    """The first digits of the content hash."""
     path: Path
 
 
 def kept_banks(served: Path) -> list[KeptBank]:
-    """The oldest first. The last is the one that is served, unless somebody wrote the file by hand."""
+    """The kept banks, oldest first. The last is the served one, unless somebody replaced the file by hand."""
     folder = _folder(served)
     matches = [(match, path) for path in folder.glob("*.jsonl") if (match := _NAME.fullmatch(path.name))]
     return sorted(KeptBank(int(match[1]), match[2], path) for match, path in matches)
 
 
 def serve_bank(served: Path, content: bytes, keep: int) -> None:
-    """Write `content` where agents read it, and keep it and the last `keep` before it."""
+    """Write `content` where agents read it. Keep it and the last `keep` banks before it."""
     before = kept_banks(served)
     if served.exists() and not before:
         _keep(served, 1, served.read_bytes())
@@ -45,35 +45,35 @@ def serve_bank(served: Path, content: bytes, keep: int) -> None:
 
 
 def roll_back(served: Path, to: int | None = None) -> KeptBank:
-    """Serve an earlier bank again: number `to`, or the one before the present one. The present one is never served
-    again by `watch`."""
+    """Serve an earlier bank again: number `to`, or the one before the current one. `watch` never serves the current one
+    again."""
     if not served.exists():
         raise UsageError(f"{served}: there is no such bank.")
-    present = load_frozen(served, allow_edited=True).header.content_sha256[:12]
-    others = [bank for bank in kept_banks(served) if bank.content != present]
+    current = load_frozen(served, allow_edited=True).header.content_sha256[:12]
+    others = [bank for bank in kept_banks(served) if bank.content != current]
     chosen = [bank for bank in others if bank.number == to] if to is not None else others[-1:]
     if not chosen:
         numbers = ", ".join(str(bank.number) for bank in others) or "none"
         raise UsageError(f"{served}: there is no earlier bank{f' {to}' if to else ''} to go back to (kept: {numbers}).")
     content = chosen[0].path.read_bytes()
-    load_frozen(chosen[0].path)  # a damaged one is never served
+    load_frozen(chosen[0].path)  # raises if it is damaged
     with replacing(_folder(served) / "taken_back.json") as file:
-        file.write(json.dumps(sorted({*read_taken_back(served), present})).encode())
+        file.write(json.dumps(sorted({*read_taken_back(served), current})).encode())
     _replace(served, content)
     return chosen[0]
 
 
 def forget_banks(served: Path, content: bytes) -> int:
-    """Write `content` where agents read it, and remove every bank that was kept. How many those were."""
-    kept = kept_banks(served)
-    for bank in kept:
+    """Write `content` where agents read it, and remove every old_banks bank. Returns how many were removed."""
+    old_banks = kept_banks(served)
+    for bank in old_banks:
         bank.path.unlink(missing_ok=True)
     _replace(served, content)
-    return len(kept)
+    return len(old_banks)
 
 
 def read_taken_back(served: Path) -> frozenset[str]:
-    """The contents that somebody went back from."""
+    """The content hashes of banks that were rolled back."""
     try:
         return frozenset(json.loads((_folder(served) / "taken_back.json").read_text(encoding="utf-8")))
     except (OSError, ValueError):

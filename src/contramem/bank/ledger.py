@@ -1,4 +1,4 @@
-"""Ledger: every decision ever made about a bank, accepted or refused, in order. The bank is what it folds to."""
+"""Ledger: every decision about a bank, accepted or refused, in order. Replaying it gives the bank."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from contramem.bank.stored_rule import StoredRule
 Operation: TypeAlias = Literal["ADD", "PATCH", "MERGE", "NARROW", "NOOP"]
 """What an author does with a delta or a newly built Function Card."""
 Act: TypeAlias = Literal["RETIRE", "ACCEPT", "EDIT", "MUTE", "PIN", "REJECT", "REVERT", "IMPORT"]
-"""What else is decided about cards: RETIRE by evidence or a person, the others by people."""
+"""Other decisions about cards: RETIRE by evidence or a person, the others by people."""
 
 
 class Attribution(Strict):
-    """Who decided."""
+    """Who made a decision."""
 
     kind: Literal["rules", "model", "person"]
     name: Annotated[str, Field(min_length=1)]
     """`rules`, the model's name, or the person's."""
     version: str = ""
-    """Of the rules; for a model the digest of the prompt that made it say so."""
+    """The version of the rules, or the digest of the model's prompt."""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.version})" if self.version else self.name
 
 
 class RunRef(Strict):
-    """A run that a decision rests on, and the events in it that show the lesson."""
+    """A run that a decision is based on, and the events in it that show the lesson."""
 
     task: str
     source: str
@@ -42,7 +42,7 @@ class RunRef(Strict):
     origin: str = ""
     """The file it was read from."""
     events: tuple[int, ...] = ()
-    """Positions."""
+    """Positions of the events."""
 
 
 class DecisionCost(Strict):
@@ -52,25 +52,25 @@ class DecisionCost(Strict):
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float | None = None
-    """None: nothing was spent, or the price is not known."""
+    """None if nothing was spent, or the price is unknown."""
 
 
 class Decision(Strict):
-    """One decision, with what is needed to explain it, undo it and make the bank again."""
+    """One decision, with everything needed to explain it, undo it and rebuild the bank."""
 
     operation: Operation | Act | None
-    """None: refused before an operation was chosen."""
+    """None if it was refused before an operation was chosen."""
     accepted: bool = True
     reason: Annotated[str, Field(min_length=1)]
     by: Attribution
     ability: str | None = None
-    """None: about Function Cards."""
+    """None for Function Cards."""
     candidate: SkillDelta | FunctionCard | None = None
     """The delta, or the Function Card, that was decided on."""
     rule: StoredRule | None = None
-    """What the words of the candidate were made from. None: an author wrote them."""
+    """The rule that the candidate's text was generated from. None if an author wrote the text."""
     patch: Patch | None = None
-    """As the Curator gave it, also when it was refused."""
+    """The Curator's patch, even if it was refused."""
     changes: tuple[Change, ...] = ()
     packet: str | None = None
     """Digest of the packet."""
@@ -91,19 +91,19 @@ class Decision(Strict):
 
     @property
     def writes(self) -> bool:
-        """Did whoever decided say what a card says? Settling (build/) decides as well, and only counts and limits."""
+        """Whether the decision wrote the text of a card. Decisions of a reassessment (build/) only count and narrow."""
         return bool(self.changes) and (self.candidate is not None or self.operation in ("EDIT", "IMPORT"))
 
     @property
     def card_ids(self) -> tuple[str, ...]:
-        """The cards it changes or names."""
+        """The cards that the decision changes or names."""
         named = self.patch.target_card_ids if self.patch else ()
         return tuple(dict.fromkeys([*(change.card_id for change in self.changes), *named]))
 
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A decision in its place."""
+    """A decision with its number and time."""
 
     number: int
     """From 1, without gaps."""
@@ -113,7 +113,7 @@ class LedgerEntry:
 
 
 def fold(entries: Iterable[LedgerEntry], bank: Bank | None = None) -> Bank:
-    """The bank that `entries`, in order, make of `bank`, or of an empty one."""
+    """Apply the decisions in order to `bank`, or to an empty bank."""
     bank = bank or Bank()
     for entry in entries:
         bank = bank.with_changes(entry.decision.changes)

@@ -1,4 +1,4 @@
-"""Load a bank from wherever it is: a store (SQLite path or PostgreSQL URL) or a frozen file, told apart by content."""
+"""Loads a bank from a store (SQLite path or PostgreSQL URL) or a frozen file; the content says which it is."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def is_url(where: str) -> bool:
 
 
 def without_password(where: str) -> str:
-    """`where` as a message may show it: without the password of a URL."""
+    """`where` without the password of a URL, for messages."""
     return re.sub(r"(://[^:/@]*):[^@/]*@|(?<=password=)[^&]*", lambda m: f"{m[1]}:***@" if m[1] else "***", where)
 
 
 def kind_of(where: str) -> Literal["store", "frozen"]:
-    """What `where` names. An empty or missing file is neither."""
+    """Whether `where` names a store or a frozen file. Raises UsageError if there is no file."""
     if is_url(where):
         return "store"
     path = Path(where)
@@ -34,15 +34,15 @@ def kind_of(where: str) -> Literal["store", "frozen"]:
 
 
 def store_only(where: str) -> str:
-    """`where`, if it is not a frozen file, which has no history and takes no decision."""
+    """Return `where` unless it is a frozen file, which has no history and cannot record decisions."""
     if kind_of(where) == "frozen":
-        load_frozen(Path(where), allow_edited=True)  # what is no bank at all is told so
+        load_frozen(Path(where), allow_edited=True)  # raises a better error if it is not a bank at all
         raise UsageError(f"{where}: is a frozen bank; this needs the store that it came from.")
     return where
 
 
 def load_bank(where: str) -> tuple[Bank, FrozenBank | None]:
-    """The bank at `where` and, if it is a frozen file, that file as it is, hand-edited or not."""
+    """The bank at `where` and, if it is a frozen file (edited or not), its content."""
     if kind_of(where) == "frozen":
         frozen = load_frozen(Path(where), allow_edited=True)
         return frozen.to_bank(), frozen

@@ -1,4 +1,4 @@
-"""The tables of a store, as named steps. A step that was released is never changed: a new one is added after it."""
+"""The tables of a store, as named migration steps. A released step is never changed; new steps are added at the end."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sqlalchemy.engine import Connection
 from contramem.bank import calls, chain
 from contramem.errors import StoreError
 
-# Text holds JSON. Plain column types mean the same in SQLite and in PostgreSQL.
+# JSON is stored as TEXT: plain column types mean the same in SQLite and PostgreSQL.
 
 
 def cards_ledger_and_progress(connection: Connection) -> None:
-    """Cards as they are now, every decision with what it changed and named, and what a build has done so far."""
+    """Current cards, every decision with the cards it changed or named, and the progress of builds."""
     for table in (
         "contramem_cards (card_id TEXT PRIMARY KEY, kind TEXT NOT NULL, ability TEXT, status TEXT NOT NULL,"
         " version INTEGER NOT NULL, holding TEXT NOT NULL)",
@@ -32,8 +32,8 @@ def cards_ledger_and_progress(connection: Connection) -> None:
 
 
 def rules_beside_cards(connection: Connection) -> None:
-    """Cards and decisions keep the rule that their words were made from. No table changes: those without one load, and
-    an earlier contramem, which would not, is told so."""
+    """Cards and decisions now include the rule that their text was generated from. No table changes; the step only
+    makes older versions, which cannot read such rows, refuse the store."""
 
 
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
@@ -49,7 +49,7 @@ def is_store(connection: Connection) -> bool:
 
 
 def pending(connection: Connection, where: str) -> list[str]:
-    """Steps that this store has not seen. A store that has seen steps unknown here is refused."""
+    """The steps that this store still needs. Raises StoreError if it has steps that this version does not know."""
     done = set(connection.exec_driver_sql("SELECT name FROM contramem_migrations").scalars())
     if unknown := sorted(done - set(MIGRATIONS)):
         raise StoreError(

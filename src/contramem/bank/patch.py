@@ -1,4 +1,4 @@
-"""Patch: the Curator's decision on one delta, the smallest edit that the bank needs (paper, appendix B.1)."""
+"""Patch: the Curator's decision on one delta, as the smallest edit of the bank (paper, appendix B.1)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Merge(_Patch):
     target_card_ids: Annotated[tuple[str, ...], Field(min_length=2)]
     retained_card_id: str
     new_or_updated_card: SkillDelta | None = None
-    """None: the retained card says it all already."""
+    """None if the text of the retained card stays unchanged."""
 
     @model_validator(mode="after")
     def _retains_one_target(self) -> Merge:

@@ -1,6 +1,6 @@
-"""Provenance: which decision brought each sentence of a card, and which tasks and sources stand behind it.
+"""Provenance: which decision added each sentence of a card, and which tasks and sources support it.
 
-It is worked out from the ledger, where decisions keep the runs they rest on. Frozen banks and exports hold none of it.
+It is computed from the ledger, where each decision lists its runs. Frozen banks and exports contain none of it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class SentenceSource(NamedTuple):
     field: str
     text: str
     decision: int
-    """The number of the decision that brought it. 0: the ledger does not tell."""
+    """The number of the decision that added it; 0 if the ledger does not show it."""
     by: str
     tasks: tuple[str, ...]
-    """Of the runs behind that decision and behind later ones that let the sentence stand."""
+    """The tasks of that decision's runs, and of later decisions that kept the sentence."""
     sources: tuple[str, ...]
 
 
 def trace_sentences(entry: BankEntry, ledger: Sequence[LedgerEntry]) -> list[SentenceSource]:
-    """Every sentence of a card with what stands behind it, in the order of its fields. `ledger` are the decisions about
-    the card, oldest first."""
+    """Every sentence of a card with its provenance, in the order of the fields. `ledger` are the decisions about the
+    card, oldest first."""
     changes = [
         (decided, change)
         for decided in ledger
@@ -40,7 +40,7 @@ def trace_sentences(entry: BankEntry, ledger: Sequence[LedgerEntry]) -> list[Sen
 
 
 def sentences_of(card: Card) -> Iterator[tuple[str, str]]:
-    """(field, text) of everything that a card says in words."""
+    """(field, text) of every text of a card."""
     if isinstance(card, SkillDelta):
         for field in SKILL_FIELDS:
             yield from ((field.name, text) for text in field.texts(card))
@@ -56,19 +56,19 @@ def sentences_of(card: Card) -> Iterator[tuple[str, str]]:
 
 
 def _trace(field: str, text: str, changes: Sequence[tuple[LedgerEntry, Change]]) -> SentenceSource:
-    behind = changes[_find_first(field, text, changes) :]
+    relevant = changes[_find_first(field, text, changes) :]
     tasks, sources = set[str](), set[str]()
-    for decided, change in behind:
+    for decided, change in relevant:
         runs = decided.decision.runs
-        # Function Cards rest on all calls that were seen, so their decisions name no runs of their own.
+        # Function Cards are built from all calls, so their decisions name no runs of their own.
         tasks.update({run.task for run in runs} or change.after.support.tasks)
         sources.update({run.source for run in runs} or change.after.support.sources)
-    number, by = (behind[0][0].number, str(behind[0][0].decision.by)) if behind else (0, "")
+    number, by = (relevant[0][0].number, str(relevant[0][0].decision.by)) if relevant else (0, "")
     return SentenceSource(field, text, number, by, tuple(sorted(tasks)), tuple(sorted(sources)))
 
 
 def _find_first(field: str, text: str, changes: Sequence[tuple[LedgerEntry, Change]]) -> int:
-    """The last change that brought the sentence in; what was taken out and came back counts from then."""
+    """The index of the change that added the sentence; the last one, if it was removed and added again."""
     first = 0
     for place, (_, change) in enumerate(changes):
         had = change.before is not None and (field, text) in sentences_of(change.before.card)

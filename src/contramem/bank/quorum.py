@@ -1,4 +1,4 @@
-"""Quorum: cards that too few sources show are kept and go on learning, but no agent is given them."""
+"""Quorum: cards that too few sources support are kept and keep learning, but are not served."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUORUM = Attribution(kind="rules", name="quorum")
 
 
 def hold_to_quorum(store: Store, least: int) -> Bank:
-    """Record what the quorum decides, and give the bank back. Every card has a quorum of 1."""
+    """Record the decisions of the quorum and return the bank. A quorum of 1 changes nothing."""
     if least > 1:
         with store.writing("build"):
             store.record(*quorum_decisions(store.bank(), store.ledger(), least))
@@ -21,7 +21,7 @@ def hold_to_quorum(store: Store, least: int) -> Bank:
 
 
 def quorum_decisions(bank: Bank, ledger: Sequence[LedgerEntry], least: int) -> list[Decision]:
-    """Mute what fewer than `least` sources show, and serve again what was muted for that and has enough by now."""
+    """Mute cards with fewer than `least` sources, and unmute cards that the quorum muted and that now have enough."""
     muted_by: dict[str, Attribution] = {}
     for decided in ledger:
         if decided.decision.operation == "MUTE":

@@ -1,4 +1,4 @@
-"""Cards as people read them: boxes with colour for a terminal, and Markdown (paper, appendix B.2)."""
+"""Renders cards for people: coloured boxes for a terminal, and Markdown (paper, appendix B.2)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from contramem.bank.fields import SKILL_FIELDS, SkillField
 BLUE, GREEN, RED = "blue", "green", "red"
 OK, BAD = "✓", "✗"
 
-# What could move the cursor, hide text or turn its direction. Cards come from runs, and runs from anywhere.
+# Characters that could move the cursor, hide text or change its direction. The text of cards is not trusted.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
-    """`text` with its control characters spelled out, so that what is shown is what is there."""
+    """`text` with control characters escaped."""
     return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -155,6 +155,6 @@ _NAME_OR_MARK = re.compile(r"`[\w.]+`|[`*<>\[\]]")
 
 
 def _plain(text: str) -> str:
-    """`text` on one line, without markup but for names in code: placeholders such as `<EMAIL_1>` are words, no HTML."""
+    """`text` on one line with Markdown and HTML escaped (`<EMAIL_1>` must not become a tag); `names` in code stay."""
     one_line = " ".join(visible(text).split())
     return _NAME_OR_MARK.sub(lambda match: match[0] if len(match[0]) > 1 else f"\\{match[0]}", one_line)

@@ -1,7 +1,7 @@
-"""Store: the living bank, its ledger and the progress of its build, in a SQLite file or in PostgreSQL.
+"""Store: the living bank, its ledger and its build progress, in a SQLite file or in PostgreSQL.
 
-One decision is one transaction: the cards it changes, its place in the ledger and what it means for the progress of the
-build are recorded together or not at all. So a build that was killed goes on where it was.
+One decision is one transaction: the changed cards, the ledger entry and the build progress are recorded together or not
+at all, so a build that was killed continues where it stopped.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from contramem.bank.ledger import Decision, LedgerEntry, fold
 from contramem.bank.locate import SQLITE_BEGINS_WITH, is_url, without_password
 from contramem.errors import StoreError, UsageError
 
-# Plain SQL that SQLite and PostgreSQL both understand: a build records thousands of decisions, and statements that are
-# put together anew each time cost more than running them.
+# Fixed SQL that both SQLite and PostgreSQL understand: a build records thousands of decisions, and constructing
+# statements each time would cost more than running them.
 _BANK = sql.text("SELECT card_id, holding FROM contramem_cards")
 _HELD = sql.text("SELECT holding FROM contramem_cards WHERE card_id = :card_id")
 _PUT_CARD = sql.text(
@@ -64,7 +64,7 @@ _PUT_HOLDER = sql.text(
 
 
 class _WrittenChange(NamedTuple):
-    """A change as JSON."""
+    """A change, its two sides as JSON."""
 
     before: str | None
     after: str
@@ -74,7 +74,7 @@ class _WrittenChange(NamedTuple):
 
 
 def open_store(where: str | Path, *, create: bool = False, clock: Callable[[], datetime] | None = None) -> Store:
-    """Open the store at a SQLite path or PostgreSQL URL; with `create`, make it if there is none."""
+    """Open the store at a SQLite path or PostgreSQL URL; `create` creates it if needed."""
     where = str(where)
     if not is_url(where):
         _check_file(Path(where), create)
@@ -96,7 +96,7 @@ class Store:
         self._engine = connect(where)
         self._writer: Connection | None = None
         self._written: dict[str, tuple[BankEntry, str]] = {}
-        """Of each card: the entry that was written last, and how."""
+        """By card id: the entry that was written last, and its JSON."""
 
     def __enter__(self) -> Self:
         return self
@@ -116,11 +116,11 @@ class Store:
             return Bank({card_id: BankEntry.model_validate_json(holding) for card_id, holding in rows})
 
     def bank_at(self, number: int) -> Bank:
-        """The bank as it was after decision `number`, made again from the ledger."""
+        """The bank as it was after decision `number`, rebuilt from the ledger."""
         return fold(entry for entry in self.ledger() if entry.number <= number)
 
     def ledger(self, card_id: str | None = None) -> tuple[LedgerEntry, ...]:
-        """Every decision in order, or those that changed or named one card."""
+        """All decisions in order, or those that changed or named one card."""
         return self._entries(_ABOUT_CARD, card_id=card_id) if card_id is not None else self._entries("")
 
     def ledger_page(self, before: int, limit: int) -> tuple[LedgerEntry, ...]:
@@ -129,14 +129,14 @@ class Store:
         return self._entries("WHERE number >= :first AND number < :before", **span)[::-1]
 
     def search_ledger(self, words: Sequence[str], limit: int) -> tuple[LedgerEntry, ...]:
-        """At most `limit` decisions whose reason, author, candidate or patch holds every word, the newest first."""
+        """At most `limit` decisions that contain every word in reason, author, candidate or patch, newest first."""
         like = {f"word{place}": f"%{escape_like(word.lower())}%" for place, word in enumerate(words)}
         holds = " AND ".join(f"lower(decision) LIKE :{name} ESCAPE '!'" for name in like)
         newest = f"SELECT number FROM contramem_decisions WHERE {holds} ORDER BY number DESC LIMIT {limit:d}"
         return self._entries(f"WHERE number IN ({newest})", **like)[::-1] if like else ()
 
     def _entries(self, which: str, **values: object) -> tuple[LedgerEntry, ...]:
-        """Decisions, in order, that a WHERE clause chooses."""
+        """The decisions that a WHERE clause selects, in order."""
         with self.reading() as connection:
             rows = connection.execute(sql.text(_DECISIONS.format(which)), values).all()
             changed = defaultdict[int, list[Change]](list)
@@ -145,7 +145,7 @@ class Store:
             return tuple(LedgerEntry(number, at, _decision(text, changed[number])) for number, at, text in rows)
 
     def progress(self) -> dict[str, str]:
-        """What builds have recorded as done or begun: state by step."""
+        """The progress of builds: state by step."""
         with self.reading() as connection:
             return {row.step: row.state for row in connection.execute(_PROGRESS)}
 
@@ -155,7 +155,7 @@ class Store:
             return int(connection.scalar(_LAST) or 0)
 
     def call(self, digest: str) -> StoredExchange | None:
-        """The kept reply to the request with this digest."""
+        """The stored reply to the request with this digest."""
         with self.reading() as connection:
             return calls.find(connection, digest)
 
@@ -166,10 +166,10 @@ class Store:
 
     @contextmanager
     def writing(self, purpose: str, ability: str | None = None) -> Iterator[Self]:
-        """Be the only writer. A second one, in whatever process, gets a StoreError that names the first.
+        """Become the only writer. A second writer, in any process, gets a StoreError that names the first.
 
-        The place is free again when the process that holds it ends, also when it was killed. In PostgreSQL a writer
-        that names the one ability whose cards it changes shares the store with writers of other abilities.
+        The lock is released when its process ends, even if it is killed. In PostgreSQL, a writer that changes cards of
+        one `ability` only can share the store with writers of other abilities.
         """
         assert self._writer is None, "already writing"
         with explain_errors(self.where), self._engine.connect() as connection:
@@ -187,7 +187,7 @@ class Store:
                     self._writer = None
 
     def keep(self, call: StoredExchange) -> None:
-        """Keep a call that was paid for, whatever becomes of what it said."""
+        """Store a paid call, whether or not its reply is used."""
         assert self._writer is not None, "keep() belongs inside `with store.writing(...)`"
         at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
         with explain_errors(self.where), self._writer.begin():
@@ -196,7 +196,7 @@ class Store:
     def record(
         self, *decisions: Decision, progress: Mapping[str, str] | None = None, charged: Iterable[str] = ()
     ) -> tuple[LedgerEntry, ...]:
-        """Record decisions, in order, and progress in one transaction. On any error nothing of it is recorded.
+        """Record decisions, in order, and progress in one transaction. On any error nothing is recorded.
 
         `charged` are digests of the calls whose cost is in these decisions.
         """
@@ -211,8 +211,8 @@ class Store:
         return entries
 
     def erase(self, erase: Callable[[Connection], int], decisions: Iterable[Decision] = ()) -> int:
-        """Let `erase` delete and record `decisions` in one transaction, and give back the space, so that no free page
-        keeps what was there."""
+        """Run `erase` and record `decisions` in one transaction, then free the space, so that no page still contains
+        the deleted data."""
         assert self._writer is not None, "erase() belongs inside `with store.writing(...)`"
         is_sqlite = self._writer.dialect.name == "sqlite"
         with explain_errors(self.where):
@@ -227,20 +227,20 @@ class Store:
         return erased
 
     def fill(self, fill: Callable[[Connection], dict[str, int]]) -> dict[str, int]:
-        """Let `fill` put rows into the tables in one transaction."""
+        """Run `fill`, which inserts rows, in one transaction."""
         assert self._writer is not None, "fill() belongs inside `with store.writing(...)`"
         with explain_errors(self.where), self._writer.begin():
             return fill(self._writer)
 
     def _run_alone(self, statement: str) -> None:
-        """A statement that SQLite takes outside of transactions only."""
+        """Run a statement that SQLite accepts only outside a transaction."""
         assert self._writer is not None
         raw = self._writer.connection.driver_connection
         assert raw is not None
         raw.execute(statement).fetchall()
 
     def texts(self, columns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """(table, text) of every row, for a search."""
+        """(table, text) of every row, for searching."""
         with self.reading() as connection:
             for table, text in columns.items():
                 for (value,) in connection.exec_driver_sql(f"SELECT {text} FROM {table}"):
@@ -275,7 +275,7 @@ class Store:
             connection.execute(_PUT_MENTION, {"card_id": card_id, "number": entry.number})
 
     def _write(self, change: Change) -> _WrittenChange:
-        """What a card was before is mostly what was written last, and is not encoded again."""
+        """Encode a change. Usually `before` is the entry that was written last, so it is not encoded again."""
         before = None if change.before is None else self._write_entry(change.before)
         return _WrittenChange(before, self._write_entry(change.after))
 
@@ -303,7 +303,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that sees the store as it is now."""
+        """A read transaction on the current state."""
         with explain_errors(self.where), self._engine.connect() as connection, connection.begin():
             yield connection
 
@@ -345,7 +345,7 @@ def _check_file(path: Path, create: bool) -> None:
             raise UsageError(f"{path}: there is no store here. {_MAKE_ONE}")
         if not path.absolute().parent.is_dir():
             raise UsageError(f"{path}: the folder {path.parent} does not exist. Create it first.")
-        path.touch(mode=0o600)  # a store holds what models were asked and answered: not for other users
+        path.touch(mode=0o600)  # a store contains prompts and replies, so other users must not read it
         return
     with path.open("rb") as file:
         begins_with = file.read(16)
@@ -361,7 +361,7 @@ def _decision(text: str, changes: list[Change]) -> Decision:
 
 
 def card_row(entry: BankEntry, written: str | None = None) -> dict[str, Any]:
-    """A card as its table holds it; `written` is the entry as JSON, where that is known."""
+    """A card as a table row; `written` is the entry as JSON, if it was already encoded."""
     card = entry.card
     return {
         "card_id": card.card_id,

@@ -1,4 +1,4 @@
-"""A rule as the store keeps it, beside the card whose words were made from it. Never shown to an agent."""
+"""StoredRule: the rule that a card's text was generated from, stored beside the card. Never shown to an agent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contramem.bank.card import Strict
 
 
 class StoredRule(Strict):
-    """What kind of rule it is, and its facts. `contramem.build.rules` reads and writes them."""
+    """The kind of a rule, and its facts. `contramem.build.rules` reads and writes them."""
 
     kind: str
     facts: dict[str, JsonValue]

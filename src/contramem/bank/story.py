@@ -1,4 +1,4 @@
-"""The story of a card: its rule, the runs that taught it and the decisions that shaped it, for people and machines."""
+"""The story of a card for people: its rule, the runs that taught it and the decisions that shaped it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCES_SHOWN = 3
 
 
 def card_story(entry: BankEntry, entries: Sequence[LedgerEntry]) -> RenderableType:
-    """Card, standing, runs and decisions, top to bottom."""
+    """The card, its status, its runs and its decisions, from top to bottom."""
     parts: list[RenderableType] = [card_panel(entry.card), _standing(entry)]
     runs = list(dict.fromkeys(run for entry in entries for run in entry.decision.runs))
     if runs:
@@ -69,7 +69,7 @@ def _sentences_table(entry: BankEntry, entries: Sequence[LedgerEntry]) -> Table:
 
 
 def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) -> Table:
-    """Decisions with their reasons. For one card: which of its fields each changed; else which card each is about."""
+    """Decisions with their reasons. For one card, with the fields each changed; otherwise with the cards concerned."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("#", "when", "operation", "by", *(() if card_id else ("card",)), "reason"):
         table.add_column(column, no_wrap=column not in ("by", "card", "reason"), overflow="fold")
@@ -86,7 +86,7 @@ def decisions_table(entries: Iterable[LedgerEntry], card_id: str | None = None) 
 
 
 def _about(decision: Decision) -> Text:
-    """The cards that a decision changed; of one that changed none, what it would have made."""
+    """The cards that a decision changed or, if it changed none, the candidate."""
     names: tuple[str, ...] = decision.card_ids
     if not names and decision.candidate:
         names = (decision.candidate.tool if isinstance(decision.candidate, FunctionCard) else decision.candidate.title,)
@@ -102,7 +102,7 @@ def _list_changed_fields(entry: LedgerEntry, card_id: str) -> list[str]:
 
 
 def difference_text(difference: BankDifference) -> Text:
-    """Added, removed and changed cards, old words in red over new words in green."""
+    """Added, removed and changed cards, with the old text in red above the new text in green."""
     text = Text()
     for sign, style, cards in (("-", "red", difference.removed), ("+", "green", difference.added)):
         for card in cards:

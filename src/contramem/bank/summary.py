@@ -14,16 +14,16 @@ from contramem.bank.ledger import LedgerEntry
 
 @dataclass(frozen=True)
 class BankSummary:
-    """Counts of what is served, of what is not, and of how it came about. A frozen file has no decisions."""
+    """Counts of cards and decisions. A frozen file has no decisions."""
 
     functions: int
     skills: dict[str, int]
-    """Served, by ability."""
+    """Number of served cards by ability."""
     statuses: dict[str, int]
     unreviewed: int
-    """Served, and not yet seen by a person."""
+    """Number of served cards that no person has reviewed."""
     content_sha256: str
-    """Of the bank as it would be frozen now."""
+    """The hash of the bank if it were frozen now."""
     operations: dict[str, int]
     refused: dict[str, int]
     """By reason."""

@@ -1,4 +1,4 @@
-"""What a card rests on. Kept beside the card, in ledger and store, and never shown to an agent."""
+"""CardSupport: the evidence for a card. Kept beside the card, in ledger and store, and never shown to an agent."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from pydantic import (
 from contramem.bank.card import Strict
 
 Scope: TypeAlias = Literal["universal", "finalization"]
-"""A card for every task of its ability, or for its end (paper, A.8). None: for the tasks it applies to."""
+"""`universal` cards are for every task of their ability, `finalization` cards for its end (paper, A.8)."""
 
 Grade: TypeAlias = Literal["enforced", "proven", "observed"]
-"""Why a rule is believed: a tool refuses otherwise; more than chance explains; or seen, with nothing against it."""
+"""Why a rule is believed. Enforced: a tool refuses otherwise. Proven: more than chance explains. Observed: seen in
+runs, with nothing against it."""
 GRADES: tuple[Grade, ...] = get_args(Grade)
-"""The best first."""
+"""Best first."""
 
 Count = Annotated[int, Field(ge=0)]
 Names = Annotated[tuple[str, ...], AfterValidator(lambda names: tuple(sorted(set(names))))]
-"""A set, in the one order that gives the same bytes each time."""
+"""A set, sorted so that it is always stored as the same bytes."""
 
 
 class CallList(Strict):
@@ -44,7 +45,7 @@ def _sort_lists(lists: tuple[CallList, ...]) -> tuple[CallList, ...]:
 
 
 def _read_names(lists: object) -> object:
-    """Stores of earlier versions have the names of the calls alone."""
+    """Stores of earlier versions only have the names of the calls."""
     if not isinstance(lists, list | tuple):
         return lists
     return tuple({"calls": item} if isinstance(item, list | tuple) else item for item in lists)
@@ -54,18 +55,18 @@ CallLists = Annotated[tuple[CallList, ...], BeforeValidator(_read_names), AfterV
 
 
 def rename_key(fields: dict[str, Any], name: str, stored: str) -> dict[str, Any]:
-    """The fields in their order, with one under the name that stores have for it. A setting of pydantic would do it,
-    but only from 2.11 on, and the runtime is installed beside agents that pin 2.10."""
+    """The fields in order, with one renamed as it is stored. Pydantic 2.11 has a setting for this, but the runtime is
+    installed beside agents that pin 2.10."""
     return {stored if field == name else field: value for field, value in fields.items()}
 
 
 class GuardSupport(Strict):
-    """How a guard fared when it was replayed on the runs behind its card."""
+    """Counts of how the runs of a card behaved under a guard."""
 
     held: Count = 0
-    """On passing runs."""
+    """Passing runs that kept it."""
     broken: Count = 0
-    """By failing runs."""
+    """Failing runs that broke it."""
     contradicted: Count = 0
     """Passing runs that broke it."""
 
@@ -81,26 +82,26 @@ GuardCountsByText = Annotated[dict[str, GuardSupport], AfterValidator(lambda cou
 
 
 class CardSupport(Strict):
-    """The evidence of one card. Sets rather than counts, so that the same task seen twice counts once."""
+    """The evidence for one card. Sets instead of counts, so that the same task seen twice counts once."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     tasks: Names = ()
-    """Tasks whose runs showed the rule: keys, or digests of them."""
+    """Tasks whose runs show the rule: keys, or digests of them."""
     sources: Names = ()
-    """Models or agents whose runs did."""
+    """Models or agents whose runs show it."""
     contradicted_by: Names = ()
-    """Tasks where a passing run did otherwise."""
+    """Tasks in which a passing run did otherwise."""
     taught_by: Names = ()
     """Digests of task id, task text and scenario, so that a card is not tested on the task that taught it."""
     request_words: Names = ()
-    """The words of each request that taught the card, masked and without their order. Searched, never shown."""
+    """The words of each request that taught the card, masked and unordered. Searched, never shown."""
     call_lists: CallLists = ()
-    """Of a Function Card: what passing runs that ended in this write called. Shown to small models, as a numbered
+    """For a Function Card: the calls of passing runs that ended in this write. Small models see them as a numbered
     list."""
     scope: Scope | None = None
     grade: Grade | None = None
-    """None: nobody has asked, or the card says nothing that runs could show."""
+    """None if it was not assessed, or the card makes no claim that runs could show."""
     guard_counts: GuardCountsByText = Field(default_factory=dict, validation_alias="support")
     """By guard, as the card writes it. Stored as `support`."""
 
@@ -109,7 +110,7 @@ class CardSupport(Strict):
         return rename_key(write(self), "guard_counts", "support")
 
     def __add__(self, more: CardSupport) -> CardSupport:
-        """Both together. The newer scope wins, if it says one; guard counts add up."""
+        """The combined support. The newer scope and grade win, if set; guard counts add up."""
         guard_counts = dict(self.guard_counts)
         for guard, counts in more.guard_counts.items():
             guard_counts[guard] = guard_counts.get(guard, GuardSupport()) + counts
