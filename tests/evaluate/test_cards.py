@@ -39,7 +39,7 @@ def test_a_card_shown_twice_in_a_run_counts_once():
     assert x.shown == RunOutcomes(1, 0)
 
 
-def test_held_out_runs_of_the_same_task_stand_beside_it():
+def test_held_out_runs_of_the_same_task_are_counted_beside_it():
     """Two trials of t1: the first was shown x, the second was held out. t2 was held out as well."""
     tries = [("t1", "0"), ("t1", "1"), ("t2", "0")]
     base = [run(task, False, trial=trial) for task, trial in tries]
@@ -62,7 +62,7 @@ def test_a_run_is_found_by_its_trial_its_task_its_source_or_its_file(name):
     assert found.not_in_log == 1
 
 
-def test_runs_that_cannot_be_told_apart_are_counted_as_such_and_not_guessed():
+def test_runs_that_cannot_be_matched_are_counted_and_not_guessed():
     base = [run("t1", False, trial=trial) for trial in "01"]
     memory = [run("t1", trial == "1", trial=trial, side="memory") for trial in "01"]
     found = effects(base, memory, [line("a", "t1", "x"), line("b", "t1", "y")])
@@ -95,6 +95,6 @@ def test_runs_with_memory_switched_off_belong_to_the_other_side():
     assert found.memory_tokens == 70
 
 
-def test_without_a_line_of_these_runs_nothing_is_claimed():
+def test_without_log_lines_of_these_runs_nothing_is_claimed():
     found = effects(runs("base", {"t1": "fail"}), runs("memory", {"t1": "pass"}), [])
     assert (found.effects, found.shown, found.not_in_log, found.memory_tokens) == ((), 0, 1, None)

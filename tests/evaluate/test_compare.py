@@ -93,14 +93,14 @@ def test_a_hung_run_met_a_limit_and_never_finalized(ended, events, hung):
     assert is_hung(run("t1", ended=ended, events=events)) is hung
 
 
-def test_hung_runs_are_counted_apart_on_each_side():
+def test_hung_runs_are_counted_separately_on_each_side():
     base = [run("t1", False, ended="limit", events=(CALL,)), run("t2", False)]
     found = compared(base, runs("memory", {"t1": "pass", "t2": "fail"}))
     assert found.hung == WithAndWithout(1, 0)
     assert found.gained_tasks == ("t1",)
 
 
-def test_effort_is_the_mean_over_pairs_that_both_know_it():
+def test_effort_is_the_mean_over_pairs_for_which_both_sides_are_known():
     base = [run("t1", usage={"tokens_in": 90, "tokens_out": 10, "cost_usd": 0.5}), run("t2", usage={"cost_usd": 9})]
     memory = [run("t1", side="memory", usage={"tokens_in": 40, "tokens_out": 20, "cost_usd": 0.25})]
     found = compared(base, [*memory, run("t2", side="memory")])
@@ -137,7 +137,7 @@ def test_without_scenarios_there_is_no_scenario_completion():
     assert compared(*sides(passed=2)).completion is None
 
 
-def test_what_was_left_out_is_counted_and_dropped_tasks_are_named():
+def test_left_out_runs_are_counted_and_dropped_tasks_are_named():
     base = [run("t1"), run("t2"), run("t3", False, ended="interrupted"), run("t4", None)]
     memory = [run(task, side="memory") for task in ("t1", "t3", "t4", "t5")]
     found = compared(base, memory, drop_unpaired=True)
@@ -171,7 +171,7 @@ def test_the_order_of_the_runs_changes_nothing():
         ({"passed": 1}, "unchanged", "No outcome changed on 1 task:"),
     ],
 )
-def test_the_verdict_claims_no_more_than_the_numbers(kinds, found, words):
+def test_the_verdict_claims_no_more_than_the_numbers_support(kinds, found, words):
     comparison = compared(*sides(**kinds))
     assert finding(comparison) == found
     assert words in verdict(comparison)
@@ -185,7 +185,7 @@ def test_the_verdict_claims_no_more_than_the_numbers(kinds, found, words):
         ({"gained": 5, "lost": 4, "passed": 30}, "open which side is better"),
     ],
 )
-def test_memory_gets_no_credit_for_what_another_model_did(kinds, words):
+def test_memory_gets_no_credit_for_the_runs_of_another_model(kinds, words):
     base, memory = sides(**kinds)
     said = verdict(compared(base, [msgspec.structs.replace(one, source="a stronger model") for one in memory]))
     assert words in said and "The two sides are not runs of one source" in said

@@ -65,7 +65,7 @@ APPLICABLE = [name for name in CONDITIONS if name not in ("multi-rollout", "agen
 
 
 @pytest.mark.parametrize("name", APPLICABLE)
-def test_tokens_are_those_of_the_text_that_is_given(name: str, memory_of: MemoryOf) -> None:
+def test_tokens_are_counted_from_the_text_that_is_shown(name: str, memory_of: MemoryOf) -> None:
     memory = memory_of(name)
     for runs in tasks(*NEW):
         guidance = memory.provider.begin(Query(runs[0].task, ability=runs[0].ability)).guidance
@@ -74,7 +74,7 @@ def test_tokens_are_those_of_the_text_that_is_given(name: str, memory_of: Memory
 
 
 @pytest.mark.parametrize("name", APPLICABLE)
-def test_without_a_model_nothing_is_paid_for_and_the_account_says_who_made_it(name: str, memory_of: MemoryOf) -> None:
+def test_without_a_model_nothing_is_paid_for_and_the_cost_names_the_rules(name: str, memory_of: MemoryOf) -> None:
     construction = memory_of(name).construction
     assert construction.by in ("rules", "nothing to build")
     assert (construction.calls, construction.tokens_in, construction.tokens_out, construction.cost_usd) == (0, 0, 0, 0)
@@ -114,7 +114,7 @@ def test_append_only_keeps_more_cards_of_the_same_lessons(memory_of: MemoryOf) -
     assert memory_of("append-only").items > memory_of("contramem").items
 
 
-def test_multi_rollout_takes_several_runs_of_the_target_and_says_so_where_there_is_one(tmp_path: Path) -> None:
+def test_multi_rollout_uses_several_runs_of_the_target_and_is_not_applicable_with_one(tmp_path: Path) -> None:
     reference = Reference(shipped(*KNOWN))
     with pytest.raises(NotApplicable, match="ran each task once"):
         built("multi-rollout", ConditionInputs(reference, tmp_path, target=TARGET))
@@ -124,7 +124,7 @@ def test_multi_rollout_takes_several_runs_of_the_target_and_says_so_where_there_
         built("self", ConditionInputs(reference, tmp_path, target="nobody"))
 
 
-def test_multi_rollout_learns_from_no_more_runs_than_it_may(tmp_path: Path) -> None:
+def test_multi_rollout_learns_from_a_limited_number_of_runs(tmp_path: Path) -> None:
     look, send = call("Mail.search", {"query": "news"}, [{"id": "m-1234"}]), call("Mail.send", {"id": "m-1234"})
     runs = [
         run("a", trial > 1, *([look, send] if trial > 1 else [send]), "Done.", task_id=f"t{number}", trial=str(trial))
@@ -148,7 +148,7 @@ def test_raw_retrieval_shows_runs_that_passed_the_nearest_tasks_with_values_mask
     assert order_pairs(contest, memory.judge(contest)) == known
 
 
-def test_raw_retrieval_stays_within_its_budget_by_whole_steps(tmp_path: Path) -> None:
+def test_raw_retrieval_cuts_whole_steps_to_stay_within_its_budget(tmp_path: Path) -> None:
     many = [call("Mail.search", {"query": "news"}, f"Result number {n} " * 20) for n in range(100)]
     memory = built("raw", ConditionInputs(Reference([run("a", True, *many, "Done.")]), tmp_path))
     shown = memory.provider.begin(Query("Delete a newsletter.", ability="execution")).guidance
@@ -183,7 +183,7 @@ def test_no_memory_shows_a_task_what_its_own_runs_taught(name: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["raw", "awm"])
-def test_a_task_that_is_not_named_is_shown_its_own_runs(name: str, tmp_path: Path) -> None:
+def test_without_a_task_id_a_task_may_be_shown_its_own_runs(name: str, tmp_path: Path) -> None:
     """As cards are: it is the id or the scenario that asks for the exclusion (`--allow-same-task` leaves them out)."""
     memory = built(name, ConditionInputs(Reference(marked()), tmp_path, target="a"))
     own, *_ = marked()

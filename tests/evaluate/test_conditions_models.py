@@ -66,7 +66,7 @@ def test_awm_by_rules_never_sees_a_failed_run_and_never_keeps_a_workflow_of_one_
     assert all(len(one.actions) == len(one.functions) >= MIN_ACTIONS for one in workflows)
 
 
-def test_tasks_that_go_the_same_way_share_a_workflow(tmp_path: Path) -> None:
+def test_tasks_with_the_same_calls_share_a_workflow(tmp_path: Path) -> None:
     memory = CONDITIONS["awm"].build(ConditionInputs(Reference(RUNS), tmp_path))
     assert (memory.items, memory.construction.trajectories) == (1, 3)
     assert "1. Mail.search(query=news)" in shown(memory)
@@ -95,7 +95,7 @@ def induction(request: Request) -> Scripted:
     return {"workflows": workflows}
 
 
-def test_awm_by_a_model_is_one_call_per_ability_and_keeps_only_what_has_the_form(tmp_path: Path) -> None:
+def test_awm_by_a_model_is_one_call_per_ability_and_keeps_only_valid_workflows(tmp_path: Path) -> None:
     inputs, model = by_script(tmp_path, induction, [*RUNS, *task(7, ability="search"), *task(8, ability="search")])
     memory = CONDITIONS["awm"].build(inputs)
     assert [request.subject for request in model.asked] == ["execution", "search"]
@@ -107,7 +107,7 @@ def test_awm_by_a_model_is_one_call_per_ability_and_keeps_only_what_has_the_form
     assert construction.cost_usd == pytest.approx(spent)
 
 
-def test_a_prompt_for_workflows_holds_no_failed_run_no_source_and_no_value(tmp_path: Path) -> None:
+def test_a_prompt_for_workflows_contains_no_failed_run_source_or_value(tmp_path: Path) -> None:
     inputs, model = by_script(tmp_path, induction)
     CONDITIONS["awm"].build(inputs)
     (request,) = model.asked
@@ -117,14 +117,14 @@ def test_a_prompt_for_workflows_holds_no_failed_run_no_source_and_no_value(tmp_p
     assert "m-1234" not in text
 
 
-def test_a_workflow_of_a_model_never_serves_a_task_that_demonstrated_it(tmp_path: Path) -> None:
+def test_a_workflow_of_a_model_is_never_shown_to_a_task_that_demonstrated_it(tmp_path: Path) -> None:
     inputs, _ = by_script(tmp_path, induction)
     memory = CONDITIONS["awm"].build(inputs)
     assert shown(memory, task_id="t0") == ""
     assert "Delete mail" in shown(memory, task_id="t2")
 
 
-def test_a_second_build_asks_nothing_and_is_charged_the_same(tmp_path: Path) -> None:
+def test_a_second_build_asks_nothing_and_reports_the_same_cost(tmp_path: Path) -> None:
     inputs, _ = by_script(tmp_path, induction)
     first = CONDITIONS["awm"].build(inputs)
     again, model = by_script(tmp_path, induction)
@@ -134,7 +134,7 @@ def test_a_second_build_asks_nothing_and_is_charged_the_same(tmp_path: Path) -> 
     assert second.construction.cost_usd == first.construction.cost_usd
 
 
-def test_a_reply_that_cannot_be_read_is_asked_again_and_given_up_in_the_end(tmp_path: Path) -> None:
+def test_an_unparsable_reply_is_asked_for_again_and_then_given_up(tmp_path: Path) -> None:
     inputs, model = by_script(tmp_path / "a", lambda request: "no JSON" if len(model.asked) < 2 else induction(request))
     assert CONDITIONS["awm"].build(inputs).items == 1
     assert [message.role for message in model.asked[1].messages] == ["system", "user", "assistant", "user"]
@@ -208,7 +208,7 @@ def test_ace_by_a_model_reads_one_run_at_a_time_with_the_whole_playbook(tmp_path
     assert "- [strategies] Look before you delete." in shown(memory)
 
 
-def test_a_bullet_never_serves_the_task_whose_run_taught_it(tmp_path: Path) -> None:
+def test_a_bullet_is_never_shown_to_the_task_whose_run_taught_it(tmp_path: Path) -> None:
     inputs, _ = by_script(tmp_path, reflections, [*task(0), *task(1)])
     memory = CONDITIONS["ace"].build(inputs)
     assert shown(memory, task_id="t0") == ""

@@ -35,7 +35,7 @@ def test_every_condition_has_a_row_in_every_table(table: Measurements) -> None:
     assert {str(row[0]) for row in foresight.rows} >= {*CONDITIONS, *CONTROLS}
 
 
-def test_what_defines_no_order_or_cannot_be_made_is_not_a_number(table: Measurements) -> None:
+def test_conditions_without_an_order_or_a_memory_are_not_a_number(table: Measurements) -> None:
     scores = {one.name: one.score for one in compare_foresight(table)}
     without = [name for name in CONDITIONS if scores[name] is None]
     assert without == ["none", "multi-rollout", "function-only", "agent"]
@@ -54,7 +54,7 @@ def test_every_memory_is_measured_on_the_same_pairs(table: Measurements) -> None
     assert len(same) == table.tasks
 
 
-def test_a_score_is_the_share_of_its_pairs_and_contramem_is_held_against_the_best_other(table: Measurements) -> None:
+def test_a_score_is_a_share_of_pairs_and_contramem_is_compared_with_the_best_other(table: Measurements) -> None:
     found = {one.name: one for one in compare_foresight(table)}
     for row in table.rows:
         assert found[row.name].score == share(list(row.orders.values()))
@@ -69,7 +69,7 @@ def test_a_score_is_the_share_of_its_pairs_and_contramem_is_held_against_the_bes
     assert found["raw"].difference.to == "contramem"
 
 
-def test_json_holds_what_the_tables_say(table: Measurements) -> None:
+def test_json_has_the_numbers_of_the_tables(table: Measurements) -> None:
     told = as_json(table)
     assert set(told["conditions"]) == set(CONDITIONS)
     assert told["conditions"]["none"]["memory_tokens"]["mean"] == 0
@@ -91,7 +91,7 @@ def test_one_command_prints_the_table_and_writes_the_report(tmp_path: Path) -> N
     assert r"\begin{table}" in files["latex"].read_text()
 
 
-def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_usage_error_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = written(tmp_path / "runs.jsonl", shipped("drive"))
     asked = ("evaluate", "conditions", runs)
     assert "cannot be split in two" in complaint(capsys, *asked)

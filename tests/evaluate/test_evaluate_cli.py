@@ -67,7 +67,7 @@ def test_by_ability_shows_a_line_for_each(command, folders):
     assert "banking  " in command(base, "--with", memory, "--by", "ability")[1]
 
 
-def test_fail_on_harm_lets_as_many_pass_as_it_says(command, folders):
+def test_fail_on_harm_allows_the_given_number_of_harmed_tasks(command, folders):
     base, memory = folders
     assert command(base, "--with", memory, "--fail-on-harm", "1")[0] == 0
     code, out, err = command(base, "--with", memory, "--fail-on-harm", "0", "--json")
@@ -152,7 +152,7 @@ def write_log(path, *lines):
     return str(path)
 
 
-def test_the_inject_log_tells_how_runs_with_a_card_ended(command, folders, tmp_path):
+def test_with_an_inject_log_the_outcomes_of_runs_with_a_card_are_shown(command, folders, tmp_path):
     base, memory = folders
     log = write_log(
         tmp_path / "log.jsonl",
@@ -189,7 +189,7 @@ def test_the_ledger_of_a_store_becomes_a_section_and_a_frozen_bank_is_refused(co
     assert err.endswith("a frozen bank has no ledger. Name the store it was frozen from.\n")
 
 
-def test_a_bank_without_a_report_is_a_slip(command, folders):
+def test_bank_without_html_is_refused(command, folders):
     base, memory = folders
     assert command(base, "--with", memory, "--bank", "cards.db")[::2] == (
         1,
@@ -197,7 +197,7 @@ def test_a_bank_without_a_report_is_a_slip(command, folders):
     )
 
 
-def test_fields_outcomes_app_and_ability_are_read_as_everywhere(command, tmp_path):
+def test_the_reading_options_work_as_in_other_commands(command, tmp_path):
     """Chat records that call things otherwise, with outcomes in a file of their own for the runs of both sides."""
     for side in ("without", "with"):
         record = {"id": "t1", "llm": "m", "messages": [{"role": "user", "content": "Go."}]}

@@ -55,7 +55,7 @@ def bank(*taught_by: str) -> Bank:
     return Bank({CARD.card_id: BankEntry(card=CARD, support=CardSupport(taught_by=taught_by))})
 
 
-def test_guards_tell_what_counting_calls_gets_wrong() -> None:
+def test_guards_order_runs_that_counting_calls_orders_wrongly() -> None:
     found = foresight(UNSEEN, bank(), REFERENCE, Random(0))
     assert (found.tasks, found.pairs, found.left_out) == (12, 12, 0)
     assert found.score == 1.0
@@ -65,7 +65,7 @@ def test_guards_tell_what_counting_calls_gets_wrong() -> None:
     assert found.is_descriptive
 
 
-def test_a_weight_is_how_much_more_failing_runs_broke_it_shrunk_towards_what_one_expects() -> None:
+def test_a_weight_is_the_difference_in_violations_shrunk_towards_the_prior() -> None:
     weights = Habits.learn(contests(REFERENCE)).of("execution").weights
     # Broken by the failing and kept by the passing run in 12 tasks; 5 tasks' worth of 0.25 expected.
     assert weights[parse_guard("existence(Mail.delete)")] == pytest.approx((12 + 5 * 0.25) / 17)
@@ -74,14 +74,14 @@ def test_a_weight_is_how_much_more_failing_runs_broke_it_shrunk_towards_what_one
     assert weights[parse_guard("existence(Mail.search)")] == pytest.approx(5 * 0.25 / 17)
 
 
-def test_without_reference_runs_expectations_and_cards_judge_and_memories_of_runs_are_absent() -> None:
+def test_without_reference_runs_prior_weights_and_cards_judge_and_run_memories_are_absent() -> None:
     found = foresight(UNSEEN, bank(), None, Random(0))
     assert set(found.as_json()["baselines"]) == {"run length", "distinct functions", "source pass rate"}
     assert found.as_json()["parts"]["guards of the cards alone"] == 1.0
 
 
 @pytest.mark.parametrize("told", ["t13", "test/t13", UNSEEN[1][0].task, UNSEEN[1][0].task_key])
-def test_a_task_that_taught_the_bank_is_left_out_however_it_is_known(told: str) -> None:
+def test_a_task_that_taught_the_bank_is_left_out_by_id_text_or_scenario(told: str) -> None:
     found = foresight(UNSEEN, bank(digest(told)), REFERENCE, Random(0))
     assert found.left_out == (0 if told == "test/t13" else 1)
 
@@ -91,14 +91,14 @@ def test_tasks_of_the_reference_are_left_out() -> None:
     assert (found.tasks, found.left_out) == (12, 12)
 
 
-def test_nothing_to_tell_apart_is_said() -> None:
+def test_tasks_without_both_outcomes_are_an_error() -> None:
     with pytest.raises(UsageError, match="nothing to tell apart"):
         foresight([[TASKS[0][0]]], bank(), None, Random(0))
     with pytest.raises(UsageError, match="all 12 tasks with both outcomes taught"):
         foresight(REFERENCE, bank(), REFERENCE, Random(0))
 
 
-def test_a_tie_is_half_right() -> None:
+def test_a_tie_counts_half() -> None:
     (contest,) = contests(TASKS[:1])
     assert order_pairs(contest, lambda _: 1.0) == OrderedPairs(0.5, 1)
     assert order_pairs(contest, lambda one: one.source == "hasty") == OrderedPairs(0.0, 1)
@@ -112,7 +112,7 @@ def test_shares_by_hand() -> None:
     assert share_interval(ours, Random(0)) is None  # two tasks are too few
 
 
-def test_runs_that_were_cut_off_are_no_contest() -> None:
+def test_interrupted_runs_are_not_part_of_a_contest() -> None:
     cut = run("cut", False, SEARCH, task_id="t0", task=TASKS[0][0].task, ended="interrupted")
     assert contests([[TASKS[0][0], cut]]) == []
 

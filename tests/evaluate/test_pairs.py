@@ -44,13 +44,13 @@ def test_trials_are_paired_by_their_number():
     assert [(b[1], m[1]) for _, b, m in paired(pair_runs(base, memory))] == [("0", "0"), ("1", "1"), ("2", "2")]
 
 
-def test_sources_are_named_when_they_tell_unpaired_runs_apart():
+def test_unpaired_runs_are_named_with_their_sources_if_there_are_several():
     base = [run("t1", source=source) for source in ("x", "y", "z")]
     with pytest.raises(ComparisonError, match=r"t1 of y, t1 of z \(base\)"):
         pair_runs(base, [run("t1", source="x", side="memory")])
 
 
-def test_a_trial_that_is_only_a_name_does_not_keep_runs_apart():
+def test_a_trial_label_that_is_only_a_name_is_ignored():
     pairing = pair_runs([run("t1", trial="session-9f")], [run("t1", trial="session-a2", side="memory")])
     assert len(pairing.pairs) == 1
 
@@ -72,7 +72,7 @@ def test_one_id_in_two_environments_is_two_tasks():
     assert [pair.task_key for pair in pair_runs(base, memory).pairs] == ["mail/t1", "slack/t1"]
 
 
-def test_unpaired_tasks_are_named_and_the_way_out_is_said():
+def test_unpaired_tasks_are_named_with_what_to_do():
     base = runs("base", {"t1": "pass", "t14": "pass"})
     memory = runs("memory", {"t1": "pass", "t31": "pass"})
     with pytest.raises(ComparisonError) as caught:
@@ -114,7 +114,7 @@ def test_a_long_list_of_unpaired_tasks_is_cut():
         pair_runs(base, [run("t0", side="memory")])
 
 
-def test_an_interrupted_run_leaves_with_its_partner_and_is_no_unpaired_task():
+def test_an_interrupted_run_is_left_out_with_its_partner_and_is_not_unpaired():
     base = runs("base", {"t1": "pass", "t2": "pass"})
     memory = [run("t1", side="memory"), run("t2", False, side="memory", ended="interrupted")]
     pairing = pair_runs(base, memory)
@@ -128,7 +128,7 @@ def test_a_retry_takes_the_place_of_the_interrupted_run():
     assert [pair.memory.passed for pair in pairing.pairs] == [True]
 
 
-def test_a_run_with_unknown_outcome_is_no_failure():
+def test_a_run_with_unknown_outcome_does_not_count_as_failed():
     memory = [run("t1", side="memory"), run("t2", None, side="memory")]
     pairing = pair_runs(runs("base", {"t1": "pass", "t2": "pass"}), memory)
     assert len(pairing.pairs) == 1
@@ -150,7 +150,7 @@ def test_an_empty_side_is_an_error():
         pair_runs([run("t1")], [])
 
 
-def test_a_folder_inside_the_other_side_s_folder_is_a_slip():
+def test_a_folder_inside_the_folder_of_the_other_side_is_refused():
     memory = [run("t1", side="memory", trial="1")]
     with pytest.raises(ComparisonError, match=r"1 run\(s\) are on both sides"):
         pair_runs([run("t1"), *memory], memory)

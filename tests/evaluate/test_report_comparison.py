@@ -122,11 +122,11 @@ def test_the_page_says_the_verdict_first_and_names_the_harmed_task_with_both_run
         (lambda: sides(passed=12), "no inject log was given"),
     ],
 )
-def test_what_is_not_known_is_said(made, said):
+def test_the_page_lists_what_is_not_known(made, said):
     assert any(line.startswith(said) or said in line for line in page_of(*made()).not_known)
 
 
-def test_effort_against_success_takes_the_cost_where_runs_know_it_and_events_where_they_know_nothing_else():
+def test_effort_is_the_cost_if_known_and_the_number_of_events_otherwise():
     def charts(base, memory):
         return [figure.title for section in page_of(base, memory).sections for figure in section.figures]
 
@@ -134,7 +134,7 @@ def test_effort_against_success_takes_the_cost_where_runs_know_it_and_events_whe
     assert "Agent events against success" in charts(*sides(gained=3, passed=3))
 
 
-def test_cards_stand_in_a_section_of_their_own_with_their_titles():
+def test_cards_have_their_own_section_with_titles():
     comparison, pairing = compared(*story())
     extras = Extras(card_effects(pairing, log()), {"skill::search::a": "Look before you send"})
     page = comparison_page(comparison, pairing, MANIFEST, extras)
@@ -144,7 +144,7 @@ def test_cards_stand_in_a_section_of_their_own_with_their_titles():
     assert [row[0].text for row in table.cells()] == names, "both lost a run; the one that was shown more comes first"
 
 
-def test_one_task_is_a_page():
+def test_one_task_is_enough_for_a_page():
     html = as_html(page_of(runs("base", {"t": "pass"}), runs("memory", {"t": "fail"})))
     assert "treat it as an anecdote" in html
 
@@ -163,7 +163,7 @@ def thousand():
     return base, memory
 
 
-def test_a_thousand_tasks_are_a_page_of_a_size_that_opens_at_once():
+def test_a_page_of_a_thousand_tasks_stays_small():
     html = as_html(page_of(*thousand()))
     assert len(html) < 600_000
     assert html.count("<rect") < 1000

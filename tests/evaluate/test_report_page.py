@@ -88,7 +88,7 @@ class Seen(HTMLParser):
         self.texts.append(text)
 
 
-def test_no_text_becomes_markup_wherever_it_stands():
+def test_text_is_escaped_everywhere():
     seen = Seen(as_html(page(ATTACK)))
     assert {"script", "img", "iframe", "object"}.isdisjoint(seen.tags)
     assert seen.loads == ["data:,"], "an empty icon, so that no browser asks a server for one"
@@ -108,7 +108,7 @@ def test_the_policy_of_the_page_forbids_scripts_and_loading():
     assert "script-src" not in policy
 
 
-def test_the_same_page_is_the_same_text():
+def test_the_same_page_gives_the_same_text():
     assert as_html(page()) == as_html(page())
 
 
@@ -118,7 +118,7 @@ def test_the_verdict_comes_before_everything_else_and_the_manifest_last():
     assert places == sorted(places)
 
 
-def test_every_picture_has_words_and_a_table():
+def test_every_figure_has_a_label_and_a_table():
     for figure in figures():
         svg = ElementTree.fromstring(str(figure.svg))
         assert svg.attrib["role"] == "img"
@@ -135,12 +135,12 @@ def test_headings_do_not_skip_a_level_and_every_link_leads_somewhere():
         assert f'id="{anchor}"' in html
 
 
-def test_sections_of_one_title_have_anchors_of_their_own():
+def test_sections_with_the_same_title_get_different_anchors():
     twice = Page("t", "v", [Section("Same"), Section("Same")], Manifest("c"))
     assert re.findall(r'<section id="([^"]+)"', as_html(twice)) == ["same", "same-2"]
 
 
-def test_the_end_of_a_long_list_is_folded_and_a_short_list_is_not():
+def test_the_end_of_a_long_list_is_collapsed_and_a_short_list_is_not():
     html = as_html(page(count=31))
     assert '<details class="listing"><summary>1 more</summary>' in html
     assert '<details class="listing">' not in as_html(page(count=30))
@@ -163,7 +163,7 @@ def test_an_unknown_value_has_no_bar_and_is_named():
     assert "n/a" in str(figure.svg)
 
 
-def test_charts_of_nothing_are_charts():
+def test_charts_work_without_data():
     for figure in (
         bar_chart("t", [], measure="m"), interval_chart("t", [], measure="m"), flip_chart("t", []),
         scatter("t", [], x_measure="x", y_measure="y"), step_chart("t", [], x_measure="x", y_measure="y"),
@@ -180,12 +180,12 @@ def test_ticks_are_few_and_lie_on_the_axis(low, span):
 
 
 @given(st.floats(1e-6, 1e9))
-def test_an_axis_holds_its_largest_value_without_waste(value):
+def test_an_axis_ends_just_above_its_largest_value(value):
     assert value * (1 - 1e-9) <= round_up(value) <= 2.5 * value
 
 
 @given(st.text(max_size=40), st.integers(20, 200))
-def test_a_cut_name_keeps_within_its_room_and_shows_both_ends(text, pixels):
+def test_a_shortened_name_fits_and_shows_both_ends(text, pixels):
     assert width(fit(text, pixels)) <= max(pixels + 0.5, 2 * 12)
 
 

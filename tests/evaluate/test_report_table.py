@@ -81,7 +81,7 @@ def test_numbers_as_people_read_them(cell, text):
     assert cell.text == text
 
 
-def test_a_text_that_begins_like_a_formula_is_no_formula_in_a_spreadsheet():
+def test_text_that_looks_like_a_formula_is_escaped_in_csv():
     rows = [["=HYPERLINK(1)"], ["+cmd"], ["-5"], ["@x"], ["plain"]]
     found = [row[0] for row in csv.reader(io.StringIO(ReportTable("t", ("a",), rows).as_csv()))][1:]
     assert found == ["'=HYPERLINK(1)", "'+cmd", "-5", "'@x", "plain"]
@@ -103,6 +103,6 @@ def test_no_text_breaks_out_of_its_cell(text):
     assert len(list(csv.reader(io.StringIO(table.as_csv())))[1]) == 2
 
 
-def test_a_row_longer_than_the_header_is_a_mistake_of_the_caller():
+def test_a_row_longer_than_the_header_is_an_assertion_error():
     with pytest.raises(AssertionError, match="no more cells than columns"):
         ReportTable("t", ("a",), [["1", "2"]])

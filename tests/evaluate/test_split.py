@@ -11,7 +11,7 @@ from contramem.evaluate.split import Finder, SplitTask, group_names, group_tasks
 from contramem.traces.pool import Pool
 
 
-def test_halves_tear_no_template_and_no_wording_apart() -> None:
+def test_halves_keep_templates_and_wordings_together() -> None:
     with Pool(shipped()) as pool:
         everything = list(pool)
     split = halves(everything, 3)
@@ -24,7 +24,7 @@ def test_halves_tear_no_template_and_no_wording_apart() -> None:
         halves(everything[:1], 0)
 
 
-def test_tasks_without_a_wording_have_nothing_in_common_by_that() -> None:
+def test_tasks_without_a_wording_are_not_grouped_by_it() -> None:
     assert len(halves([[run("a", True, task="", task_id=str(number))] for number in range(4)], 0).held_out) == 2
 
 
@@ -34,13 +34,13 @@ def ids(*environments: str) -> list[tuple[str, ...]]:
     return sorted(tuple(task.environment for task in group) for group in group_tasks(tasks, "task"))
 
 
-def test_an_id_tells_within_an_environment_and_its_parts_and_not_beyond() -> None:
+def test_an_id_counts_only_within_an_environment_and_its_parts() -> None:
     assert ids("bfcl/drive", "bfcl/trip") == [("bfcl/drive",), ("bfcl/trip",)]
     assert ids("bfcl/drive", "bfcl/trip", "bfcl") == [("bfcl", "bfcl/drive", "bfcl/trip")]
     assert ids("bfcl/drive", "") == [("", "bfcl/drive")]
 
 
-def test_what_one_task_shares_with_a_second_and_that_with_a_third_joins_all_three() -> None:
+def test_tasks_that_share_marks_through_a_third_task_are_grouped() -> None:
     one = SplitTask("one", "e", "1", scenario="s", wording="Pay the bill")
     two = SplitTask("two", "e", "2", scenario="s", wording="Call Ann")
     three = SplitTask("three", "e", "3", scenario="t", wording="call  ANN")
@@ -48,7 +48,7 @@ def test_what_one_task_shares_with_a_second_and_that_with_a_third_joins_all_thre
     assert sorted(map(len, group_tasks([three, two, one], "task"))) == [1, 2]
 
 
-def test_a_run_is_found_among_tasks_by_key_by_id_or_by_its_words() -> None:
+def test_the_task_of_a_run_is_found_by_key_id_or_wording() -> None:
     made = run("a", True, task="Pay the bill", task_id="7")
     known = SplitTask.of(made)
     for other in (

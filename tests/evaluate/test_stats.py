@@ -85,7 +85,7 @@ def test_both_forms_agree_with_statsmodels_over_a_range():
             assert mcnemar_exact(gained, lost) == approx(tables.mcnemar(counts, exact=True).pvalue, rel=1e-9)
 
 
-def test_an_interval_holds_the_difference_and_says_its_level():
+def test_an_interval_contains_the_difference_and_has_a_level():
     found = interval(tasks(gained=20, lost=5, unchanged=75))
     assert found.low < 0.15 < found.high
     assert found.level == 0.95
@@ -124,13 +124,13 @@ def test_trials_of_one_task_do_not_count_as_independent():
     assert interval(trials) == interval(tasks(8, 2, 10))
 
 
-def test_the_interval_of_a_macro_average_weighs_strata_alike():
+def test_the_interval_of_a_macro_average_weighs_strata_equally():
     found = interval(tasks(gained=50, unchanged=50), tasks(lost=5, unchanged=5))
     assert found.low < 0 < found.high
     assert (found.low + found.high) / 2 == approx(0, abs=0.05)
 
 
-def test_many_draws_at_a_time_are_what_single_draws_would_be():
+def test_vectorized_draws_equal_single_draws():
     """Also with several strata; and the generator goes on where the loop would leave it."""
     strata = [tasks(9, 4, 7), [TaskChange(2, 3), TaskChange(-1, 2)] * 150]
     rng, plain = Random(5), Random(5)
@@ -164,7 +164,7 @@ def test_the_interval_of_one_side_is_wilsons_when_every_task_was_tried_once():
     assert (found.low, found.high) == (approx(0.5313, abs=1e-4), approx(0.8881, abs=1e-4))
 
 
-def test_more_tries_of_the_same_tasks_narrow_it_only_as_far_as_tries_differ():
+def test_more_runs_of_the_same_tasks_narrow_the_interval_only_as_far_as_runs_differ():
     """Ten tries that always agree are worth one; ten that are coins of their own are worth ten."""
     once = success_interval([TaskPasses(number % 2, 1) for number in range(20)])
     alike = success_interval([TaskPasses(10 * (number % 2), 10) for number in range(20)])
@@ -180,7 +180,7 @@ def test_too_few_tasks_have_no_interval_however_often_they_were_tried():
 @given(
     st.lists(st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=10, max_size=40)
 )
-def test_the_interval_of_one_side_holds_its_rate_and_is_never_a_point(tasks):
+def test_the_interval_of_one_side_contains_its_rate_and_is_never_a_point(tasks):
     passes = [TaskPasses(*task) for task in tasks]
     found = success_interval(passes)
     share = sum(task.passed for task in passes) / sum(task.runs for task in passes)

@@ -1,4 +1,4 @@
-"""Attempt: what a comparison needs to know of one run. Its events are counted and let go."""
+"""Attempt: what a comparison needs to know about one run. Events are counted and then dropped, to save memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run, reduced to its outcome and what it took."""
+    """One run, reduced to its outcome and cost."""
 
     task_key: str
     environment: str
@@ -26,9 +26,9 @@ class Attempt:
     trial: str
     ability: str
     scenario: str | None
-    """Environment and scenario id, where the trace names a scenario."""
+    """Environment and scenario id, if the trace names a scenario."""
     task_digest: str
-    """Of its text: what an inject log calls a task that has no id."""
+    """Digest of the task's text: the name that an inject log uses for a task without an id."""
     passed: bool | None
     interrupted: bool
     hung: bool
@@ -36,7 +36,7 @@ class Attempt:
     usage: RunUsage
     origin: Origin
     content: bytes
-    """Digest of the run without its origin: the same run read from two places is one run."""
+    """Digest of the run without its origin, so that the same run read from two places counts once."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> Attempt:
@@ -63,21 +63,21 @@ class Attempt:
 
     @property
     def comparable(self) -> bool:
-        """The run came to its own end and its outcome is known."""
+        """Whether the run was not interrupted and its outcome is known."""
         return not self.interrupted and self.passed is not None
 
     @property
     def tokens(self) -> int | None:
-        """In and out together; None where either is unknown."""
+        """Input and output tokens together; None if either is unknown."""
         used = self.usage
         return None if used.tokens_in is None or used.tokens_out is None else used.tokens_in + used.tokens_out
 
 
 def count_agent_events(trajectory: Trajectory) -> int:
-    """Reads, writes, observations and actions of the agent, not model calls (paper, A.7).
+    """The number of the agent's reads, writes, observations and actions; model calls don't count (paper, A.7).
 
-    A call and its result are one event, unless the benchmark's own log has counted. What the user, the environment or
-    the verifier does is not counted.
+    A call and its result are one event. If the benchmark's own log has a count, that is used. Events of the user, the
+    environment or the verifier don't count.
     """
     if trajectory.usage.agent_events is not None:
         return trajectory.usage.agent_events
@@ -85,15 +85,15 @@ def count_agent_events(trajectory: Trajectory) -> int:
 
 
 def is_hung(trajectory: Trajectory) -> bool:
-    """The run met a limit of steps or time and never finalized."""
+    """Whether the run hit a limit of steps or time without finalizing."""
     finalized = any(event.kind == "final" or event.effect == "finalize" for event in trajectory.events)
     return trajectory.outcome.ended == "limit" and not finalized
 
 
 def short_names(attempts: Iterable[Attempt]) -> dict[str, str]:
-    """By task key, a name that means one task only: the id where all ids differ, else with the environment.
+    """By task key, a unique name: the id if all ids differ, otherwise the id with the environment.
 
-    Tasks of one id that differ in their text keep the whole key.
+    Tasks with the same id but different texts keep the whole key.
     """
     tasks = {attempt.task_key: (attempt.environment, attempt.task_id) for attempt in attempts}
     environments: dict[str, set[str]] = defaultdict(set)

@@ -1,8 +1,8 @@
-"""What orders runs without a contrastive memory: baselines that foresight has to beat, and one control.
+"""Scores for runs that need no contrastive memory: baselines that foresight has to beat, and one control.
 
-Each gives a run of an unseen task a score; the higher, the likelier it is taken to have passed. Run length and distinct
-functions look at the run alone. The control sees only which source ran. The other two remember runs of other tasks:
-the nearest passing run (raw retrieval), and workflows induced from passing runs (offline AWM, Wang et al. 2024).
+Each predicts whether a run of an unseen task passed: the higher the score, the likelier. Run length and distinct
+functions use the run alone. The control only knows which source ran. The other two use runs of other tasks: the nearest
+passing run (raw retrieval), and workflows induced from passing runs (offline AWM, Wang et al. 2024).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from contramem.traces.trajectory import Trajectory
 
 Scorer: TypeAlias = Callable[[Trajectory], float]
 Judge: TypeAlias = Callable[[TaskContest], Scorer]
-"""Looks at a task, then at its runs, one by one; it never sees how they ended."""
+"""Makes a scorer for the runs of a task. The scorer must not use the outcome of a run."""
 
 NEIGHBOURS = 3
-"""Reference tasks that a memory of runs brings to a task: as many as an agent is shown cards."""
+"""How many reference tasks a memory of runs retrieves for a task: as many as an agent is shown cards."""
 MIN_SHARE = 0.5
-"""Of a task's passing runs that must make a call for it to be part of the task's workflow."""
+"""The share of a task's passing runs that must make a call for it to be part of the task's workflow."""
 
 
 def run_length(contest: TaskContest) -> Scorer:
@@ -37,7 +37,7 @@ def distinct_functions(contest: TaskContest) -> Scorer:
 
 
 def source_pass_rate(runs: Iterable[Trajectory]) -> Judge:
-    """The control: how often the source passes elsewhere. Runs of the task itself are never counted."""
+    """The control: the pass rate of the source on other tasks."""
     tried: dict[str, Counter[str]] = defaultdict(Counter)
     passed: dict[str, Counter[str]] = defaultdict(Counter)
     for run in runs:
@@ -56,7 +56,7 @@ def source_pass_rate(runs: Iterable[Trajectory]) -> Judge:
 
 
 class Neighbours:
-    """Passing runs of reference tasks, found by the words of a task among tasks of the same ability."""
+    """Finds passing runs of similar reference tasks, by the words of a task, within its ability."""
 
     def __init__(self, runs: Iterable[Trajectory]) -> None:
         passing: dict[str, list[Trajectory]] = defaultdict(list)
@@ -66,50 +66,50 @@ class Neighbours:
         by_ability: dict[str, list[list[Trajectory]]] = defaultdict(list)
         for key in sorted(passing):
             by_ability[passing[key][0].ability or "general"].append(passing[key])
-        self._shelves = {
+        self._indexes = {
             ability: (tasks, Bm25([tokenize(task[0].task) for task in tasks])) for ability, tasks in by_ability.items()
         }
 
     def of(self, contest: TaskContest) -> list[list[Trajectory]]:
-        """The passing runs of the `NEIGHBOURS` tasks that read most alike, none of them of the task's own scenario."""
+        """The passing runs of the `NEIGHBOURS` most similar tasks, excluding the task's own scenario."""
         return self.nearest(contest.task, contest.ability, contest.is_of)
 
     def nearest(self, task: str, ability: str, is_own: Callable[[Trajectory], bool]) -> list[list[Trajectory]]:
         """The same for a task that has no runs yet."""
-        if ability not in self._shelves:
+        if ability not in self._indexes:
             return []
-        tasks, index = self._shelves[ability]
+        tasks, index = self._indexes[ability]
         scores = index.scores(tokenize(task))
         ranked = sorted(range(len(tasks)), key=lambda number: (-round(float(scores[number]), 9), number))
         others = [tasks[number] for number in ranked if not is_own(tasks[number][0])]
         return others[:NEIGHBOURS]
 
     def nearest_passing_run(self, contest: TaskContest) -> Scorer:
-        """How like the most similar passing run of a neighbour the calls of a run are, in order."""
+        """Score: the similarity of a run's call sequence to the most similar passing run of a neighbour."""
         name_lists = [names(run) for task in self.of(contest) for run in task]
         return lambda run: max((Indel.normalized_similarity(names(run), other) for other in name_lists), default=0.0)
 
     def induce_workflows(self, contest: TaskContest) -> Scorer:
-        """How much of the neighbours' workflows a run goes through, in order."""
+        """Score: the share of the neighbours' workflows that a run follows, in order."""
         workflows = [steps for task in self.of(contest) if (steps := workflow(task))]
 
         def score(run: Trajectory) -> float:
-            made = names(run)
-            shares = [LCSseq.similarity(made, steps) / len(steps) for steps in workflows]
+            calls = names(run)
+            shares = [LCSseq.similarity(calls, steps) / len(steps) for steps in workflows]
             return sum(shares) / len(shares) if shares else 0.0
 
         return score
 
 
 def workflow(passing: Sequence[Trajectory]) -> tuple[str, ...]:
-    """The calls that most passing runs of a task make, in the order of the run that goes through most of them."""
+    """The calls that most passing runs of a task make, in the order of the run that makes most of them."""
     return common_steps([names(run) for run in passing])
 
 
 def common_steps(calls: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The same from the functions that each run called."""
-    made = Counter(name for run in calls for name in set(run))
-    common = {name for name, times in made.items() if times >= MIN_SHARE * len(calls)}
+    """The same, given the functions that each run called."""
+    runs_calling = Counter(name for run in calls for name in set(run))
+    common = {name for name, count in runs_calling.items() if count >= MIN_SHARE * len(calls)}
     steps = [tuple(dict.fromkeys(name for name in run if name in common)) for run in calls]
     return max(steps, key=lambda sequence: (len(sequence), sequence), default=())
 
@@ -120,7 +120,7 @@ def names(run: Trajectory) -> tuple[str, ...]:
 
 
 def baselines(pool: Iterable[Trajectory], reference: Iterable[Trajectory] | None) -> Mapping[str, Judge]:
-    """All that can be had: without reference runs, those that remember none; the source's rate from the pool itself."""
+    """All baselines by name. Without reference runs, only those that need none; the pass rate then uses the pool."""
     reference = None if reference is None else list(reference)
     judges: dict[str, Judge] = {
         "run length": run_length,

@@ -1,8 +1,8 @@
-"""What became of the runs that were shown a card, beside the same tasks without it.
+"""The outcomes of runs that were shown a card, compared with the same tasks without it.
 
-The inject log knows which run was shown what; the traces know how runs ended. A run of the log belongs to the run of
-the memory side that has its id. Where ids do not tell, a task's only run is meant, or all its runs when they were shown
-the same.
+The inject log says which run was shown what; the traces say how runs ended. A run in the log is matched to the run of
+the memory side with the same id. If ids don't match, it is matched to the task's only run, or to all of its runs if
+they were shown the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contramem.inject.log import Line, Withheld
 
 @dataclass(frozen=True)
 class RunOutcomes:
-    """How runs ended."""
+    """How many runs passed and failed."""
 
     passed: int
     failed: int
@@ -31,7 +31,7 @@ class RunOutcomes:
 
 @dataclass(frozen=True)
 class CardEffect:
-    """One card. Field names are keys of `--json`."""
+    """The effect of one card. Field names are keys of `--json`."""
 
     card_id: str
     tasks: int
@@ -42,26 +42,26 @@ class CardEffect:
     gained: int
     lost: int
     held_out: RunOutcomes
-    """Runs at the same tasks on the memory side that were chosen by lot to be shown nothing."""
+    """Runs of the same tasks on the memory side that were randomly chosen to be shown nothing."""
 
 
 @dataclass(frozen=True)
 class Cards:
-    """All cards that were shown in the runs compared; those in lost runs first."""
+    """The effects of all cards shown in the compared runs, those with most lost runs first."""
 
     effects: tuple[CardEffect, ...]
     shown: int
-    """Runs with memory, among those compared, that were shown at least one card."""
+    """Compared runs with memory that were shown at least one card."""
     held_out: int
     not_in_log: int
-    """Runs with memory of which the log says nothing, or nothing that can be told apart."""
+    """Runs with memory that have no entry in the log, or none that can be matched."""
     memory_tokens: float | None
-    """Mean over the runs that the log knows and that were not held out."""
+    """Mean over the runs in the log that were not held out."""
 
 
 @dataclass(frozen=True)
 class _LoggedRun:
-    """One run as the log tells it."""
+    """One run according to the log."""
 
     run: str
     task: str
@@ -110,15 +110,15 @@ def _outcomes(attempts: Iterable[Attempt]) -> RunOutcomes:
 
 
 def _runs(lines: Iterable[Line]) -> list[_LoggedRun]:
-    """The log by run. Runs with memory switched off are no runs of the memory side."""
+    """The log grouped by run, without runs for which memory was switched off."""
     by_run: dict[tuple[str, str], list[Line]] = defaultdict(list)
     for line in lines:
         by_run[line.run, line.task].append(line)
     runs = []
-    for (run, task), of in by_run.items():
-        withheld: Withheld = next((line.withheld for line in of if line.withheld), "")
-        cards = frozenset(card_id for line in of for card_id in line.cards)
-        runs.append(_LoggedRun(run, task, cards, sum(line.tokens for line in of), withheld))
+    for (run, task), run_lines in by_run.items():
+        withheld: Withheld = next((line.withheld for line in run_lines if line.withheld), "")
+        cards = frozenset(card_id for line in run_lines for card_id in line.cards)
+        runs.append(_LoggedRun(run, task, cards, sum(line.tokens for line in run_lines), withheld))
     return [run for run in runs if run.withheld != "off"]
 
 
@@ -137,18 +137,18 @@ def _match(attempts: Sequence[Attempt], runs: Iterable[_LoggedRun]) -> dict[Atte
 
 
 def _match_task(attempts: Sequence[Attempt], logged: Sequence[_LoggedRun]) -> Iterator[tuple[Attempt, _LoggedRun]]:
-    named: dict[Attempt, _LoggedRun] = {}
+    by_id: dict[Attempt, _LoggedRun] = {}
     for run in logged:
-        meant = [attempt for attempt in attempts if run.run in _run_names(attempt)]
-        if len(meant) == 1:
-            named[meant[0]] = run
-    yield from named.items()
-    rest = [attempt for attempt in attempts if attempt not in named]
-    left = [run for run in logged if run not in named.values()]
-    one_task = len({attempt.task_key for attempt in rest}) == 1
-    alike = len({(run.cards, run.withheld) for run in left}) == 1
-    if one_task and alike and len(rest) == len(left):
-        yield from zip(rest, left, strict=True)
+        candidates = [attempt for attempt in attempts if run.run in _run_names(attempt)]
+        if len(candidates) == 1:
+            by_id[candidates[0]] = run
+    yield from by_id.items()
+    unmatched_attempts = [attempt for attempt in attempts if attempt not in by_id]
+    unmatched_runs = [run for run in logged if run not in by_id.values()]
+    one_task = len({attempt.task_key for attempt in unmatched_attempts}) == 1
+    shown_the_same = len({(run.cards, run.withheld) for run in unmatched_runs}) == 1
+    if one_task and shown_the_same and len(unmatched_attempts) == len(unmatched_runs):
+        yield from zip(unmatched_attempts, unmatched_runs, strict=True)
 
 
 def _task_names(attempt: Attempt) -> set[str]:
@@ -157,7 +157,7 @@ def _task_names(attempt: Attempt) -> set[str]:
 
 
 def _run_names(attempt: Attempt) -> tuple[str, ...]:
-    """What a run may be called in a log: its trial, with or without its task and source, or its file."""
+    """The names a run may have in a log: its trial, with or without task and source, or its file."""
     task, source, trial = attempt.task_id, attempt.source, attempt.trial
     file = PurePath(attempt.origin.file).name.partition(".")[0]
     return trial, f"{task}/{trial}", f"{source}/{task}/{trial}", file

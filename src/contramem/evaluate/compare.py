@@ -1,4 +1,4 @@
-"""Comparison: what memory changed on the same tasks. Success, the tasks that changed, effort, and how sure it is."""
+"""Comparison: what memory changed on the same tasks: success, changed tasks, effort, and statistical confidence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from contramem.traces.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class Effort:
-    """A mean per run, over the pairs in which both sides know it."""
+    """A mean per run, over the pairs for which both sides are known."""
 
     base: float
     memory: float
@@ -39,35 +39,35 @@ class Part:
 
     tasks: int
     pairs: int
-    """As many as tasks when every task was tried once a side."""
+    """Equal to `tasks` if every task was run once on each side."""
     gained: int
     """Pairs that failed without memory and passed with it."""
     lost: int
     gained_tasks: tuple[str, ...]
     """Tasks that pass more often with memory."""
     harmed_tasks: tuple[str, ...]
-    """Tasks that pass less often with memory. With one try a side these are the lost ones."""
+    """Tasks that pass less often with memory. With one run per side, these are the lost ones."""
     success: WithAndWithout[float]
     success_interval: WithAndWithout[Interval | None]
-    """Of each side by itself. Whether the sides differ is for `interval` to say: the sides share their tasks."""
+    """The interval of each side separately. Use `interval` to tell whether the sides differ: they share their tasks."""
     difference: float
     """(gained - lost) / pairs."""
     interval: Interval | None
-    """Of the difference; None when there are too few tasks, or none that changed."""
+    """The interval of the difference; None if there are too few tasks, or none changed."""
     mcnemar: McNemar
     agent_events: Effort | None
     agent_events_passed: Effort | None
-    """Over the pairs that passed on both sides: a run that fails early is short, and no saving."""
+    """Over the pairs that passed on both sides: a run that fails early is short, which is not a saving."""
     model_calls: Effort | None
     tokens: Effort | None
     cost_usd: Effort | None
     hung: WithAndWithout[int]
-    """Runs that met a limit without finalizing. They take part with the outcome the verifier gave them."""
+    """Runs that hit a limit without finalizing. They count with the verifier's outcome."""
 
 
 @dataclass(frozen=True)
 class Macro:
-    """Each ability counts the same, however many tasks it has."""
+    """The average over abilities; each counts the same, however many tasks it has."""
 
     success: WithAndWithout[float]
     difference: float
@@ -76,7 +76,7 @@ class Macro:
 
 @dataclass(frozen=True)
 class Flip:
-    """One pair of runs that ended differently, and where to read them."""
+    """A pair of runs with different outcomes, and the files they are in."""
 
     task: str
     ability: str
@@ -88,20 +88,20 @@ class Flip:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(Part):
-    """All compared tasks, and what belongs to the whole only."""
+    """The comparison over all tasks, with figures that exist only for the whole."""
 
     macro: Macro
     by_ability: Mapping[str, Part]
     completion: Completion | None
-    """Task and scenario goal completion, where the traces name scenarios."""
+    """Task and scenario goal completion, if the traces name scenarios."""
     flips: tuple[Flip, ...]
     sources: WithAndWithout[tuple[str, ...]]
     by_source: bool
-    """Each source was compared with itself."""
+    """Whether each source was compared with itself."""
     left_out: Mapping[str, int]
-    """Runs that took no part, by reason."""
+    """The number of runs left out, by reason."""
     unpaired: WithAndWithout[tuple[str, ...]] = field(default=WithAndWithout((), ()))
-    """Tasks with a run that has no partner, dropped because the caller said so."""
+    """Tasks with a run without a partner, dropped at the caller's request."""
 
     @property
     def side_names(self) -> SideNames:
@@ -111,14 +111,14 @@ class Comparison(Part):
 def compare(
     base: Iterable[Trajectory], memory: Iterable[Trajectory], *, rng: Random, drop_unpaired: bool = False
 ) -> Comparison:
-    """Compare runs without memory to runs of the same tasks with it. The same runs and seed give the same numbers."""
+    """Compare runs without memory with runs of the same tasks with it. Deterministic for the same runs and seed."""
     return compare_pairs(pair_runs(base, memory, drop_unpaired=drop_unpaired), rng=rng)
 
 
 def compare_pairs(pairing: Pairing, *, rng: Random) -> Comparison:
-    """Compare runs that have been paired."""
+    """Compare paired runs."""
     pairs = pairing.pairs
-    names = short_names(_everyone(pairing))
+    names = short_names(_all_attempts(pairing))
     abilities = _by_ability(pairs)
     whole = _part(pairs, names, rng)
     parts = {ability: _part(members, names, rng) for ability, members in abilities.items()}
@@ -135,7 +135,7 @@ def compare_pairs(pairing: Pairing, *, rng: Random) -> Comparison:
     )
 
 
-def _everyone(pairing: Pairing) -> Iterable[Attempt]:
+def _all_attempts(pairing: Pairing) -> Iterable[Attempt]:
     yield from (attempt for pair in pairing.pairs for attempt in pair)
     yield from (unpaired.attempt for unpaired in pairing.left_out)
 
@@ -191,11 +191,11 @@ def _agent_events(attempt: Attempt) -> int:
 
 
 def _effort(pairs: Iterable[Pair], of: Callable[[Attempt], float | None]) -> Effort | None:
-    asked = ((of(pair.base), of(pair.memory)) for pair in pairs)
-    pairs_known = [(base, memory) for base, memory in asked if base is not None and memory is not None]
+    values = ((of(pair.base), of(pair.memory)) for pair in pairs)
+    pairs_known = [(base, memory) for base, memory in values if base is not None and memory is not None]
     if not pairs_known:
         return None
-    base, memory = (sum(values) / len(pairs_known) for values in zip(*pairs_known, strict=True))
+    base, memory = (sum(side) / len(pairs_known) for side in zip(*pairs_known, strict=True))
     return Effort(base, memory, len(pairs_known))
 
 

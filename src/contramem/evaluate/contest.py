@@ -1,4 +1,4 @@
-"""Contest: one task with recorded runs that passed and others that failed. Who can tell which is which?"""
+"""TaskContest: a task with passing and failing runs, used to measure how well a score separates them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
 MIN_PAIRS = 200
-"""With fewer pairs a figure is descriptive only."""
+"""With fewer pairs, a figure is only descriptive."""
 
 
 @dataclass(frozen=True)
 class TaskContest:
-    """One task. Runs that were cut off, or whose outcome nobody knows, are not part of it."""
+    """One task, without runs that were interrupted or have no known outcome."""
 
     key: str
     task_id: str
@@ -33,11 +33,11 @@ class TaskContest:
 
     @property
     def query(self) -> Query:
-        """As a memory is asked about it."""
+        """The query for retrieving memory for this task."""
         return Query(self.task, self.ability, task_id=self.task_id, scenario_id=self.scenario_id)
 
     def is_of(self, run: Trajectory) -> bool:
-        """Is the run of this task, in these or other words, or of its scenario?"""
+        """Whether the run is of this task (by id or text) or of its scenario."""
         if self.scenario_id is not None and run.scenario_id == self.scenario_id:
             return True
         same_id = run.task_id == self.task_id and run.environment == self.passing[0].environment
@@ -45,7 +45,7 @@ class TaskContest:
 
 
 def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[TaskContest]:
-    """The tasks in which some runs passed and others failed."""
+    """A contest for each task with both passing and failing runs."""
     contests_ = []
     for runs in tasks:
         counted = [run for run in runs if run.outcome.passed is not None and run.outcome.ended != "interrupted"]
@@ -68,46 +68,46 @@ def contests(tasks: Iterable[Sequence[Trajectory]]) -> list[TaskContest]:
 
 
 class OrderedPairs(NamedTuple):
-    """How one task's pairs were ordered."""
+    """How well a score ordered the pairs of one task."""
 
     right: float
-    """Pairs in which the passing run scored higher; a tie is half right."""
+    """The number of pairs in which the passing run scored higher; a tie counts half."""
     pairs: int
 
 
 def order_pairs(contest: TaskContest, score: Callable[[Trajectory], float]) -> OrderedPairs:
-    """Order every (passing, failing) pair by score."""
-    good = [round(score(run), 9) for run in contest.passing]
-    bad = [round(score(run), 9) for run in contest.failing]
+    """Count the (passing, failing) pairs that the score orders correctly."""
+    passing_scores = [round(score(run), 9) for run in contest.passing]
+    failing_scores = [round(score(run), 9) for run in contest.failing]
     return OrderedPairs(
         sum(
             (score_of_pass > score_of_fail) + 0.5 * (score_of_pass == score_of_fail)
-            for score_of_pass in good
-            for score_of_fail in bad
+            for score_of_pass in passing_scores
+            for score_of_fail in failing_scores
         ),
         contest.pairs,
     )
 
 
 def share(orders: Sequence[OrderedPairs]) -> float | None:
-    """Of all pairs. None without any."""
+    """The share of all pairs that are ordered correctly; None without pairs."""
     pairs = sum(order.pairs for order in orders)
     return sum(order.right for order in orders) / pairs if pairs else None
 
 
 def share_interval(orders: Sequence[OrderedPairs], rng: Random) -> Interval | None:
-    """Resampling tasks. Halves are counted as wholes of twice as many, so that the counts stay whole."""
+    """The interval of the share, by resampling tasks. Counts are doubled, so that ties (halves) become integers."""
     return bootstrap_interval([[TaskChange(round(2 * order.right), 2 * order.pairs) for order in orders]], rng)
 
 
 def difference(ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs]) -> float | None:
-    """Ours minus theirs, over the same tasks."""
-    mine, other = share(ours), share(theirs)
-    return None if mine is None or other is None else mine - other
+    """Our share minus theirs, over the same tasks."""
+    our_share, their_share = share(ours), share(theirs)
+    return None if our_share is None or their_share is None else our_share - their_share
 
 
 def difference_interval(ours: Sequence[OrderedPairs], theirs: Sequence[OrderedPairs], rng: Random) -> Interval | None:
-    """Paired: both sides of the same resampled tasks."""
+    """The interval of the difference; tasks are resampled for both sides together."""
     changes = [
         TaskChange(round(2 * mine.right - 2 * other.right), 2 * mine.pairs)
         for mine, other in zip(ours, theirs, strict=True)

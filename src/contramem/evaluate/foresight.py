@@ -1,8 +1,8 @@
-"""Foresight: on unseen tasks with recorded runs, do a bank's guards tell the failing runs from the passing ones?
+"""Foresight: how well a bank's guards separate failing from passing recorded runs of unseen tasks.
 
-It needs no model and no environment. Within each task every pair of a passing and a failing run is ordered by score;
-the figure is the share ordered correctly, 0.5 being chance. The same pairs are ordered by baselines, and what counts is
-the paired difference to the best of them.
+It needs no model and no environment. Within each task, every pair of a passing and a failing run is ordered by score;
+the result is the share ordered correctly, where 0.5 is chance. Baselines order the same pairs, and what counts is the
+paired difference to the best of them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ CARDS_ALONE = "guards of the cards alone"
 HABITS_ALONE = "habits alone"
 EXPECTATION = "expectation alone"
 PARTS = (OURS, CARDS_ALONE, HABITS_ALONE, EXPECTATION)
-"""Ours, and what it is made of: they are no baselines."""
+"""Our score and its parts, which are not baselines."""
 
 
 @dataclass(frozen=True)
 class ForesightDifference:
-    """Ours minus another, over the same pairs."""
+    """Our score minus another, over the same pairs."""
 
     to: str
     value: float
@@ -50,21 +50,21 @@ class ForesightDifference:
 
 @dataclass(frozen=True)
 class Foresight:
-    """How well runs were told apart."""
+    """How well passing and failing runs were separated."""
 
     orders: Mapping[str, tuple[OrderedPairs, ...]]
-    """By judge: each task's pairs. All judges saw the same tasks in the same order."""
+    """By judge: the pairs of each task. All judges have the same tasks in the same order."""
     keys: tuple[str, ...]
-    """Those tasks."""
+    """The keys of those tasks."""
     left_out: int
-    """Contested tasks that had taught the bank, or were among the reference runs."""
+    """Tasks left out because they taught the bank or are among the reference runs."""
     score: float
     interval: Interval | None
     best: ForesightDifference
-    """To the best baseline. The control is no baseline: it knows who ran, not what was done."""
+    """The difference to the best baseline. The control is not a baseline: it only knows which source ran."""
     control: ForesightDifference
     memory: ForesightDifference
-    """To the same guards as one weighs them before any run was seen: what was learned, apart from what is looked at."""
+    """The difference to the guards with their prior weights: what was learned from runs."""
 
     @property
     def tasks(self) -> int:
@@ -76,11 +76,11 @@ class Foresight:
 
     @property
     def is_descriptive(self) -> bool:
-        """Too few pairs for a figure to count."""
+        """Whether there are too few pairs to draw conclusions."""
         return self.pairs < MIN_PAIRS
 
     def shares(self) -> dict[str, float]:
-        """By judge, ours included."""
+        """The share of correctly ordered pairs by judge, including ours."""
         return {name: value for name, orders in self.orders.items() if (value := share(orders)) is not None}
 
     def as_json(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def foresight(
     reference: Iterable[Sequence[Trajectory]] | None,
     rng: Random,
 ) -> Foresight:
-    """Order the runs of every unseen task. `reference` are the runs that the bank was built from, task by task."""
+    """Order the runs of every unseen task. `reference` are the runs that the bank was built from, by task."""
     reference_tasks = None if reference is None else [list(runs) for runs in reference]
     all_tasks = [list(runs) for runs in tasks]
     contested = contests(all_tasks)
@@ -127,13 +127,13 @@ def foresight(
     ours = orders[OURS]
     rivals = [name for name in orders if name not in (*PARTS, CONTROL)]
     best = max(rivals, key=lambda name: (share(orders[name]) or 0.0, name))
-    mine = share(ours)
-    assert mine is not None, "a contest has pairs"
+    our_share = share(ours)
+    assert our_share is not None, "a contest has pairs"
     return Foresight(
         orders=orders,
         keys=tuple(contest.key for contest in unseen),
         left_out=len(contested) - len(unseen),
-        score=mine,
+        score=our_share,
         interval=share_interval(ours, rng),
         best=compare_orders(orders, best, rng),
         control=compare_orders(orders, CONTROL, rng),
@@ -162,7 +162,7 @@ def _judges(tasks: list[list[Trajectory]], bank: Bank, reference: list[list[Traj
 
 
 class _TaughtTasks:
-    """Which tasks have taught a bank: by id, by text, by scenario."""
+    """Recognizes the tasks that taught a bank, by id, text or scenario."""
 
     def __init__(self, bank: Bank, reference: Iterable[Sequence[Trajectory]]) -> None:
         self._digests: set[str] = set()
@@ -177,7 +177,7 @@ class _TaughtTasks:
         texts = (contest.key, contest.task, contest.scenario_id)
         if any(digest(text) in self._digests for text in texts if text):
             return True
-        # Ids such as `user_task_1` recur in every suite, so an id counts within its ability.
+        # Ids such as `user_task_1` recur in every suite, so an id counts only within its ability.
         if (contest.ability, digest(contest.task_id)) in self._of_ability:
             return True
         return any(contest.is_of(run) for run in self._runs)

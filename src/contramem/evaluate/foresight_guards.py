@@ -1,9 +1,9 @@
-"""Judging runs by guards: each guard that a run broke counts against it, by how much breaking it told elsewhere.
+"""Scores runs by guards: each guard that a run broke lowers its score by the weight of the guard.
 
-The weight of a guard is the mean, over reference tasks, of how much larger a share of the failing runs broke it than of
-the passing runs: evidence is paired within the task, so a hard task does not speak against an easy one's habits. The
-mean is shrunk towards what one would expect of such a guard before seeing any run, as if SHRINKAGE tasks had shown it.
-docs/guards.md says how these figures were chosen, and on which tasks.
+The weight of a guard is the share of failing runs that broke it minus the share of passing runs that did, averaged over
+reference tasks. Shares are compared within a task, so that easy and hard tasks don't distort them. The mean is shrunk
+towards the guard's prior weight, which counts as SHRINKAGE tasks. docs/guards.md says how these figures were chosen,
+and on which tasks.
 """
 
 from __future__ import annotations
@@ -30,70 +30,71 @@ from contramem.traces.trajectory import Trajectory
 Weights: TypeAlias = Mapping[Guard, float]
 
 SHRINKAGE = 5
-"""Tasks that the expectation counts for."""
-MOST = 32
-"""Guards of an ability that are kept, the weightiest first: few strong ones tell as much as all."""
-ANYWHERE = {
+"""How many tasks the prior weight of a guard counts as."""
+MAX_GUARDS = 32
+"""How many guards of an ability are kept, strongest first: more of them don't improve the order."""
+GENERAL_PRIORS = {
     parse_guard("existence(writes)"): 0.35,
     parse_guard("existence(finalize)"): 0.1,
     parse_guard("existence(ask)"): 0.0,
     parse_guard("at_most_once(writes)"): 0.05,
     parse_guard("precedence(reads, writes)"): 0.05,
 }
-"""Guards that name no function, with what to expect of them."""
-CALLED, FED, MADE_UP = 0.25, 0.1, 0.05
-"""What to expect of a call that worked, of one that worked with a value read before, of a value seen nowhere."""
+"""Prior weights of guards that name no function, so that they apply to every ability."""
+CALL_PRIOR, SOURCED_VALUE_PRIOR, UNKNOWN_VALUE_PRIOR = 0.25, 0.1, 0.05
+"""Prior weights of guards suggested by a run: a call that succeeded, a successful call with a value from an earlier
+result, and a value that had been seen nowhere."""
 CARD_WEIGHT = 0.25
-"""Of a guard of a retrieved card that no passing run contradicts."""
+"""The weight of a retrieved card's guard that no passing run contradicts."""
 
 
-class AbilityRuns(NamedTuple):
-    """What is known about an ability."""
+class GuardWeights(NamedTuple):
+    """The guards of an ability, with the weights learned from its reference runs."""
 
     weights: Weights
-    """Of the guards that tell most."""
+    """The weights of the strongest guards."""
     weighed: frozenset[Guard] = frozenset()
-    """All guards that reference runs spoke about, those that tell nothing included. Of others one has expectations."""
+    """All guards for which a weight was learned, including those too weak to keep. Other guards have prior weights."""
 
 
 class Habits:
-    """What the runs of each ability did, and what telling difference it made."""
+    """The guard weights of each ability, learned from reference runs."""
 
-    def __init__(self, by_ability: Mapping[str, AbilityRuns] | None = None) -> None:
-        """Without any, there are expectations only."""
+    def __init__(self, by_ability: Mapping[str, GuardWeights] | None = None) -> None:
+        """Without learned weights, only prior weights are used."""
         self._by_ability = by_ability or {}
 
     @classmethod
     def learn(cls, contests: Iterable[TaskContest]) -> Habits:
-        """From reference tasks with both outcomes."""
+        """Learn weights from reference tasks that have both outcomes."""
         by_ability: dict[str, list[TaskContest]] = defaultdict(list)
         for contest in contests:
             by_ability[contest.ability].append(contest)
         return cls({ability: _learn_ability(group) for ability, group in by_ability.items()})
 
-    def of(self, ability: str) -> AbilityRuns:
-        return self._by_ability.get(ability, AbilityRuns(ANYWHERE))
+    def of(self, ability: str) -> GuardWeights:
+        return self._by_ability.get(ability, GuardWeights(GENERAL_PRIORS))
 
 
-def _learn_ability(group: Sequence[TaskContest]) -> AbilityRuns:
-    expected = dict(ANYWHERE)
+def _learn_ability(group: Sequence[TaskContest]) -> GuardWeights:
+    priors = dict(GENERAL_PRIORS)
     for contest in group:
         for run in (*contest.passing, *contest.failing):
             for guard, weight in _suggest_guards(run).items():
-                expected.setdefault(guard, weight)
-    guards = sorted(expected)
-    evidence = {guard: SHRINKAGE * expected[guard] for guard in guards}
+                priors.setdefault(guard, weight)
+    guards = sorted(priors)
+    evidence = {guard: SHRINKAGE * priors[guard] for guard in guards}
     tasks = dict.fromkeys(guards, SHRINKAGE)
     for contest in group:
-        good = [verdicts(guards, run) for run in contest.passing]
-        bad = [verdicts(guards, run) for run in contest.failing]
+        passing = [verdicts(guards, run) for run in contest.passing]
+        failing = [verdicts(guards, run) for run in contest.failing]
         for guard in guards:
-            if any(verdicts[guard] == "holds" for verdicts in (*good, *bad)):
-                evidence[guard] += _share_broken(bad, guard) - _share_broken(good, guard)
+            if any(verdicts[guard] == "holds" for verdicts in (*passing, *failing)):
+                evidence[guard] += _share_broken(failing, guard) - _share_broken(passing, guard)
                 tasks[guard] += 1
     weights = {guard: evidence[guard] / tasks[guard] for guard in guards}
-    strongest = sorted(guards, key=lambda guard: (-abs(weights[guard]), guard))[:MOST]
-    return AbilityRuns({guard: weights[guard] for guard in strongest}, frozenset(guards))
+    strongest = sorted(guards, key=lambda guard: (-abs(weights[guard]), guard))[:MAX_GUARDS]
+    return GuardWeights({guard: weights[guard] for guard in strongest}, frozenset(guards))
 
 
 def _share_broken(runs: Sequence[Mapping[Guard, str]], guard: Guard) -> float:
@@ -101,50 +102,50 @@ def _share_broken(runs: Sequence[Mapping[Guard, str]], guard: Guard) -> float:
 
 
 def _suggest_guards(run: Trajectory) -> dict[Guard, float]:
-    """The guards that a run gives reason to look at, whether it kept or broke them, with what to expect of each."""
+    """The guards that a run suggests, kept or broken, with their prior weights."""
     suggestions: dict[Guard, float] = {}
     for action in actions_of_run(run):
         if action.kind != "call":
             continue
         if action.worked:
-            suggestions[Guard("existence", action.function)] = CALLED
+            suggestions[Guard("existence", action.function)] = CALL_PRIOR
         for argument in action.arguments:
             origin = action.origin(argument)
             if origin == NOWHERE:
-                suggestions[Guard("known_value", action.function, argument=argument)] = MADE_UP
+                suggestions[Guard("known_value", action.function, argument=argument)] = UNKNOWN_VALUE_PRIOR
             elif origin is not None and action.worked:
-                suggestions[Guard("existence", f"{action.function}[{argument} from {origin}]")] = FED
+                suggestions[Guard("existence", f"{action.function}[{argument} from {origin}]")] = SOURCED_VALUE_PRIOR
     return suggestions
 
 
 def verdicts(guards: Iterable[Guard], run: Trajectory) -> dict[Guard, str]:
-    """How a finished run fared under each guard, all in one pass."""
+    """The verdict of every guard on a finished run, in one pass."""
     watch = GuardMonitor([(guard, "", "") for guard in guards], run.task)
     for event in run.events:
         watch.observe(event)
     return {automaton.guard: automaton.verdict for automaton in watch.automata}
 
 
-def by_guards(habits: AbilityRuns) -> Scorer:
-    """What a run broke counts against it; for what nobody weighed, the expectation counts."""
+def by_guards(habits: GuardWeights) -> Scorer:
+    """Score a run by the weights of the guards it broke, plus the prior weights of guards that were not learned."""
 
     def score(run: Trajectory) -> float:
         outcomes = verdicts(habits.weights, run)
         broken = -sum(habits.weights[guard] for guard, verdict in outcomes.items() if verdict == "broken")
-        return broken + sum(_expectation(guard, weight, habits) for guard, weight in _suggest_guards(run).items())
+        return broken + sum(_prior_score(guard, weight, habits) for guard, weight in _suggest_guards(run).items())
 
     return score
 
 
-def _expectation(guard: Guard, weight: float, known: AbilityRuns) -> float:
-    """Of a guard that the run itself suggested: an `existence` it has kept, a `known_value` it has broken."""
-    if guard in known.weighed or guard in known.weights:
+def _prior_score(guard: Guard, weight: float, learned: GuardWeights) -> float:
+    """The contribution of a guard that the run itself suggested: an `existence` it kept or a `known_value` it broke."""
+    if guard in learned.weighed or guard in learned.weights:
         return 0.0
     return weight if guard.demand == "a call" else -weight
 
 
 class CardGuards:
-    """The guards of the cards that a bank brings to a task."""
+    """The guards of the cards that a bank retrieves for a task."""
 
     def __init__(self, bank: Bank) -> None:
         entries = [entry for entry in bank.entries.values() if entry.status in ("active", "pinned")]
@@ -159,7 +160,7 @@ class CardGuards:
         self._abilities = {card.ability for card in cards}
 
     def weights(self, contest: TaskContest) -> Weights:
-        """By card: in full where no passing run contradicted the guard, less where some did."""
+        """The weight of each retrieved guard: full if no passing run contradicted it, otherwise less."""
         query = Query(
             contest.task,
             ability=contest.ability if contest.ability in self._abilities else None,
@@ -181,20 +182,20 @@ def _trust(support: GuardSupport | None) -> float:
 
 
 def guard_judge(cards: CardGuards, habits: Habits) -> Judge:
-    """The cards' guards and the habits of the ability together; the larger weight where both know a guard."""
+    """Judge by the cards' guards and the habits of the ability; a guard of both gets the larger weight."""
 
     def judge(contest: TaskContest) -> Scorer:
         weights, weighed = habits.of(contest.ability)
         joined = dict(weights)
         for guard, weight in cards.weights(contest).items():
             joined[guard] = max(weight, weights.get(guard, weight))
-        return by_guards(AbilityRuns(joined, weighed))
+        return by_guards(GuardWeights(joined, weighed))
 
     return judge
 
 
 def card_judge(cards: CardGuards) -> Judge:
-    """The cards' guards and nothing else."""
+    """Judge by the cards' guards alone."""
 
     def judge(contest: TaskContest) -> Scorer:
         weights = cards.weights(contest)
@@ -208,5 +209,5 @@ def card_judge(cards: CardGuards) -> Judge:
 
 
 def habit_judge(habits: Habits) -> Judge:
-    """The habits of the ability and nothing else."""
+    """Judge by the habits of the ability alone."""
     return lambda contest: by_guards(habits.of(contest.ability))

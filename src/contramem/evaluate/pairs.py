@@ -1,4 +1,4 @@
-"""Which run without memory belongs to which run with it, and what cannot be paired."""
+"""Pairs runs without memory with runs with memory, and lists those that cannot be paired."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMED_IN_ERROR = 10
 
 
 class Pair(NamedTuple):
-    """The same task, without and with memory; both outcomes are known."""
+    """Runs of the same task without and with memory; both outcomes are known."""
 
     base: Attempt
     memory: Attempt
@@ -37,12 +37,12 @@ class Pair(NamedTuple):
 
     @property
     def change(self) -> int:
-        """1 gained, -1 lost, 0 as before."""
+        """1 if gained, -1 if lost, 0 if unchanged."""
         return bool(self.memory.passed) - bool(self.base.passed)
 
 
 class UnpairedRun(NamedTuple):
-    """A run that takes no part in the comparison, and why."""
+    """A run that is left out of the comparison, and why."""
 
     side: Side
     attempt: Attempt
@@ -52,38 +52,38 @@ class UnpairedRun(NamedTuple):
 @dataclass(frozen=True)
 class Pairing:
     pairs: tuple[Pair, ...]
-    """Ordered by task, source and trial, whatever order the runs came in."""
+    """Sorted by task, source and trial."""
     left_out: tuple[UnpairedRun, ...]
     by_source: bool
-    """The sides share sources, so each source is compared with itself."""
+    """Whether the sides share sources, so that each source is compared with itself."""
 
 
 class _PairKey(NamedTuple):
-    """Where two runs meet."""
+    """Runs with the same key on both sides are paired."""
 
     task_key: str
     source: str
-    """Empty when the sides share no source."""
+    """Empty if the sides share no source."""
     trial: str
-    """Empty when neither side tells trials of this task apart."""
+    """Empty if neither side distinguishes trials of this task."""
     number: int
-    """Counts runs that claim one trial, ordered by content as everywhere in contramem."""
+    """Numbers runs of the same trial, ordered by content."""
 
 
 _Trial: TypeAlias = tuple[str, str, str]
 
 
 def pair_runs(base: Iterable[Trajectory], memory: Iterable[Trajectory], *, drop_unpaired: bool = False) -> Pairing:
-    """Pair by task and trial, and by source too when both sides share sources.
+    """Pair by task and trial, and also by source if the sides share sources.
 
-    A run whose partner does not exist is an error unless `drop_unpaired`; a run whose partner exists but was
-    interrupted, or has no known outcome, is left out together with it.
+    Raises ComparisonError for a run without a partner, unless `drop_unpaired`. A run whose partner was interrupted or
+    has no known outcome is left out together with it.
     """
     return pair_attempts(map(Attempt.of, base), map(Attempt.of, memory), drop_unpaired=drop_unpaired)
 
 
 def pair_attempts(base: Iterable[Attempt], memory: Iterable[Attempt], *, drop_unpaired: bool = False) -> Pairing:
-    """The same for runs that have been reduced already."""
+    """The same for runs that are already reduced."""
     sides: dict[Side, list[Attempt]] = {"base": _distinct(base), "memory": _distinct(memory)}
     _check_sides(sides)
     by_source = not _sources(sides["base"]).isdisjoint(_sources(sides["memory"]))
@@ -111,7 +111,8 @@ def _sources(attempts: Iterable[Attempt]) -> set[str]:
 
 
 class _Trials:
-    """The trial a run counts as. Where each side has one label only, it is no trial number but a name: ignored."""
+    """The trial a run counts as. If each side has only one label, it is a name and not a trial number, so it is
+    ignored."""
 
     def __init__(self, sides: Mapping[Side, Sequence[Attempt]], by_source: bool) -> None:
         self._by_source = by_source
@@ -119,23 +120,23 @@ class _Trials:
         for side, attempts in sides.items():
             for attempt in attempts:
                 labels[self._group(attempt)][side].add(attempt.trial)
-        self._told_apart = {group for group, seen in labels.items() if max(map(len, seen.values())) > 1}
+        self._with_trials = {group for group, by_side in labels.items() if max(map(len, by_side.values())) > 1}
 
     def _group(self, attempt: Attempt) -> tuple[str, str]:
         return attempt.task_key, attempt.source if self._by_source else ""
 
     def __call__(self, attempt: Attempt) -> _Trial:
         group = self._group(attempt)
-        return *group, attempt.trial if group in self._told_apart else ""
+        return *group, attempt.trial if group in self._with_trials else ""
 
 
 def _slots(attempts: Iterable[Attempt], trial_of: _Trials) -> dict[_PairKey, Attempt]:
-    taken: Counter[_Trial] = Counter()
+    counts: Counter[_Trial] = Counter()
     slots = {}
     for attempt in attempts:
         trial = trial_of(attempt)
-        taken[trial] += 1
-        slots[_PairKey(*trial, taken[trial])] = attempt
+        counts[trial] += 1
+        slots[_PairKey(*trial, counts[trial])] = attempt
     return slots
 
 
@@ -149,11 +150,11 @@ def _exclude_unknown(sides: Mapping[Side, Sequence[Attempt]]) -> Iterator[Unpair
 def _without_partner(
     sides: Mapping[Side, Sequence[Attempt]], slots: Mapping[Side, Mapping[_PairKey, Attempt]], trial_of: _Trials
 ) -> Iterator[UnpairedRun]:
-    for side, taken in slots.items():
-        there = slots[OTHER[side]]
-        set_aside = {trial_of(attempt) for attempt in sides[OTHER[side]] if not attempt.comparable}
-        for slot in sorted(taken.keys() - there.keys()):
-            yield UnpairedRun(side, taken[slot], "partner left out" if slot[:3] in set_aside else "unpaired")
+    for side, own_slots in slots.items():
+        other_slots = slots[OTHER[side]]
+        left_out = {trial_of(attempt) for attempt in sides[OTHER[side]] if not attempt.comparable}
+        for slot in sorted(own_slots.keys() - other_slots.keys()):
+            yield UnpairedRun(side, own_slots[slot], "partner left out" if slot[:3] in left_out else "unpaired")
 
 
 def _check_sides(sides: Mapping[Side, Sequence[Attempt]]) -> None:
@@ -162,21 +163,21 @@ def _check_sides(sides: Mapping[Side, Sequence[Attempt]]) -> None:
             raise ComparisonError(f"no run was read for the {side} side. Name files or folders that hold traces.")
     origins = [{_place(attempt) for attempt in attempts} for attempts in sides.values()]
     both = origins[0] & origins[1]
-    # A side compared with all of itself is a sane check; a side that contains part of the other is a slip.
+    # Comparing a side with itself is a useful check; a partial overlap is a mistake.
     if both and origins[0] != origins[1]:
         raise ComparisonError(f"{len(both)} run(s) are on both sides: {min(both)} ... Name paths that do not overlap.")
 
 
 def _place(attempt: Attempt) -> str:
-    return os.path.abspath(str(attempt.origin))  # noqa: PTH100  (the name inside an archive is no path to resolve)
+    return os.path.abspath(str(attempt.origin))  # noqa: PTH100  (a name inside an archive cannot be resolved)
 
 
 def _check_one_source(sides: Mapping[Side, Sequence[Attempt]], trial_of: _Trials) -> None:
     for side, attempts in sides.items():
-        ran: dict[_Trial, set[str]] = defaultdict(set)
+        sources: dict[_Trial, set[str]] = defaultdict(set)
         for attempt in attempts:
-            ran[trial_of(attempt)].add(attempt.source)
-        several = max(ran.values(), key=len)
+            sources[trial_of(attempt)].add(attempt.source)
+        several = max(sources.values(), key=len)
         if len(several) > 1:
             raise ComparisonError(
                 f"the {side} side has runs of {', '.join(sorted(several))} on the same task, and no source is on both "

@@ -12,7 +12,7 @@ from contramem.evaluate.sides import WithAndWithout, both
 
 @dataclass(frozen=True)
 class Completion:
-    """Shares over the tasks and scenarios that were tried whole on both sides."""
+    """Shares over the tasks and scenarios that were run completely on both sides."""
 
     scenarios: int
     tasks: int
@@ -23,7 +23,7 @@ class Completion:
 
 
 def completion(pairing: Pairing) -> Completion | None:
-    """None where no trace names a scenario. A scenario with a run left out is not counted: it would pass too easily."""
+    """None if no trace names a scenario. A scenario with a run left out is not counted: it would pass too easily."""
     broken = {run.attempt.scenario for run in pairing.left_out}
     tried: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     for pair in pairing.pairs:

@@ -24,12 +24,12 @@ class WithAndWithout(Generic[Value]):
 
 
 def both(of: Callable[[Side], Value]) -> WithAndWithout[Value]:
-    """The same question asked of each side."""
+    """Compute a value for each side."""
     return WithAndWithout(of("base"), of("memory"))
 
 
 class SideNames(NamedTuple):
-    """What a table and a sentence call each side. Only runs of one source differ in memory alone."""
+    """The names of the sides in tables and sentences. They say "memory" only if both sides are runs of one source."""
 
     labels: WithAndWithout[str]
     columns: WithAndWithout[str]

@@ -1,6 +1,6 @@
-"""Split: which tasks teach and which are held out, and what of a task may never be on both sides.
+"""Splits tasks into reference and held-out ones, without anything that would leak between them.
 
-Whoever divides tasks does it by `grouped`, and whoever looks for leaks by the same `marks`.
+Splitting (`group_tasks`) and checking for leaks use the same `marks`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from contramem.errors import UsageError
 from contramem.traces.trajectory import Trajectory
 
 Grouping: TypeAlias = Literal["scenario", "template", "task"]
-"""What is never divided. An id and a wording never are, whatever the grouping."""
+"""What is kept on one side. Tasks with the same id or wording always are."""
 What: TypeAlias = Literal["id", "wording", "scenario", "template"]
 Mark: TypeAlias = tuple[What, str]
-"""Something of a task that gives it away."""
+"""A property of a task that identifies it. Tasks that share one stay on one side."""
 
 
 @dataclass(frozen=True, order=True)
 class SplitTask:
-    """What a split looks at."""
+    """A task as a split sees it."""
 
     key: str
-    """Unique: environment, id and, where it was authored, the wording."""
+    """Unique: environment, id and, for authored tasks, the wording."""
     environment: str
     id: str
     ability: str = "general"
@@ -42,11 +42,11 @@ class SplitTask:
 
 
 Group = tuple[SplitTask, ...]
-"""Tasks that may not be on two sides."""
+"""Tasks that must be on the same side."""
 
 
 def fold_wording(wording: str) -> str:
-    """A wording as leakage sees it: neither case nor white space makes another task of it."""
+    """Normalize a wording: case and white space don't make it a different task."""
     return " ".join(wording.casefold().split())
 
 
@@ -54,22 +54,22 @@ _VALUES = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\
 
 
 def template_of(wording: str) -> str:
-    """A wording without the values that vary inside it: numbers, dates, quoted words, addresses."""
+    """A wording with its values (numbers, dates, quoted words, addresses) replaced by `#`."""
     return fold_wording(_VALUES.sub("#", wording))
 
 
 def are_related(name: str, other: str) -> bool:
-    """The same environment, or one a part of the other: `bfcl` and `bfcl/drive`. An empty name is any."""
+    """Whether two environments are the same, or one contains the other: `bfcl` and `bfcl/drive`. Empty matches any."""
     return not name or not other or name == other or name.startswith(f"{other}/") or other.startswith(f"{name}/")
 
 
 def list_separated(by: Grouping) -> tuple[What, ...]:
-    """What a split of this kind keeps apart. A split by task keeps tasks apart, not scenarios: it says so."""
+    """The properties that this grouping keeps on one side. A split by task does not keep scenarios together."""
     return ("id", "wording") if by == "task" else ("id", "wording", by)
 
 
 def marks(task: SplitTask, by: Grouping) -> Iterator[Mark]:
-    """What of this task may be on one side only."""
+    """The properties of this task that may be on one side only."""
     yield "id", task.id
     if task.wording.strip():
         yield "wording", fold_wording(task.wording)
@@ -80,13 +80,13 @@ def marks(task: SplitTask, by: Grouping) -> Iterator[Mark]:
 
 
 def joins(mark: Mark, task: SplitTask, other: SplitTask) -> bool:
-    """Does the mark, which both have, join them? Ids such as `user_task_1` recur in every suite, so an id tells only
-    within its environment."""
+    """Whether a mark that both tasks have joins them. Ids such as `user_task_1` recur in every suite, so an id counts
+    only within its environment."""
     return mark[0] != "id" or are_related(task.environment, other.environment)
 
 
 def group_tasks(tasks: Iterable[SplitTask], by: Grouping) -> list[Group]:
-    """Tasks that belong together, each with all that it shares a mark with, and so on."""
+    """Group tasks that share marks, directly or through other tasks."""
     leader: dict[str, str] = {}
 
     def find(key: str) -> str:
@@ -100,7 +100,7 @@ def group_tasks(tasks: Iterable[SplitTask], by: Grouping) -> list[Group]:
     for task in members:
         leader[task.key] = task.key
         for mark in marks(task, by):
-            # One task of each environment stands for all that have the mark there.
+            # One task per environment represents all tasks there that have the mark.
             for other in marked[mark].values():
                 if joins(mark, task, other):
                     first, second = find(task.key), find(other.key)
@@ -120,7 +120,7 @@ class Halves(NamedTuple):
 
 
 def halves(tasks: Sequence[Sequence[Trajectory]], seed: int) -> Halves:
-    """A random half of the groups as reference, the other held out. The same tasks and seed give the same halves."""
+    """Put a random half of the groups into the reference and hold out the rest. Deterministic for a seed."""
     group = group_names(tasks)
     names = sorted(set(group.values()))
     if len(names) < 2:
@@ -133,7 +133,7 @@ def halves(tasks: Sequence[Sequence[Trajectory]], seed: int) -> Halves:
 
 
 def group_names(tasks: Iterable[Sequence[Trajectory]]) -> dict[str, str]:
-    """By task key, a name for the group that the task belongs to: that of a scenario, or else of a task."""
+    """By task key, the name of the task's group: a scenario or, without one, a task."""
     return {
         task.key: min(member.scenario or f"{member.environment}/{member.id}" for member in group)
         for group in group_tasks((SplitTask.of(runs[0]) for runs in tasks), "scenario")
@@ -142,7 +142,7 @@ def group_names(tasks: Iterable[Sequence[Trajectory]]) -> dict[str, str]:
 
 
 class Finder:
-    """Which of some tasks is a run of? By key, by id within related environments, or by wording."""
+    """Finds the task of a run by key, by id within related environments, or by wording."""
 
     def __init__(self, tasks: Iterable[SplitTask]) -> None:
         self._by_key: dict[str, SplitTask] = {}

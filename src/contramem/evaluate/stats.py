@@ -1,4 +1,4 @@
-"""Paired statistics. Every function answers None where the data cannot carry a number; none of them answers 0.0."""
+"""Paired statistics. With too little data, every function returns None and never 0.0."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 from contramem.inject.injections import wilson
 
 MIN_TASKS = 10
-"""With fewer tasks a percentile interval is far too narrow, so there is none."""
+"""With fewer tasks, a percentile interval is far too narrow, so none is given."""
 RESAMPLES = 5_000
 LEVEL = 0.95
 _AT_ONCE = 1_000_000
-"""Random numbers held in memory."""
+"""How many random numbers are held in memory at a time."""
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """Is the number of changes one way larger than a fair coin would give? None where nothing changed."""
+    """McNemar's test: whether gains and losses differ more than a fair coin would explain. None if nothing changed."""
 
     chi2: float | None
     exact_p: float | None
@@ -27,7 +27,7 @@ class McNemar:
 
 @dataclass(frozen=True)
 class Interval:
-    """Where the true difference plausibly lies."""
+    """A confidence interval."""
 
     low: float
     high: float
@@ -35,7 +35,7 @@ class Interval:
 
 
 class TaskChange(NamedTuple):
-    """One task, run both ways one or more times."""
+    """One task, run on both sides one or more times."""
 
     change: int
     """Passes with memory minus passes without."""
@@ -43,7 +43,7 @@ class TaskChange(NamedTuple):
 
 
 class TaskPasses(NamedTuple):
-    """One task on one side, tried one or more times."""
+    """One task on one side, run one or more times."""
 
     passed: int
     runs: int
@@ -63,7 +63,7 @@ def mcnemar_chi2(gained: int, lost: int) -> float | None:
 def mcnemar_exact(gained: int, lost: int) -> float | None:
     """Two-sided exact p-value: under the null each change is a fair coin, so twice the smaller binomial tail.
 
-    The tail is summed in integers, so that p-values far below the precision of a float's sum are right.
+    The tail is summed in integers, so that very small p-values are exact.
     """
     changed = gained + lost
     if not changed:
@@ -78,9 +78,9 @@ def mcnemar_exact(gained: int, lost: int) -> float | None:
 def bootstrap_interval(strata: Sequence[Sequence[TaskChange]], rng: Random) -> Interval | None:
     """Percentile interval of the difference in success, resampling tasks (Efron and Tibshirani 1993, ch. 13).
 
-    Whole tasks are drawn, so that several trials of one task do not count as independent. With several strata each is
-    resampled on its own and the strata are averaged: the interval of a macro average. None with fewer than `MIN_TASKS`
-    tasks in a stratum, and where all tasks agree: resampling them shows no spread, which must not look like certainty.
+    Whole tasks are drawn, so that several trials of one task don't count as independent. Several strata are resampled
+    separately and averaged, which gives the interval of a macro average. None with fewer than `MIN_TASKS` tasks in a
+    stratum, or if all tasks agree: resampling then shows no spread, which must not look like certainty.
     """
     if not strata or any(len(tasks) < MIN_TASKS for tasks in strata):
         return None
@@ -92,22 +92,22 @@ def bootstrap_interval(strata: Sequence[Sequence[TaskChange]], rng: Random) -> I
 
 
 def success_interval(tasks: Sequence[TaskPasses]) -> Interval | None:
-    """Wilson's interval of a success rate, with as many runs as they are worth.
+    """Wilson's interval of a success rate, computed with the effective number of runs.
 
-    Runs of one task are alike, so a hundred runs of ten tasks may tell no more than ten runs. The variance between
-    tasks says how many they are worth (Kish 1965, the design effect; Dean and Pagano 2015 for the interval). None with
+    Runs of one task are correlated, so a hundred runs of ten tasks may say no more than ten runs. The variance between
+    tasks gives the effective number (Kish 1965, the design effect; Dean and Pagano 2015 for the interval). None with
     fewer than `MIN_TASKS` tasks.
     """
     if len(tasks) < MIN_TASKS:
         return None
     runs = sum(task.runs for task in tasks)
     share = sum(task.passed for task in tasks) / runs
-    worth = _worth(tasks, share, runs)
-    return Interval(*wilson(share * worth, worth))
+    effective_runs = _effective_runs(tasks, share, runs)
+    return Interval(*wilson(share * effective_runs, effective_runs))
 
 
-def _worth(tasks: Sequence[TaskPasses], share: float, runs: int) -> float:
-    """At least one run a task, at most all of them."""
+def _effective_runs(tasks: Sequence[TaskPasses], share: float, runs: int) -> float:
+    """At least the number of tasks, at most the number of runs."""
     count = len(tasks)
     if runs == count or share in (0, 1):
         return count
@@ -116,17 +116,17 @@ def _worth(tasks: Sequence[TaskPasses], share: float, runs: int) -> float:
 
 
 def _resample(strata: Sequence[Sequence[TaskChange]], rng: Random) -> list[float]:
-    """The macro difference of every resample: what `rng.choices` would draw, many at a time.
+    """The macro difference of every resample, vectorized.
 
-    numpy's old generator is the one of `random`, and gives the same numbers from the same state; so results are those
-    of the plain loop, to the last digit, in a sixth of its time.
+    numpy's legacy generator is the same as that of `random` and gives the same numbers from the same state, so the
+    results equal those of a plain loop over `rng.choices`, in a sixth of the time.
     """
     import numpy as np
 
     twin = np.random.RandomState()
     version, internal, gauss = rng.getstate()
-    begun = {"key": np.array(internal[:-1], dtype=np.uint32), "pos": internal[-1]}
-    twin.set_state({"bit_generator": "MT19937", "state": begun})
+    state = {"key": np.array(internal[:-1], dtype=np.uint32), "pos": internal[-1]}
+    twin.set_state({"bit_generator": "MT19937", "state": state})
     tables = [np.array(tasks, dtype=np.int64) for tasks in strata]
     width = sum(map(len, strata))
     at_once = max(1, _AT_ONCE // width)
@@ -139,6 +139,6 @@ def _resample(strata: Sequence[Sequence[TaskChange]], rng: Random) -> list[float
             total += chosen[:, 0] / chosen[:, 1]
             begin += len(table)
         draws += (total / len(tables)).tolist()
-    ended = twin.get_state(legacy=False)["state"]
-    rng.setstate((version, (*map(int, ended["key"]), int(ended["pos"])), gauss))
+    state = twin.get_state(legacy=False)["state"]
+    rng.setstate((version, (*map(int, state["key"]), int(state["pos"])), gauss))
     return draws

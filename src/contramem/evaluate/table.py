@@ -1,4 +1,4 @@
-"""A comparison as a terminal shows it: tables, the tasks by name, and the verdict. Nothing is printed here."""
+"""A comparison for a terminal: tables, the changed tasks by name, and the verdict. Prints nothing itself."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from contramem.evaluate.report.comparison_tables import card_notes, cards_table,
 from contramem.evaluate.verdict import Finding, finding, p_value, verdict
 
 NAMED = 40
-"""Tasks listed by name on a terminal; `--json` has all."""
+"""How many tasks are listed by name; `--json` has all."""
 _COLOURS: dict[Finding, str] = {"helps": "green", "harms": "red"}
 
 
 def as_table(comparison: Comparison, abilities: bool = False, cards: Cards | None = None) -> RenderableType:
-    """Everything worth a glance; `abilities` adds a line for each, `cards` what became of runs that were shown them."""
+    """The comparison as a renderable. `abilities` adds a row for each, `cards` a table of their effects."""
     return Group(*_parts(comparison, abilities, cards))
 
 

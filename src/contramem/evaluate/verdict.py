@@ -1,4 +1,4 @@
-"""What a comparison says, in plain words that claim no more than the interval does."""
+"""The result of a comparison in words that claim no more than the interval supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALPHA = 0.05
 
 
 def finding(part: Part) -> Finding:
-    """Memory helps or harms only where both the interval over tasks and the exact test say so."""
+    """Memory helps or harms only if both the interval over tasks and the exact test say so."""
     if part.gained == part.lost == 0:
         return "unchanged"
     if part.interval is None or part.mcnemar.exact_p is None:
@@ -26,7 +26,7 @@ def finding(part: Part) -> Finding:
 
 
 def verdict(comparison: Comparison) -> str:
-    """What changed and how far it can be trusted, in a sentence; in two where more than memory may be the reason."""
+    """What changed and how certain it is, in one sentence; a second warns if the sides differ in more than memory."""
     result = finding(comparison)
     if result == "unchanged":
         return f"No outcome changed on {_tasks(comparison)}: these runs show neither help nor harm."
@@ -46,16 +46,18 @@ def _describe_change(part: Comparison) -> str:
     return f"{side} {memory} of {of} pass, {instead} ({flips})"
 
 
-def _how_sure(part: Comparison, found: Finding) -> str:
-    if found == "too little data":
+def _how_sure(part: Comparison, result: Finding) -> str:
+    if result == "too little data":
         few = f"with fewer than {MIN_TASKS} tasks" if part.tasks < MIN_TASKS else "as every task changed the same way"
         return f"{few} there is no interval, so treat it as an anecdote"
     assert part.interval is not None, "finding() asks for one"
     where = f"95 % interval {in_points(part.interval)} points, exact p {p_value(part.mcnemar.exact_p)}"
-    if found == "unclear":
+    if result == "unclear":
         open_ = "whether memory helps or harms" if part.by_source else "which side is better"
         return f"that is within what chance gives, so it is open {open_} ({where})"
-    so = f"memory {found} here" if part.by_source else f"that side is {'better' if found == 'helps' else 'worse'} here"
+    so = (
+        f"memory {result} here" if part.by_source else f"that side is {'better' if result == 'helps' else 'worse'} here"
+    )
     return f"that is more than chance gives, so {so} ({where})"
 
 
@@ -73,7 +75,7 @@ def in_points(interval: Interval) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Three digits that matter, or `n/a`."""
+    """Three significant digits, or `n/a`."""
     if p is None:
         return "n/a"
     return f"{p:.3g}" if p >= 0.0001 else f"{p:.2e}"

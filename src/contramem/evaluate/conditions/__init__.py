@@ -1,14 +1,14 @@
-"""Conditions: ways to make a memory, all from the same runs, all measured alike (paper, Ablations, A.4 to A.7).
+"""Conditions: ways to build a memory, all from the same runs and measured the same way (paper, Ablations, A.4 to A.7).
 
     inputs = ConditionInputs(Reference(runs), folder, target="gpt-4o")
     memory = CONDITIONS["contramem"].build(inputs)      # or NotApplicable, which says why
     run = memory.provider.begin(Query(task, ability=..., task_id=..., scenario_id=...))
     run.guidance.text, memory.tokens, memory.construction.calls, memory.judge
 
-`CONDITIONS` has them by name, in the order of the table; `pick_conditions("none,contramem")` picks some. One
-`ConditionInputs` serves all conditions of a comparison: the bank that several of them need is built once. Without
-`ConditionInputs.model` every memory is made by rules, and says so in `construction.by`; only `agent` needs a model.
-`provider` is all that an agent loop needs; `judge` orders recorded runs, where the memory defines an order.
+`CONDITIONS` has them by name, in the order of the table; `pick_conditions("none,contramem")` selects some. Use one
+`ConditionInputs` for all conditions of a comparison: the bank that several of them need is then built once. Without
+`ConditionInputs.model`, every memory is built by rules, as `construction.by` says; only `agent` needs a model.
+`provider` is what an agent loop uses; `judge` orders recorded runs, if the memory defines an order.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ CONDITIONS: dict[str, Condition] = {
 
 
 def pick_conditions(names: str) -> list[Condition]:
-    """The conditions of `names`, commas between them, in the order of the table."""
+    """The conditions named in a comma-separated list, in the order of the table."""
     wanted = {name.strip() for name in names.split(",") if name.strip()}
     if unknown := sorted(wanted - CONDITIONS.keys()):
         raise UsageError(f"there is no condition {unknown[0]!r} (conditions: {', '.join(CONDITIONS)}).")

@@ -1,8 +1,8 @@
-"""Offline ACE (Zhang et al. 2025; paper, A.6): a playbook that grows by one trajectory at a time.
+"""Offline ACE (Zhang et al. 2025; paper, A.6): a playbook that grows one trajectory at a time.
 
-One epoch. The Reflector sees one trajectory with its outcome and the whole playbook of the ability, the Curator adds
-bullets or does nothing; the whole playbook is shown at task start. Same-task runs never meet, nothing is merged,
-narrowed or retrieved. By rules, the Reflector says what one run alone can show; by a model, each step is a call.
+One epoch. The Reflector sees one trajectory with its outcome and the whole playbook of the ability; the Curator adds
+bullets or does nothing; the whole playbook is shown at task start. Runs of the same task are never compared; nothing is
+merged, narrowed or retrieved. By rules, the Reflector says what one run alone shows; with a model, each step is a call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Bullet:
     content: str
     taught_by: frozenset[str] = frozenset()
     guard: Guard | None = None
-    """What it asks for in a form that can be checked. A model's bullets have none."""
+    """The bullet as a guard. Bullets of a model have none."""
 
     @property
     def text(self) -> str:
@@ -66,12 +66,12 @@ def ace(inputs: ConditionInputs) -> BuiltMemory:
         playbooks = {ability: learn_playbook(members) for ability, members in runs.items()}
         took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
         judge = judge_by(playbooks)
-    library = Library(TITLE, playbooks, parted=False)
+    library = Library(TITLE, playbooks, separate=False)
     return BuiltMemory(TextMemory(library), len(library), "bullets", library.tokens, took, judge)
 
 
 def by_ability(runs: Iterable[MaskedRun]) -> dict[str, list[MaskedRun]]:
-    """All runs that are evidence, passed or not, in the order they are learned from."""
+    """All runs that count as evidence, passed or not, in learning order."""
     by_ability: dict[str, list[MaskedRun]] = defaultdict(list)
     for run in runs:
         if run.counts:
@@ -80,7 +80,7 @@ def by_ability(runs: Iterable[MaskedRun]) -> dict[str, list[MaskedRun]]:
 
 
 def learn_playbook(runs: Iterable[MaskedRun]) -> Playbook:
-    """By rules: one run after the other."""
+    """Build a playbook by rules, one run after the other."""
     playbook: Playbook = ()
     for run in runs:
         playbook = curate_playbook(playbook, reflect_on_run(run))
@@ -88,14 +88,14 @@ def learn_playbook(runs: Iterable[MaskedRun]) -> Playbook:
 
 
 def curate_playbook(playbook: Playbook, insights: Iterable[Bullet]) -> Playbook:
-    """ADD what the playbook does not say; nothing is ever changed or taken out."""
+    """Add the insights that the playbook does not contain; nothing is ever changed or removed."""
     contents = {bullet.content for bullet in playbook}
     added = {bullet.content: bullet for bullet in insights if bullet.content not in contents}
     return (*playbook, *added.values())
 
 
 def reflect_on_run(run: MaskedRun) -> Iterator[Bullet]:
-    """What this run alone shows: in a passing one what it did, in a failing one what it may have failed by."""
+    """What this run alone shows: what a passing run did, or why a failing run may have failed."""
     yield from _errors(run)
     yield from _strategies(run) if run.passed else _mistakes(run)
 
@@ -118,30 +118,31 @@ def _errors(run: MaskedRun) -> Iterator[Bullet]:
     for number, step in enumerate(run.steps):
         if not step.error:
             continue
-        again = next((later for later in run.steps[number + 1 :] if _mends(later, step)), None)
-        mended = (
-            f" Another {_list_changes(step, again)} worked." if again is not None and _list_changes(step, again) else ""
+        retry = next((later for later in run.steps[number + 1 :] if _is_retry(later, step)), None)
+        remedy = (
+            f" Another {_list_changes(step, retry)} worked." if retry is not None and _list_changes(step, retry) else ""
         )
-        yield Bullet(TOOLS, f"`{step.function}` may answer “{step.error}”.{mended}", run.identity)
+        yield Bullet(TOOLS, f"`{step.function}` may answer “{step.error}”.{remedy}", run.identity)
 
 
-def _mends(later: Step, step: Step) -> bool:
+def _is_retry(later: Step, step: Step) -> bool:
+    """Whether `later` is a successful call of the same function."""
     return later.function == step.function and not later.error
 
 
-def _list_changes(step: Step, again: Step) -> str:
-    names = sorted(step.arguments.keys() | again.arguments.keys())
-    return " and ".join(f"`{name}`" for name in names if step.arguments.get(name) != again.arguments.get(name))
+def _list_changes(step: Step, retry: Step) -> str:
+    names = sorted(step.arguments.keys() | retry.arguments.keys())
+    return " and ".join(f"`{name}`" for name in names if step.arguments.get(name) != retry.arguments.get(name))
 
 
 def _mistakes(run: MaskedRun) -> Iterator[Bullet]:
     seen: set[bytes] = set()
     for step in run.calls:
-        made = msgspec.json.encode([step.function, step.arguments], order="deterministic")
-        if made in seen and not step.error:
+        call = msgspec.json.encode([step.function, step.arguments], order="deterministic")
+        if call in seen and not step.error:
             sentence = f"A run failed that called `{step.function}` again with the same arguments."
             yield Bullet(MISTAKES, sentence, run.identity, Guard("at_most_once", step.function))
-        seen.add(made)
+        seen.add(call)
         for argument, origin in step.origins.items():
             if origin == NOWHERE:
                 sentence = (
@@ -155,7 +156,7 @@ def _mistakes(run: MaskedRun) -> Iterator[Bullet]:
 
 
 def judge_by(playbooks: Mapping[str, Playbook]) -> Judge:
-    """What a run left undone of what the bullets advise, and did of what they warn of, each counting the same."""
+    """Score a run by the number of bullets whose guard it broke."""
 
     def judge(contest: TaskContest) -> Scorer:
         own = contest.query.own

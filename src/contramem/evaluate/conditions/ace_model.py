@@ -1,4 +1,4 @@
-"""A playbook by a model: for each trajectory a Reflector call and, where it found something, a Curator call."""
+"""A playbook by a model: for each trajectory a Reflector call and, if it found something, a Curator call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AceCuratorReply(Strict):
 
 
 def learn_playbooks(runs: Mapping[str, Sequence[MaskedRun]], model: Asking) -> dict[str, Playbook]:
-    """By ability. Abilities go side by side; inside one, each run meets the playbook that the one before left."""
+    """A playbook for each ability. Abilities are learned in parallel; within one, each run extends the playbook."""
     works = [_learn_playbook(ability, members, model) for ability, members in runs.items()]
     return dict(zip(runs, model.side_by_side(works), strict=True))
 
@@ -65,12 +65,12 @@ def _learn_playbook(ability: str, runs: Sequence[MaskedRun], model: Asking) -> W
         decision = yield from converse(request, lambda text: parse_reply(text, AceCuratorReply))
         if decision is not None:
             playbook = curate_playbook(
-                playbook, [_bullet(operation, run) for operation in decision.operations if _fit(operation)]
+                playbook, [_bullet(operation, run) for operation in decision.operations if _is_safe(operation)]
             )
     return playbook
 
 
-def _fit(addition: Addition) -> bool:
+def _is_safe(addition: Addition) -> bool:
     return overrides(addition.content) is None
 
 

@@ -1,4 +1,4 @@
-"""Cards by a model that looks at all runs with the instruments of an author. Function Cards are those of the rules."""
+"""Skill Cards by a model that explores all runs with an author's instruments, and Function Cards by rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contramem.traces.pool import Pool
 
 
 def agent(inputs: ConditionInputs) -> BuiltMemory:
-    """The bank of `build --author agent`. It learns from reference runs alone, half of which it keeps back itself."""
+    """The bank of `build --author agent`. It uses reference runs only, half of which it holds back for tests."""
     model, reference = inputs.model, inputs.reference
     if model is None:
         raise NotApplicable("a model has to look at the runs, and none is named: give --model")

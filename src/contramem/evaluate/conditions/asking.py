@@ -1,4 +1,4 @@
-"""Asking a model for a memory that is no bank: work that says what it needs next, side by side, kept in a store."""
+"""Asks a model for memories other than banks: several conversations in parallel, with replies kept in a store."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from contramem.llm.exchange import Exchange
 from contramem.llm.request import PromptMessage, Request, Stage
 from contramem.prompts import render
 
-Made = TypeVar("Made")
-Work = Generator[Request, StoredExchange, Made]
-"""Yields what it asks, is sent the reply, and returns what it made."""
+Returned = TypeVar("Returned")
+Work = Generator[Request, StoredExchange, Returned]
+"""A conversation: yields requests, is sent the replies, and returns its outcome."""
 
 
 @dataclass(frozen=True)
 class Asking:
-    """A model and the store that its replies are kept in: work that was stopped goes on without paying twice."""
+    """A model and the store for its replies, so that work that was stopped resumes without paying twice."""
 
     choice: ModelChoice
     store: Store
@@ -46,31 +46,35 @@ class Asking:
             prompt=prompt.digest,
         )
 
-    def side_by_side(self, works: Sequence[Work[Made]]) -> list[Made]:
-        """Do them all, round by round: each round asks what every work needs next."""
-        made: dict[int, Made] = {}
-        wanted: dict[int, Request] = {}
+    def side_by_side(self, works: Sequence[Work[Returned]]) -> list[Returned]:
+        """Run all conversations in rounds: each round sends the next request of every one."""
+        outcomes: dict[int, Returned] = {}
+        requests: dict[int, Request] = {}
         for number, work in enumerate(works):
-            self._go_on(number, work, None, wanted, made)
-        while wanted:
-            asked = {request.digest: request for request in wanted.values() if not self.exchange.has(request)}
-            self.answer(list(asked.values()))
-            for number, request in list(wanted.items()):
-                self._go_on(number, works[number], self.exchange.reply(request), wanted, made)
-        return [made[number] for number in range(len(works))]
+            self._advance(number, work, None, requests, outcomes)
+        while requests:
+            unanswered = {request.digest: request for request in requests.values() if not self.exchange.has(request)}
+            self.answer(list(unanswered.values()))
+            for number, request in list(requests.items()):
+                self._advance(number, works[number], self.exchange.reply(request), requests, outcomes)
+        return [outcomes[number] for number in range(len(works))]
 
     @staticmethod
-    def _go_on(
-        number: int, work: Work[Made], reply: StoredExchange | None, wanted: dict[int, Request], made: dict[int, Made]
+    def _advance(
+        number: int,
+        work: Work[Returned],
+        reply: StoredExchange | None,
+        requests: dict[int, Request],
+        outcomes: dict[int, Returned],
     ) -> None:
         try:
-            wanted[number] = next(work) if reply is None else work.send(reply)
+            requests[number] = next(work) if reply is None else work.send(reply)
         except StopIteration as end:
-            wanted.pop(number, None)
-            made[number] = end.value
+            requests.pop(number, None)
+            outcomes[number] = end.value
 
     def calls(self) -> tuple[StoredExchange, ...]:
-        """All that were paid for, now or before."""
+        """All calls that were paid for, now or earlier."""
         return self.store.calls()
 
 
@@ -80,8 +84,8 @@ def asking(inputs: ConditionInputs, model: ByModel, name: str) -> Iterator[Askin
         yield Asking(model.choice, store, *model.asking(store))
 
 
-def converse(request: Request, parse: Callable[[str], Made]) -> Work[Made | None]:
-    """Ask, and ask again with the complaint. None: the model declined, or gave nothing that can be read."""
+def converse(request: Request, parse: Callable[[str], Returned]) -> Work[Returned | None]:
+    """Ask, and ask again with the error if the reply does not parse. None if the model declines or keeps failing."""
     for attempt in range(2, MAX_ASKED + 2):
         call = yield request
         if call.finish in ("refusal", "content_filter"):

@@ -1,8 +1,8 @@
 """Offline Agent Workflow Memory (Wang et al. 2024; paper, A.7): workflows induced from runs that passed.
 
-One grouped induction per ability, at least two actions a workflow, the whole library at task start. No failure, no
-contrast, no retrieval. By rules, a task's workflow is what most of its passing runs call; by a model, one call induces
-the library of an ability.
+One induction per ability, workflows of at least two actions, and the whole library at task start. No failing runs, no
+contrast, no retrieval. By rules, a task's workflow is what most of its passing runs call; with a model, one call
+induces the library of an ability.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from contramem.retrieve.tokens import tokenize
 from contramem.traces.trajectory import Trajectory
 
 MIN_ACTIONS = 2
-"""A single action is no workflow (the released criterion)."""
+"""A single action is not a workflow (the criterion of the released code)."""
 TITLE = "Workflows that earlier runs followed"
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """A routine: what it is for, and its actions with variables for values."""
+    """What a routine is for, and its actions with variables for values."""
 
     about: str
     actions: tuple[str, ...]
     functions: tuple[str, ...]
-    """What the actions call, in order."""
+    """The functions that the actions call, in order."""
     taught_by: frozenset[str]
 
     @property
@@ -65,7 +65,7 @@ def awm(inputs: ConditionInputs) -> BuiltMemory:
     else:
         workflows = {ability: induce_workflows(tasks) for ability, tasks in demonstrations.items()}
         took = ConstructionCost(RULES, used, seconds=prepared + reference.clock() - began)
-    library = Library(TITLE, workflows, parted=True)
+    library = Library(TITLE, workflows, separate=True)
     return BuiltMemory(TextMemory(library), len(library), "workflows", library.tokens, took, judge_by(workflows))
 
 
@@ -79,35 +79,35 @@ def by_task(runs: Iterable[MaskedRun]) -> dict[str, list[list[MaskedRun]]]:
 
 
 def induce_workflows(tasks: Sequence[Sequence[MaskedRun]]) -> list[Workflow]:
-    """By rules, from the demonstrations of one ability. Tasks that go the same way share a workflow."""
+    """Induce workflows by rules from the demonstrations of one ability. Tasks with the same calls share a workflow."""
     by_functions: dict[tuple[str, ...], Workflow] = {}
     for runs in tasks:
-        called = [tuple(step.function for step in run.calls) for run in runs]
-        functions = common_steps(called)
+        calls = [tuple(step.function for step in run.calls) for run in runs]
+        functions = common_steps(calls)
         if len(functions) < MIN_ACTIONS:
             continue
-        example = next(run for run, made in zip(runs, called, strict=True) if _goes(made, functions))
+        example = next(run for run, called in zip(runs, calls, strict=True) if _follows(called, functions))
         new = Workflow(example.task, _actions(example, functions), functions, example.identity)
         workflow = by_functions.setdefault(functions, new)
         by_functions[functions] = replace(workflow, taught_by=workflow.taught_by | new.taught_by)
     return list(by_functions.values())
 
 
-def _goes(called: tuple[str, ...], functions: tuple[str, ...]) -> bool:
-    """Does a run call these, first in this order?"""
+def _follows(called: tuple[str, ...], functions: tuple[str, ...]) -> bool:
+    """Whether the first calls of these functions are in this order."""
     return tuple(dict.fromkeys(name for name in called if name in functions)) == functions
 
 
 def _actions(run: MaskedRun, functions: tuple[str, ...]) -> tuple[str, ...]:
-    """How the run first called each of them, without what came back."""
+    """The run's first call of each function, without its result."""
     first = {step.function: step for step in reversed(run.calls)}
     return tuple(call_text(first[name], origins=False) for name in functions)
 
 
 def judge_by(workflows: Workflows) -> Judge:
-    """How much of the workflows for the most similar tasks a run goes through, in order: whoever is shown the whole
-    library takes what fits the task."""
-    shelves = {
+    """Score a run by the share of the most similar tasks' workflows that it follows, in order: an agent that sees the
+    whole library picks what fits the task."""
+    indexes = {
         ability: (members, Bm25([tokenize(workflow.about) for workflow in members]))
         for ability, members in workflows.items()
         if members
@@ -115,7 +115,7 @@ def judge_by(workflows: Workflows) -> Judge:
 
     def judge(contest: TaskContest) -> Scorer:
         own = contest.query.own
-        members, index = shelves.get(contest.ability, ((), None))
+        members, index = indexes.get(contest.ability, ((), None))
         chosen: list[Workflow] = []
         if index is not None:
             scores = index.scores(tokenize(contest.task))
@@ -123,8 +123,8 @@ def judge_by(workflows: Workflows) -> Judge:
             chosen = [members[number] for number in ranked if own.isdisjoint(members[number].taught_by)][:NEIGHBOURS]
 
         def score(run: Trajectory) -> float:
-            made = names(run)
-            shares = [LCSseq.similarity(made, workflow.functions) / len(workflow.functions) for workflow in chosen]
+            calls = names(run)
+            shares = [LCSseq.similarity(calls, workflow.functions) / len(workflow.functions) for workflow in chosen]
             return sum(shares) / len(shares) if shares else 0.0
 
         return score

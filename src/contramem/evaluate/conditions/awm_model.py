@@ -1,4 +1,4 @@
-"""Workflows by a model: one call for all demonstrations of an ability, then a check of form that asks nobody."""
+"""Workflows by a model: one call for all demonstrations of an ability, then a check that needs no model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class InducerReply(Strict):
 def induce_by_model(
     demonstrations: Mapping[str, Sequence[Sequence[MaskedRun]]], model: Asking
 ) -> dict[str, list[Workflow]]:
-    """By ability. Abilities are asked about side by side."""
+    """Workflows by ability. Abilities are asked about in parallel."""
     works = [
         _induce(ability, [run for task in tasks for run in task], model) for ability, tasks in demonstrations.items()
     ]
@@ -48,7 +48,7 @@ def _induce(ability: str, runs: Sequence[MaskedRun], model: Asking) -> Work[list
 
 
 def _demonstration(number: int, run: MaskedRun) -> str:
-    # Actions and the shape of what they returned; how the run was judged is no part of it.
+    # Actions and the shape of their results, without the outcome of the run.
     return "\n".join([f"Run {number}. Task: {run.task}", *run.lines])
 
 
@@ -56,7 +56,7 @@ _CALLED = re.compile(r"\s*([\w.\-]+)\(")
 
 
 def _check_workflow(text: WorkflowText, runs: Sequence[MaskedRun]) -> Workflow | None:
-    """None: too short, a function that no run calls, a run that is not there, or words that were planted."""
+    """None if it is too short, names a function that no run calls or a run that doesn't exist, or has planted text."""
     called = {step.function for run in runs for step in run.calls}
     functions = tuple(match[1] for action in text.actions if (match := _CALLED.match(action)))
     if len(functions) < MIN_ACTIONS or len(functions) < len(text.actions) or not called.issuperset(functions):

@@ -1,4 +1,4 @@
-"""Banks of cards: contramem itself, its parts, its uncurated form, and the same from one source's runs only."""
+"""Conditions with banks of cards: contramem, its parts, an uncurated version, and banks from one source's runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CARDS_ALONE = "cards alone"
 
 @dataclass(frozen=True)
 class _BuiltBank:
-    """A bank and what each kind of its cards took, contrasting apart."""
+    """A bank, and the cost of each kind of card, without contrasting."""
 
     bank: Bank
     functions: ConstructionCost
@@ -60,20 +60,20 @@ def contramem(inputs: ConditionInputs) -> BuiltMemory:
 
 
 def function_only(inputs: ConditionInputs) -> BuiltMemory:
-    """Of the shared bank (paper, Ablations). Tool contracts say nothing about which run of a task went well."""
+    """The Function Cards of the shared bank (paper, Ablations). They don't order runs, so there is no judge."""
     built = _build_shared(inputs)
-    kept = _only(built.bank, FunctionCard)
-    return replace(card_memory(inputs, kept, built.functions, inputs.reference), judge=None, parts={})
+    bank = _only(built.bank, FunctionCard)
+    return replace(card_memory(inputs, bank, built.functions, inputs.reference), judge=None, parts={})
 
 
 def skill_only(inputs: ConditionInputs) -> BuiltMemory:
-    """Of the shared bank."""
+    """The Skill Cards of the shared bank."""
     built = _build_shared(inputs)
     return card_memory(inputs, _only(built.bank, SkillCard), built.skills, inputs.reference)
 
 
 def append_only(inputs: ConditionInputs) -> BuiltMemory:
-    """Every delta of the shared build, kept as a card of its own (paper, A.4)."""
+    """Every delta of the shared build as a card of its own (paper, A.4)."""
     built = _build_shared(inputs)
     reference = inputs.reference
     shared, where = inputs.store("contramem", reference), inputs.store("append-only", reference)
@@ -88,12 +88,12 @@ def append_only(inputs: ConditionInputs) -> BuiltMemory:
 
 
 def self_memory(inputs: ConditionInputs) -> BuiltMemory:
-    """The same pipeline on one run of each task by the target itself."""
+    """The same pipeline on one run per task by the target itself."""
     return _of_target(inputs, "self", inputs.own(rollouts=1))
 
 
 def multi_rollout(inputs: ConditionInputs) -> BuiltMemory:
-    """The same pipeline on several runs of each task by the target itself."""
+    """The same pipeline on several runs per task by the target itself."""
     own = inputs.own(inputs.rollouts)
     most = max((len(by_source(task, inputs.target or "")) for task in own.tasks), default=0)
     if most < 2:
@@ -111,7 +111,7 @@ def _build_shared(inputs: ConditionInputs) -> _BuiltBank:
 
 
 def _build(name: str, inputs: ConditionInputs, reference: Reference) -> _BuiltBank:
-    """The bank of that name. Four conditions are made of the shared one, which is built once."""
+    """The bank with this name, built once. Four conditions use the shared one."""
     built = inputs.kept.get(name)
     if not isinstance(built, _BuiltBank):
         with open_store(inputs.store(name, reference), create=True) as store:
@@ -186,7 +186,7 @@ def _only(bank: Bank, kind: type[FunctionCard] | type[SkillCard]) -> Bank:
 def card_memory(
     inputs: ConditionInputs, bank: Bank, construction: ConstructionCost, learned_from: Reference
 ) -> BuiltMemory:
-    """A bank as a memory: what it shows, and how its guards order runs."""
+    """A bank as a memory: what agents are shown, and how its guards order runs."""
     frozen = parse_frozen(freeze(bank, inputs.profile, inputs.ability_profiles), "this bank")
     guards, habits = CardGuards(bank), Habits.learn(contests(learned_from.tasks))
     return BuiltMemory(

@@ -1,4 +1,4 @@
-"""Condition: one way to make a memory from reference runs. What comes out is measured the same way for all of them."""
+"""Condition: a way to build a memory from reference runs. All memories are measured the same way."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from contramem.llm.exchange import Exchange
 RULES = "rules"
 NOTHING = "nothing to build"
 ROLLOUTS = 3
-"""Runs of a task by one source that `multi-rollout` learns from: as many as the paper has (Ablations)."""
+"""How many runs of a task by one source `multi-rollout` learns from, as in the paper (Ablations)."""
 
 
 class NotApplicable(Exception):
-    """These runs cannot make this memory; the text says why. The row of a table says n/a, the others go on."""
+    """This memory cannot be built from these runs; the text says why. Its table row is n/a; the others continue."""
 
 
 @dataclass(frozen=True)
 class ConstructionCost:
-    """What making a memory took. Replies that an earlier build had paid for count like new ones."""
+    """What building a memory cost. Replies paid for by an earlier build count like new ones."""
 
     by: str
     """`rules`, the name of a model, or `nothing to build`."""
     trajectories: int = 0
-    """Runs that it was made from."""
+    """The number of runs that it was built from."""
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float | None = 0.0
-    """None: the price of some call is not known."""
+    """None if the price of some call is unknown."""
     seconds: float = 0.0
-    """On the wall, contrasting included. With replies out of a store, the time without asking."""
+    """Wall-clock time, including contrasting. Replies from a store take no time."""
 
     @classmethod
     def of_calls(cls, by: str, trajectories: int, calls: Iterable[StoredExchange], seconds: float) -> ConstructionCost:
-        made = list(calls)
-        costs = [call.cost_usd for call in made]
+        call_list = list(calls)
+        costs = [call.cost_usd for call in call_list]
         return cls(
             by=by,
             trajectories=trajectories,
-            calls=len(made),
-            tokens_in=sum(call.tokens_in for call in made),
-            tokens_out=sum(call.tokens_out for call in made),
+            calls=len(call_list),
+            tokens_in=sum(call.tokens_in for call in call_list),
+            tokens_out=sum(call.tokens_out for call in call_list),
             cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
             seconds=seconds,
         )
@@ -60,24 +60,24 @@ class ConstructionCost:
 
 @dataclass(frozen=True)
 class BuiltMemory:
-    """What a condition made: help for an agent, an order of runs where it defines one, and what it all takes."""
+    """A memory built by a condition: guidance for agents, an order of runs if it defines one, and its cost."""
 
     provider: MemoryProvider
     items: int
-    """Cards, runs, workflows, bullets: what the memory counts itself in."""
+    """The number of cards, runs, workflows or bullets."""
     unit: str
     tokens: int
-    """Of the whole memory in words. What one task gets of it is measured when it is given."""
+    """The size of the whole memory. What one task gets of it is measured separately."""
     construction: ConstructionCost
     judge: Judge | None = None
-    """Orders the runs of a task. None: this memory defines no order."""
+    """Orders the runs of a task. None if this memory defines no order."""
     parts: Mapping[str, Judge] = field(default_factory=dict)
-    """What the order is made of, for an honest reading."""
+    """The parts of the order, measured separately."""
 
 
 @dataclass(frozen=True)
 class ByModel:
-    """A model that writes memories. Replies are kept in stores, so that nothing is paid for twice."""
+    """A model that builds memories. Replies are kept in stores, so that nothing is paid for twice."""
 
     choice: ModelChoice
     caller: ModelCaller
@@ -89,26 +89,26 @@ class ByModel:
 
 @dataclass(frozen=True)
 class ConditionInputs:
-    """What every condition is given."""
+    """The inputs of every condition."""
 
     reference: Reference
     folder: Path
-    """For the stores of banks and replies. One that is kept is gone on from."""
+    """For the stores of banks and replies. Existing stores are resumed."""
     target: str | None = None
     """The source whose own runs `self` and `multi-rollout` learn from."""
     model: ByModel | None = None
-    """None: by rules."""
+    """None to build by rules."""
     profile: str = "default"
-    """How cards are retrieved and shown."""
+    """The profile for retrieving and showing cards."""
     ability_profiles: Mapping[str, str] = field(default_factory=dict)
     """Other profiles for some abilities."""
     rollouts: int = ROLLOUTS
     reassesses: bool = True
-    """Are cards held against all runs in the end?"""
+    """Whether cards are checked against all runs at the end of a build."""
     pool: Reference | None = None
-    """All runs, where `reference` has only some of each source: a target's own memory may need more of its own."""
+    """All runs, if `reference` has only some of each source: a memory from the target's own runs may need more."""
     kept: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
-    """What several conditions are made of: built once, by whichever comes first."""
+    """Banks that several conditions share, built once by the first that needs them."""
 
     @property
     def by(self) -> str:
@@ -121,12 +121,12 @@ class ConditionInputs:
         return (self.pool or self.reference).only(self.target, rollouts)
 
     def store(self, name: str, reference: Reference) -> Path:
-        """Where the store of that name is for these runs."""
+        """The path of the store with this name for these runs."""
         return self.folder / f"{name}-{reference.digest}.db"
 
 
 class Condition(Protocol):
-    """Made once, builds any number of memories."""
+    """Builds memories from inputs."""
 
     @property
     def name(self) -> str:
@@ -138,19 +138,19 @@ class Condition(Protocol):
 
     @property
     def uses_cards(self) -> bool:
-        """It is a bank of cards, which does not depend on the tasks that will be run."""
+        """Whether it is a bank of cards, which does not depend on the tasks that will be run."""
 
     @property
     def uses_own_runs(self) -> bool:
-        """It learns from the target's own runs, so every target has its own memory."""
+        """Whether it learns from the target's own runs, so that every target has its own memory."""
 
     def build(self, inputs: ConditionInputs) -> BuiltMemory:
-        """The memory, or NotApplicable."""
+        """Build the memory. Raises NotApplicable if these inputs don't allow it."""
 
 
 @dataclass(frozen=True)
 class FunctionCondition:
-    """A condition made of a function."""
+    """A condition implemented by a function."""
 
     name: str
     about: str

@@ -1,4 +1,4 @@
-"""How well each condition ordered runs, and how far it is from the others over the same pairs."""
+"""How well each condition orders runs, and its difference to the others over the same pairs."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class RowDifference:
 
 @dataclass(frozen=True)
 class RowForesight:
-    """How well one row ordered runs."""
+    """How well one condition or control orders runs."""
 
     name: str
     score: float | None
     interval: tuple[float, float] | None
     difference: RowDifference | None
     part: str | None = None
-    """It is no memory of its own, but this part of the row above."""
+    """Set if the row is this part of the memory in the row above."""
 
 
 def compare_foresight(measured: Measurements) -> list[RowForesight]:
-    """Every row: contramem against the best other memory, all others against contramem, over the same tasks."""
+    """A row for each condition: contramem compared with the best other memory, all others with contramem."""
     rng = Random(measured.seed)
     orders = dict(_orders(measured))
     parts = {f"{row.name}: {part}": part for row in measured.rows for part in row.parts}

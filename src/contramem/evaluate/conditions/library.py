@@ -1,4 +1,4 @@
-"""A library: entries by ability, all of which an agent of that ability is shown at task start. AWM and ACE have one."""
+"""Library: entries by ability, all of which are shown to an agent at task start. Used by AWM and ACE."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from contramem.retrieve.hit import Query
 
 
 class Entry(Protocol):
-    """A workflow, a bullet."""
+    """A workflow or a bullet."""
 
     @property
     def text(self) -> str:
-        """As it is shown."""
+        """The text shown to agents."""
 
     @property
     def taught_by(self) -> frozenset[str]:
-        """Digests of the tasks that it was learned from: those never get it."""
+        """Digests of the tasks that it was learned from, which never get it."""
 
 
 class Library:
-    """Writes the whole library of an ability, without what the task itself taught. Without a label, all of them."""
+    """Renders the library of an ability, or of all if there is no label, without entries learned from the task."""
 
-    def __init__(self, title: str, by_ability: Mapping[str, Sequence[Entry]], *, parted: bool) -> None:
-        """`parted`: entries stand apart. If not they are lines of one list."""
-        self._title, self._by_ability, self._parted = title, by_ability, parted
+    def __init__(self, title: str, by_ability: Mapping[str, Sequence[Entry]], *, separate: bool) -> None:
+        """`separate` puts each entry in a paragraph of its own; otherwise entries are lines of one list."""
+        self._title, self._by_ability, self._separate = title, by_ability, separate
 
     def __call__(self, query: Query) -> str:
         labels = [query.ability] if query.ability else sorted(self._by_ability)
@@ -39,9 +39,9 @@ class Library:
 
     @property
     def tokens(self) -> int:
-        """Of the libraries of all abilities."""
+        """The size of the libraries of all abilities."""
         return sum(count_tokens(self._text(entries)) for entries in self._by_ability.values())
 
     def _text(self, entries: Iterable[Entry]) -> str:
         texts = [entry.text for entry in entries]
-        return render_entries(self._title, texts if self._parted or not texts else ["\n".join(texts)])
+        return render_entries(self._title, texts if self._separate or not texts else ["\n".join(texts)])

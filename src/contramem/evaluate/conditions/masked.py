@@ -1,6 +1,6 @@
-"""Runs as memories other than cards may see them: values masked, planted text and what followed from it left out.
+"""Masked runs, for memories other than cards: values are masked; planted text and its consequences are removed.
 
-The same masking as in packets: an Author sees no more than a playbook does.
+The masking is that of packets, so that all memories learn from the same information.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ def key_of(run: Trajectory) -> RunKey:
 
 @dataclass(frozen=True)
 class MaskedRun:
-    """One run. It knows its task well enough never to serve it, and not its source."""
+    """One run, with digests of its task but without its source."""
 
     ability: str
     task: str
     passed: bool | None
     counts: bool
-    """Is it evidence? Not when its provider cut it off, nor when nobody knows how it ended."""
+    """Whether it is evidence: it was not interrupted, and its outcome is known."""
     ended: str
     feedback: str
     steps: tuple[Step, ...]
-    """What the agent did of its own: calls, questions, the answer."""
+    """The agent's own actions: calls, questions, the answer."""
     lines: tuple[str, ...]
-    """The same in words, with what came back."""
+    """The steps as text, with their results."""
     identity: frozenset[str]
 
     @property
@@ -51,7 +51,7 @@ class MaskedRun:
 
 
 def mask_runs(reference: Reference) -> dict[RunKey, MaskedRun]:
-    """Every run of the reference, task by task, by source and trial."""
+    """Every run of the reference, sorted by task, source and trial."""
     originals = {key_of(run): run for run in reference.runs}
     runs = {}
     for packet in reference.packets:
@@ -63,7 +63,7 @@ def mask_runs(reference: Reference) -> dict[RunKey, MaskedRun]:
 
 
 def _mask_run(packet: Packet, run: PacketRun, clean: _CleanText) -> MaskedRun:
-    # A result in which something was planted is left out; a call that carries planted words, or failed with them, too.
+    # Results with planted text are left out, and so are calls that contain it or failed with it.
     steps = tuple(
         step if clean(step.returned) else msgspec.structs.replace(step, returned="")
         for step in run.actions
@@ -88,7 +88,7 @@ def _shorten(text: str) -> str:
 
 
 class _CleanText:
-    """Tells text that nobody planted. Made from the runs as they were: masking may hide what gives it away."""
+    """Recognizes text without planted instructions. Uses the unmasked runs: masking may hide what reveals them."""
 
     def __init__(self, runs: Iterable[Trajectory]) -> None:
         passages = {

@@ -1,7 +1,7 @@
-"""Every condition on recorded runs: built on one half of the tasks, measured on the other, the same way for all.
+"""Measures every condition on recorded runs: built on one half of the tasks, measured on the other.
 
-No model is needed and nothing is run. How often does a memory order a passing and a failing run of an unseen task
-rightly; how many tokens does a task get of it; what did it take to make?
+No model is needed and nothing is run. Measured are how often a memory orders a passing and a failing run of an unseen
+task correctly, how many tokens a task gets, and what the memory cost to build.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from contramem.traces.trajectory import Trajectory
 
 EXPECTED = "expectation"
 CONTROLS = ("run length", "distinct functions", EXPECTED, CONTROL)
-"""Orders that no memory is needed for. A memory that does not beat them says nothing about runs."""
+"""Orders that need no memory. A memory that does not beat them says nothing about runs."""
 
 
 @dataclass(frozen=True)
@@ -46,29 +46,29 @@ class MeasurementPlan:
     seed: int = 0
     splits: int = 1
     target: str | None = None
-    """None: the source whose pass rate is the median."""
+    """None means the source with the median pass rate."""
     model: ByModel | None = None
     profile: str = "default"
 
 
 @dataclass
 class MeasuredCondition:
-    """One condition over all splits."""
+    """The measurements of one condition over all splits."""
 
     name: str
     about: str
     unit: str = ""
     not_applicable: str = ""
-    """Why there is nothing; all else is empty then."""
+    """Why it could not be built; all other fields are then empty."""
     orders: dict[str, OrderedPairs] = field(default_factory=dict)
-    """By task, summed over the splits that held it out. Empty: the memory defines no order."""
+    """By task, summed over the splits that held it out. Empty if the memory defines no order."""
     parts: dict[str, dict[str, OrderedPairs]] = field(default_factory=dict)
     start_tokens: list[int] = field(default_factory=list)
-    """Of each held-out task, in each split."""
+    """Tokens at task start for each held-out task of each split."""
     run_tokens: list[int] = field(default_factory=list)
-    """Of each recorded run of these tasks: at its start and before its calls, had it been given this memory."""
+    """For each recorded run of these tasks: the tokens it would have been shown at its start and before its calls."""
     sizes: list[tuple[int, int]] = field(default_factory=list)
-    """Items and tokens of the whole memory, in each split."""
+    """Items and tokens of the whole memory, for each split."""
     constructions: list[ConstructionCost] = field(default_factory=list)
 
     @property
@@ -90,17 +90,17 @@ class MeasuredCondition:
 
 @dataclass(frozen=True)
 class Measurements:
-    """What was measured."""
+    """The measurements of all conditions."""
 
     rows: tuple[MeasuredCondition, ...]
     controls: tuple[MeasuredCondition, ...]
     target: str
     tasks: int
-    """Held out in some split, with runs of both outcomes."""
+    """Tasks that were held out in some split and have runs of both outcomes."""
     pairs: int
-    """Of a passing and a failing run, each counted once."""
+    """Pairs of a passing and a failing run, each counted once."""
     reference_tasks: float
-    """In a split, on average."""
+    """Mean per split."""
     held_out_tasks: float
     seed: int
     splits: int
@@ -113,10 +113,10 @@ class Measurements:
 def measure(
     tasks: Sequence[Sequence[Trajectory]],
     plan: MeasurementPlan,
-    tell: Progress = no_progress,
+    on_progress: Progress = no_progress,
     engine: Engine = SERIAL,
 ) -> Measurements:
-    """Build and measure every condition on every split. Splits are measured side by side, those of a model are not."""
+    """Build and measure every condition on every split. Without a model, splits are measured in parallel."""
     target = plan.target or median_source(tasks)
     if target not in {run.source for task in tasks for run in task}:
         sources = ", ".join(sorted({run.source for task in tasks for run in task}))
@@ -125,7 +125,7 @@ def measure(
     if plan.model is None and plan.splits > 1:
         splits = list(engine.map(_measure_split, seeds, SplitInputs(tasks, plan, target)))
     else:
-        splits = [_measure_split(SplitInputs(tasks, plan, target, tell), seed) for seed in seeds]
+        splits = [_measure_split(SplitInputs(tasks, plan, target, on_progress), seed) for seed in seeds]
     pairs = {key: count for split in splits for key, count in split.pairs.items()}
     if not pairs:
         raise UsageError("no held-out task has runs that passed and others that failed, so nothing can be told apart.")
@@ -144,17 +144,17 @@ def measure(
 
 
 class SplitInputs(NamedTuple):
-    """What the measurement of every split needs."""
+    """The inputs shared by all splits."""
 
     tasks: Sequence[Sequence[Trajectory]]
     plan: MeasurementPlan
     target: str
-    tell: Progress = no_progress
+    on_progress: Progress = no_progress
 
 
 @dataclass(frozen=True)
 class SplitMeasurements:
-    """What was measured on one split."""
+    """The measurements of one split."""
 
     rows: list[MeasuredCondition]
     controls: list[MeasuredCondition]
@@ -165,26 +165,26 @@ class SplitMeasurements:
 
 
 def _measure_split(inputs: SplitInputs, seed: int) -> SplitMeasurements:
-    """A job for an engine."""
+    """Measure one split; runs as a job of an engine."""
     plan, split = inputs.plan, halves(inputs.tasks, seed)
     unseen = contests(split.held_out)
-    given = ConditionInputs(
+    condition_inputs = ConditionInputs(
         Reference(run for task in split.reference for run in task),
         plan.folder, target=inputs.target, model=plan.model, profile=plan.profile,
     )  # fmt: skip
     controls = [MeasuredCondition(name, "no memory") for name in CONTROLS]
-    for control, judge in zip(controls, _controls(given.reference).values(), strict=True):
+    for control, judge in zip(controls, _controls(condition_inputs.reference).values(), strict=True):
         _add(control.orders, unseen, judge)
     rows = [MeasuredCondition(condition.name, condition.about) for condition in plan.conditions]
     for done, (row, condition) in enumerate(zip(rows, plan.conditions, strict=True), 1):
-        _take(row, condition, given, split.held_out, unseen)
-        inputs.tell(f"split {seed}", done, len(rows))
+        _measure_condition(row, condition, condition_inputs, split.held_out, unseen)
+        inputs.on_progress(f"split {seed}", done, len(rows))
     pairs = {contest.key: contest.pairs for contest in unseen}
     return SplitMeasurements(rows, controls, pairs, len(split.reference), len(split.held_out))
 
 
 def _combine(splits: Sequence[MeasuredCondition]) -> MeasuredCondition:
-    """One condition over all splits, in their order."""
+    """Combine the measurements of one condition over all splits, in order."""
     whole = MeasuredCondition(splits[0].name, splits[0].about)
     for row in splits:
         whole.unit = row.unit or whole.unit
@@ -205,7 +205,7 @@ def _add_orders(orders: dict[str, OrderedPairs], more: Mapping[str, OrderedPairs
         orders[key] = OrderedPairs(before.right + order.right, before.pairs + order.pairs)
 
 
-def _take(
+def _measure_condition(
     row: MeasuredCondition,
     condition: Condition,
     inputs: ConditionInputs,

@@ -1,4 +1,4 @@
-"""What was measured, as a page and as JSON."""
+"""The measurements of conditions as a page and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw retrieval: an agent is shown runs that passed the tasks most like its own, masked, within a token budget."""
+"""Raw retrieval: shows an agent masked passing runs of the most similar tasks, within a token budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contramem.retrieve.hit import Query
 from contramem.traces.trajectory import Trajectory
 
 BUDGET_TOKENS = 2_400
-"""What the roomiest profile of cards may take (`gaia2`)."""
+"""The budget of the largest card profile (`gaia2`)."""
 TITLE = "Earlier runs that passed similar tasks"
 
 
@@ -36,7 +36,7 @@ def raw(inputs: ConditionInputs) -> BuiltMemory:
 
 
 class _Nearest:
-    """Writes what a task gets: a typical passing run of each neighbour, nearest first, as far as the budget goes."""
+    """Renders a typical passing run of each neighbour, nearest first, within the budget."""
 
     def __init__(self, near: Neighbours, runs: dict[RunKey, MaskedRun]) -> None:
         self._near, self._runs = near, runs
@@ -48,7 +48,7 @@ class _Nearest:
         entries: list[str] = []
         for task in self._near.nearest(query.task, query.ability or "general", is_own):
             run = self._runs[key_of(_typical(task))]
-            # A run that does not fit is cut after a whole step, and with it the list ends.
+            # A run that does not fit is cut after a whole step, and is the last one shown.
             for steps in range(len(run.lines), 0, -1):
                 text = render_entries(TITLE, [*entries, _text(run, steps)])
                 if count_tokens(text) <= BUDGET_TOKENS:
@@ -60,13 +60,13 @@ class _Nearest:
 
 
 def _typical(passing: Sequence[Trajectory]) -> Trajectory:
-    """The shortest of the runs that make all calls most of them make: a short one that passed by luck is not it."""
+    """The shortest run among those that make most of the common calls, which excludes a short run that was lucky."""
     common = set(workflow(passing))
     return min(passing, key=lambda run: (-len(common & set(names(run))), len(run.events), run.source, run.run))
 
 
 def _text(run: MaskedRun, steps: int | None = None) -> str:
-    kept: Sequence[str] = run.lines[:steps]
-    more = [] if len(kept) == len(run.lines) else ["…"]
-    lines = [f"{number}. {line}" for number, line in enumerate(kept, 1)]
+    shown: Sequence[str] = run.lines[:steps]
+    more = [] if len(shown) == len(run.lines) else ["…"]
+    lines = [f"{number}. {line}" for number, line in enumerate(shown, 1)]
     return "\n".join([f"### Task: {run.task}", *lines, *more])

@@ -1,4 +1,4 @@
-"""Reference: the runs that every memory of one comparison is built from, and what all of them need of these runs."""
+"""Reference: the runs that all memories of a comparison are built from, with the packets and tools they share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contramem.traces.trajectory import Tool, Trajectory
 
 
 class Reference:
-    """Runs by task. In whatever order they come, the same runs are the same reference."""
+    """Runs grouped by task. The order in which runs are given does not matter."""
 
     def __init__(self, runs: Iterable[Trajectory], clock: Callable[[], float] = time.perf_counter) -> None:
         with Pool(runs) as pool:
@@ -38,7 +38,7 @@ class Reference:
 
     @cached_property
     def digest(self) -> str:
-        """A short name for these runs: a store of cards belongs to one reference."""
+        """A short digest of the runs, used in the names of stores."""
         hasher = hashlib.sha256()
         for run in self.runs:
             hasher.update(content_digest(run))
@@ -46,7 +46,7 @@ class Reference:
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
-        """What the runs say about the functions that agents had."""
+        """The functions that agents had, as described in the runs."""
         return tools_by_function(self.runs)
 
     @cached_property
@@ -55,7 +55,7 @@ class Reference:
 
     @cached_property
     def packets(self) -> list[Packet]:
-        """One for each task: values masked, calls that follow from planted text marked."""
+        """A packet for each task: values are masked, calls that follow from planted text are marked."""
         began = self.clock()
         with Pool(self.runs) as pool:
             packets = contrast_all(pool, self.vocabulary)
@@ -63,29 +63,29 @@ class Reference:
         return packets
 
     def prepare(self) -> float:
-        """Make the packets, if that has not been done. Seconds it took: every memory is charged with them."""
+        """Build the packets if needed. Returns the seconds it took, which are charged to every memory."""
         return self._prepared_s if self.packets else 0.0
 
     def limit_rollouts(self, rollouts: int) -> Reference:
         """The first `rollouts` runs of each task by each source."""
-        kept = (run for task in self.tasks for source in self.sources for run in by_source(task, source)[:rollouts])
-        return Reference(kept, self.clock)
+        runs = (run for task in self.tasks for source in self.sources for run in by_source(task, source)[:rollouts])
+        return Reference(runs, self.clock)
 
     def only(self, source: str, rollouts: int) -> Reference:
         """The first `rollouts` runs of each task by one source."""
         if source not in self.sources:
             raise UsageError(f"--target: there are no runs of {source!r}. These runs are of {', '.join(self.sources)}.")
-        kept = (run for task in self.tasks for run in by_source(task, source)[:rollouts])
-        return Reference(kept, self.clock)
+        runs = (run for task in self.tasks for run in by_source(task, source)[:rollouts])
+        return Reference(runs, self.clock)
 
 
 def by_source(task: Sequence[Trajectory], source: str) -> list[Trajectory]:
-    """The runs of one source, by the number of the trial."""
+    """The runs of one source, sorted by trial number."""
     return sorted((run for run in task if run.source == source), key=lambda run: (len(run.run), run.run))
 
 
 def median_source(tasks: Iterable[Sequence[Trajectory]]) -> str:
-    """The source whose share of passed runs is the median; of an even number, the lower of the two in the middle."""
+    """The source with the median pass rate; of an even number, the lower of the two in the middle."""
     passed: dict[str, list[bool]] = {}
     for task in tasks:
         for run in task:

@@ -1,4 +1,4 @@
-"""The words in which memories that are no bank of cards are put before an agent."""
+"""Renders memories other than cards for an agent."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ TEMPLATE = "evaluate/conditions/prompts/shown.jinja"
 
 
 def render_entries(title: str, entries: Sequence[str]) -> str:
-    """The entries under their title, with the policy that cards are shown with. Without entries, nothing."""
+    """The entries under a title, with the same policy as for cards; empty without entries."""
     return render(TEMPLATE, title=title, entries=entries).text.strip() if entries else ""

@@ -1,4 +1,4 @@
-"""What was measured, as tables. Runtime and construction are the paper's tables (a) and (b) of A.7."""
+"""The measurements of conditions as tables. Runtime and construction are tables (a) and (b) of the paper's A.7."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contramem.evaluate.report.table import Row
 
 
 def write_tables(measured: Measurements) -> list[ReportTable]:
-    """All of them, in the order a reader wants them."""
+    """All tables, in the order of the page."""
     return [foresight_table(measured), runtime_table(measured), construction_table(measured)]
 
 
@@ -60,15 +60,15 @@ def foresight_table(measured: Measurements) -> ReportTable:
     )
 
 
-def _name_comparison(found: Sequence[RowForesight]) -> str:
+def _name_comparison(compared: Sequence[RowForesight]) -> str:
     best = next(
-        (foresight.difference.to for foresight in found if foresight.name == OURS and foresight.difference), None
+        (foresight.difference.to for foresight in compared if foresight.name == OURS and foresight.difference), None
     )
     return f"to {OURS}; in the row of {OURS}, to {best}, the best other memory" if best else f"to {OURS}"
 
 
 def runtime_table(measured: Measurements) -> ReportTable:
-    """The paper's Table (a), as far as recorded runs tell."""
+    """The paper's Table (a), as far as recorded runs allow."""
     rows: list[Row] = [
         [
             row.name,
@@ -126,24 +126,24 @@ def construction_table(measured: Measurements) -> ReportTable:
     )
 
 
-def average_cost(found: Sequence[ConstructionCost]) -> ConstructionCost | None:
-    """The mean over splits."""
-    if not found:
+def average_cost(splits: Sequence[ConstructionCost]) -> ConstructionCost | None:
+    """The mean cost over splits; None without any."""
+    if not splits:
         return None
-    costs = [cost.cost_usd for cost in found if cost.cost_usd is not None]
+    costs = [cost.cost_usd for cost in splits if cost.cost_usd is not None]
     return ConstructionCost(
-        by=found[0].by,
-        trajectories=round(mean(cost.trajectories for cost in found)),
-        calls=round(mean(cost.calls for cost in found)),
-        tokens_in=round(mean(cost.tokens_in for cost in found)),
-        tokens_out=round(mean(cost.tokens_out for cost in found)),
-        cost_usd=mean(costs) if len(costs) == len(found) else None,
-        seconds=mean(cost.seconds for cost in found),
+        by=splits[0].by,
+        trajectories=round(mean(cost.trajectories for cost in splits)),
+        calls=round(mean(cost.calls for cost in splits)),
+        tokens_in=round(mean(cost.tokens_in for cost in splits)),
+        tokens_out=round(mean(cost.tokens_out for cost in splits)),
+        cost_usd=mean(costs) if len(costs) == len(splits) else None,
+        seconds=mean(cost.seconds for cost in splits),
     )
 
 
 def average(values: Sequence[int]) -> float | None:
-    """None without any."""
+    """The mean; None without values."""
     return mean(values) if values else None
 
 
@@ -154,7 +154,7 @@ def _few(measured: Measurements) -> str:
 
 
 def splits(measured: Measurements) -> str:
-    """Which splits it was, and how large, in words."""
+    """The number and size of the splits, in words."""
     first, last = measured.seed, measured.seed + measured.splits - 1
     split = f"split {first}" if first == last else f"splits {first} to {last}"
     return f"{split}, {measured.reference_tasks:g} reference and {measured.held_out_tasks:g} held-out tasks each"

@@ -9,10 +9,10 @@
                 Manifest(command="contramem ...", inputs=inputs_of("runs", [path]), seed=0))
     write_html(page, Path("report.html"))
 
-- Charts (`bar_chart`, `interval_chart`, `flip_chart`, `scatter`, `step_chart`, `histogram`) take plain data and give a
-  `Figure`, which brings its own table. Colours are words: `base`, `memory`, `good`, `bad`, `plain`, `series-0` to `-5`.
+- Charts (`bar_chart`, `interval_chart`, `flip_chart`, `scatter`, `step_chart`, `histogram`) turn plain data into a
+  `Figure`, which includes a table. Colours are names: `base`, `memory`, `good`, `bad`, `plain`, `series-0` to `-5`.
 - Cells (`number`, `percent`, `difference_cell`, `points`, `between`) write None as `n/a`, and keep the number for CSV.
-- Any text may come from a trace: it is escaped where it is written, so hand it over as it is.
+- Any text may come from a trace. It is escaped when it is written, so pass it unescaped.
 """
 
 from contramem.evaluate.report.cells import Cell, between, difference_cell, number, percent, points, unknown

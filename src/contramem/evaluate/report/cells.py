@@ -1,4 +1,4 @@
-"""Cells: how a number is written in a table, for people and for machines. What is unknown is `n/a`, never 0."""
+"""Cells: numbers of a table, as text for people and as values for CSV. An unknown number is `n/a`, never 0."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Tone: TypeAlias = Literal["", "good", "bad", "dim", "strong"]
-"""What a cell means, not how it looks: a terminal colours it, LaTeX sets `strong` in bold, CSV knows nothing of it."""
+"""What a cell means. Each format renders it in its own way: a terminal in colour, LaTeX `strong` in bold, CSV not."""
 
 NOT_KNOWN = "n/a"
 
@@ -17,7 +17,7 @@ class Cell:
 
     text: str
     value: float | tuple[float, float] | None = None
-    """The number behind the text, unrounded and in the same unit, for CSV. An interval fills two columns there."""
+    """The unrounded number in the same unit, for CSV. An interval fills two columns there."""
     tone: Tone = ""
 
     def __str__(self) -> str:
@@ -25,27 +25,27 @@ class Cell:
 
 
 def unknown() -> Cell:
-    """Nobody measured it, or there is too little data. CSV leaves it empty."""
+    """A value that was not measured, or that there is too little data for. Empty in CSV."""
     return Cell(NOT_KNOWN, tone="dim")
 
 
 def number(value: float | None, digits: int = 0, tone: Tone = "") -> Cell:
-    """With thousands separated: `1,234.5`."""
+    """A number with thousands separators: `1,234.5`."""
     return unknown() if value is None else Cell(_minus(f"{value:,.{digits}f}"), value, tone)
 
 
 def percent(share: float | None, tone: Tone = "") -> Cell:
-    """A share in per cent, without the sign: `40.6`. The header says what it is."""
+    """A share in percent, without the percent sign (`40.6`), which belongs in the header."""
     return unknown() if share is None else Cell(_minus(f"{100 * share:.1f}"), 100 * share, tone)
 
 
 def difference_cell(value: float | None, digits: int = 0, tone: Tone = "") -> Cell:
-    """A difference with its sign; nothing has no sign."""
+    """A difference with its sign; zero has none."""
     return unknown() if value is None else Cell(with_sign(value, digits), value, tone)
 
 
 def points(share: float | None, *, good: Literal["up", "down", ""] = "up") -> Cell:
-    """A difference of shares in percentage points. `good` says which way is better, if either is."""
+    """A difference of shares in percentage points. `good` says which direction is better, if any."""
     return unknown() if share is None else Cell(with_sign(100 * share, 1), 100 * share, better(share, good))
 
 
@@ -59,14 +59,14 @@ def between(interval: tuple[float, float] | None, *, scale: float = 100, digits:
 
 
 def better(difference: float, good: Literal["up", "down", ""]) -> Tone:
-    """Is a difference a gain or a loss?"""
+    """The tone of a difference: good, bad or neutral."""
     if not good or not difference:
         return ""
     return "good" if (difference > 0) == (good == "up") else "bad"
 
 
 def with_sign(value: float, digits: int = 0) -> str:
-    """With its sign, and a real minus; nothing has no sign."""
+    """A number with its sign and a typographic minus; zero has no sign."""
     text = f"{value:+,.{digits}f}"
     return _minus(text) if text.strip("+-0.,") else text[1:]
 

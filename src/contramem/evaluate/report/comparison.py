@@ -1,4 +1,4 @@
-"""A comparison as a page: the verdict first, then whom memory harmed, then everything else."""
+"""A comparison as a page: first the verdict, then the harmed tasks, then everything else."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _TONES: dict[Finding, Tone] = {"helps": "good", "harms": "bad"}
 
 @dataclass(frozen=True)
 class Extras:
-    """What a page may show beside the comparison."""
+    """Optional additions to the page."""
 
     cards: Cards | None = None
     titles: Mapping[str, str] = field(default_factory=dict)
-    """Of cards, by id, where a bank knows them."""
+    """Titles of cards by id, if a bank is known."""
     sections: Sequence[Section] = ()
-    """After all others: how the bank came about, say."""
+    """Sections to add at the end, such as the history of the bank."""
 
 
 def comparison_page(comparison: Comparison, pairing: Pairing, manifest: Manifest, extras: Extras | None = None) -> Page:
@@ -110,15 +110,15 @@ def _not_known(comparison: Comparison, cards: Cards | None) -> Iterator[str]:
         yield f"How sure it is for {_few(few)}: fewer than {MIN_TASKS} tasks of an ability give no interval (n/a)."
     if comparison.mcnemar.exact_p is None:
         yield "Whether chance did it: no outcome changed, so there is nothing to test (n/a)."
-    unsaid = [
+    missing = [
         name
         for name, effort in (
             ("model calls", comparison.model_calls), ("tokens", comparison.tokens), ("cost", comparison.cost_usd),
         )
         if effort is None
     ]  # fmt: skip
-    if unsaid:
-        yield f"{_join_names(unsaid).capitalize()}: no pair of runs has it on both sides (n/a)."
+    if missing:
+        yield f"{_join_names(missing).capitalize()}: no pair of runs has it on both sides (n/a)."
     if comparison.left_out:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in comparison.left_out.items())
         yield f"How these runs would have counted, which were left out: {reasons}."
@@ -159,9 +159,12 @@ def _harm(comparison: Comparison) -> Section:
 
 
 def _list_flips(flips: Iterable[Flip], ability: str) -> tuple[list[str], list[str]]:
-    """The tasks of an ability that were gained, and those that were lost."""
-    of = [flip for flip in flips if flip.ability == ability]
-    return [flip.task for flip in of if flip.change == "gained"], [flip.task for flip in of if flip.change == "lost"]
+    """The gained and the lost tasks of an ability."""
+    tasks: dict[str, list[str]] = {"gained": [], "lost": []}
+    for flip in flips:
+        if flip.ability == ability:
+            tasks[flip.change].append(flip.task)
+    return tasks["gained"], tasks["lost"]
 
 
 def _harm_lede(comparison: Comparison) -> str:
@@ -177,7 +180,7 @@ def _harm_lede(comparison: Comparison) -> str:
 
 
 def _items(flips: Iterable[Flip], tasks: set[str]) -> list[Item]:
-    """One item a task, with the runs that changed."""
+    """One item per task, with the runs that changed."""
     by_task: dict[str, list[Flip]] = {}
     for flip in flips:
         if flip.task in tasks:
@@ -254,7 +257,7 @@ def _events(pairs: Sequence[Pair], sides: WithAndWithout[str]) -> Figure:
 
 
 def _against_success(comparison: Comparison) -> Figure | None:
-    """The dearest measure that the runs know: cost, else tokens, else model calls, else events."""
+    """Effort against success, in the first measure that the runs have: cost, tokens, model calls, events."""
     kinds: list[tuple[str, str, int]] = [
         ("cost_usd", "cost (USD)", 4), ("tokens", "tokens", 0), ("model_calls", "model calls", 1),
         ("agent_events", "agent events", 1),

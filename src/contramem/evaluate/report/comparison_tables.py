@@ -13,7 +13,7 @@ from contramem.evaluate.stats import Interval
 
 
 def success_table(comparison: Comparison, abilities: bool = True) -> ReportTable:
-    """Success on each side, the difference and how sure it is; `abilities` adds a row for each."""
+    """Success on each side, the difference and its interval; `abilities` adds a row for each."""
     rows: list[Row] = [[name, *_shares(part), *_flips(part)] for name, part in comparison.by_ability.items()]
     rows = rows if abilities else []
     total = len(rows)
@@ -39,7 +39,7 @@ def success_table(comparison: Comparison, abilities: bool = True) -> ReportTable
 
 
 def abilities_of(comparison: Comparison) -> Mapping[str, Part]:
-    """The abilities, where there are several: one alone is the whole again."""
+    """The abilities, if there are several; a single one would repeat the total."""
     return comparison.by_ability if len(comparison.by_ability) > 1 else {}
 
 
@@ -68,7 +68,7 @@ def flip_counts(gained: int, lost: int) -> tuple[Cell, Cell]:
 
 
 def effort_table(comparison: Comparison) -> ReportTable:
-    """Means per run, over the pairs in which both sides know them."""
+    """Means per run, over the pairs for which both sides are known."""
     kinds: list[tuple[str, Effort | None, int]] = [
         ("Agent events", comparison.agent_events, 1),
         ("Agent events, where both passed", comparison.agent_events_passed, 1),
@@ -95,7 +95,7 @@ def _means(effort: Effort | None, digits: int, *, coloured: bool = False) -> lis
 
 
 def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> ReportTable:
-    """Each card: how runs ended that were shown it, and how the runs without it did that they are paired with."""
+    """For each card, the outcomes of runs that were shown it and of the paired runs without memory."""
     has_held_out = any(effect.held_out.runs for effect in cards.effects)
     header = ("Card", "Tasks", "Passed", "Failed", "Base passed", "Base failed", "Gained", "Lost")
     rows: list[Row] = [
@@ -123,7 +123,7 @@ def cards_table(cards: Cards, titles: Mapping[str, str] | None = None) -> Report
 
 
 def card_notes(cards: Cards) -> Iterator[str]:
-    """What the inject log did not tell."""
+    """How many runs were shown a card, held out, or missing from the inject log."""
     yield f"{cards.shown} of the runs with memory were shown a card" + (
         f", {cards.held_out} were held out." if cards.held_out else "."
     )

@@ -1,4 +1,4 @@
-"""How a bank came about: its operations, and the cards in service after each decision (paper, figure A1)."""
+"""The history of a bank: its operations, and the number of served cards over time (paper, figure A1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {"ADD": "good", "RETIRE": "bad", _REFUSED: "bad", "NOOP": "plain"}
 
 
 def evolution_section(ledger: Sequence[LedgerEntry], where: str) -> Section:
-    """Both figures of a store's ledger."""
+    """A section with both figures of a store's ledger."""
     functions, skills = _in_service(ledger)
     counts = Counter(_operation(entry) for entry in ledger)
     lines = [Steps("Function Cards", functions), Steps("Skill Cards", skills)]
@@ -42,7 +42,7 @@ _Points = list[tuple[float, float]]
 
 
 def _in_service(ledger: Iterable[LedgerEntry]) -> tuple[_Points, _Points]:
-    """Function and Skill Cards that are served, at each decision that changed their number."""
+    """The number of served Function and Skill Cards, at each decision that changed it."""
     points: tuple[_Points, _Points] = ([(0, 0)], [(0, 0)])
     last = 0
     for entry in ledger:
@@ -57,5 +57,5 @@ def _in_service(ledger: Iterable[LedgerEntry]) -> tuple[_Points, _Points]:
     return points
 
 
-def _is_function(holding: BankEntry) -> bool:
-    return isinstance(holding.card, FunctionCard)
+def _is_function(entry: BankEntry) -> bool:
+    return isinstance(entry.card, FunctionCard)

@@ -1,4 +1,4 @@
-"""Figure: a picture, what it shows in words, and the same numbers as a table."""
+"""Figure: a picture, its caption, and the same numbers as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contramem.evaluate.report.table import ReportTable
 
 @dataclass(frozen=True)
 class Figure:
-    """Nobody has to see the picture: the table has all of it."""
+    """A picture and a table with the same numbers, for readers who cannot see the picture."""
 
     title: str
     svg: Markup

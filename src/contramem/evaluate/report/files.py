@@ -1,4 +1,4 @@
-"""Reports and tables as files. A file appears when it is complete; a failure leaves what was there before."""
+"""Writes reports and tables to files, atomically."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contramem.evaluate.report.table import ReportTable
 from contramem.evaluate.report.text import in_latex, in_markdown
 from contramem.whole_file import replacing
 
-MOST_ROWS = 45
-"""A table that is longer fits on no page and into no comment: it is written as CSV alone."""
+MAX_ROWS = 45
+"""A longer table does not fit on a page or into a comment, so it is written as CSV only."""
 
 
 def write_html(page: Page, path: Path) -> None:
@@ -20,12 +20,12 @@ def write_html(page: Page, path: Path) -> None:
 
 
 def write_tables(tables: Sequence[ReportTable], folder: Path, verdict: str = "") -> None:
-    """`tables.md` and `tables.tex` hold all of them under the verdict; each is a CSV file of its own, by its label."""
+    """Write all tables with the verdict to `tables.md` and `tables.tex`, and each to a CSV file named by its label."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be made ({error.strerror or error}).") from None
-    short = [table for table in tables if len(table.rows) <= MOST_ROWS]
+    short = [table for table in tables if len(table.rows) <= MAX_ROWS]
     long = [f"{table.title}: {len(table.rows):,} rows, in {table.label}.csv" for table in tables if table not in short]
     lines = [*([verdict] if verdict else []), *long]
     paragraphs = [f"{in_markdown(line)}\n" for line in lines]
@@ -37,7 +37,7 @@ def write_tables(tables: Sequence[ReportTable], folder: Path, verdict: str = "")
 
 
 def write_text(text: str, path: Path) -> None:
-    """All or nothing."""
+    """Write a file atomically."""
     try:
         with replacing(path) as file:
             file.write(text.encode())

@@ -1,4 +1,4 @@
-"""Manifest: what a report was made from, so that somebody else can make it again and get the same."""
+"""Manifest: what a report was made from, so that somebody else can reproduce it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Input:
     size: int
     """Bytes."""
     sha256: str
-    """Of the file; of a folder, of the names and digests of its files, sorted."""
+    """The digest of the file or, for a folder, of the sorted names and digests of its files."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The foot of a report."""
+    """The footer of a report."""
 
     command: str
     inputs: tuple[Input, ...] = ()
     seed: int | None = None
     made: str = ""
-    """When, in UTC. Left out, two reports of the same data are the same bytes."""
+    """When it was made, in UTC. Without it, reports of the same data have the same bytes."""
     more: tuple[tuple[str, str], ...] = ()
-    """Whatever else fixes the result: a split, a model, a bank's content hash."""
+    """Other values that determine the result: a split, a model, a bank's content hash."""
     version: str = ""
-    """Of contramem; the one that runs unless given."""
+    """The version of contramem; by default the running one."""
 
     @property
     def contramem(self) -> str:
@@ -45,7 +45,7 @@ class Manifest:
 
 
 def inputs_of(role: str, paths: Iterable[Path]) -> tuple[Input, ...]:
-    """Each path with its digest. Moving a folder changes nothing; renaming a file in it does."""
+    """Each path with its digest. Moving a folder does not change the digest; renaming a file in it does."""
     return tuple(_input(role, path) for path in paths)
 
 

@@ -1,6 +1,6 @@
-"""Page: sections with figures and tables, written as one HTML file that needs nothing else, now or in ten years.
+"""Page: sections with figures and tables, written as one self-contained HTML file.
 
-There is no script in it and nothing to load, and its own policy forbids both, so a text from a trace can do nothing.
+It contains no script and loads nothing, and its content security policy forbids both, so text from traces is harmless.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Tone: TypeAlias = Literal["good", "bad", "open"]
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure that is worth a glance: what it is, the number, and what to know about it."""
+    """A headline number: its label, its value and a detail."""
 
     label: str
     value: str
@@ -36,33 +36,33 @@ class Tile:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing by name, such as a harmed task, with where to look."""
+    """A named thing, such as a harmed task, with the files to look at."""
 
     name: str
     detail: str = ""
     places: tuple[str, ...] = ()
-    """Files, each on a line of its own."""
+    """Files, one per line."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Things by name. The rest of a long list is folded on a screen, and there in print."""
+    """A list of names. The rest of a long list is collapsed on screen, and complete in print."""
 
     title: str
     items: Sequence[Item]
     tone: Literal["", "good", "bad"] = ""
     empty: str = "None."
     open_up_to: int = 30
-    """What comes after so many is folded."""
+    """How many items are shown before the rest is collapsed."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """One question, and what answers it, in this order."""
+    """One question and its answer; the fields are shown in this order."""
 
     title: str
     lede: str = ""
-    """What there is to see, in a sentence or two."""
+    """An introduction of one or two sentences."""
     listings: Sequence[Listing] = ()
     figures: Sequence[Figure] = ()
     tables: Sequence[ReportTable] = ()
@@ -71,35 +71,35 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """The whole report. It says first what was found."""
+    """The whole report. The verdict comes first."""
 
     title: str
     verdict: str
-    """The finding, in one sentence."""
+    """The result in one sentence."""
     sections: Sequence[Section]
     manifest: Manifest
     tone: Tone = "open"
     subtitle: str = ""
-    """What was compared with what."""
+    """What was compared."""
     tiles: Sequence[Tile] = ()
     not_known: Sequence[str] = ()
-    """What the data could not tell, and why."""
+    """What the data don't show, and why."""
 
 
 def as_html(page: Page) -> str:
-    """The page as one file. The same page gives the same text."""
+    """The page as HTML. The same page gives the same text."""
     sections = list(zip(_anchors(page.sections), page.sections, strict=True))
     return _template().render(page=page, sections=sections, plain=plain, style=_file("page.css"))
 
 
 def _anchors(sections: Sequence[Section]) -> list[str]:
-    """What to link to, from the titles; the second of one title gets a number."""
-    taken = Counter({"report": 1, "manifest": 1})
+    """An anchor for each section, made from its title; repeated titles get a number."""
+    counts = Counter({"report": 1, "manifest": 1})
     anchors = []
     for section in sections:
         anchor = re.sub(r"\W+", "-", plain(section.title).lower()).strip("-") or "section"
-        taken[anchor] += 1
-        anchors.append(f"{anchor}-{taken[anchor]}" if taken[anchor] > 1 else anchor)
+        counts[anchor] += 1
+        anchors.append(f"{anchor}-{counts[anchor]}" if counts[anchor] > 1 else anchor)
     return anchors
 
 

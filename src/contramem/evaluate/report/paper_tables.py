@@ -1,4 +1,4 @@
-"""The paper's tables (Experiments, A.2, A.7) for the user's own runs, to be set in Markdown, LaTeX or CSV."""
+"""The paper's tables (Experiments, A.2, A.7) for the user's own runs, for Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from contramem.evaluate.report.comparison_tables import (
 from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.verdict import p_value
 
-MOST_COLUMNS = 7
-"""More abilities than this are rows, not columns."""
+MAX_COLUMNS = 7
+"""With more abilities than this, they are rows instead of columns."""
 
 
 def paper_tables(comparison: Comparison, cards: Cards | None = None) -> tuple[ReportTable, ...]:
-    """The tables that a paper prints, with the user's own runs: for Markdown, LaTeX and CSV."""
+    """All tables that apply to the comparison."""
     tables = [_success_by_ability(comparison), flips_table(comparison), events_table(comparison)]
     tables.append(runtime_table(comparison, cards))
     if comparison.completion is not None:
@@ -33,9 +33,9 @@ def paper_tables(comparison: Comparison, cards: Cards | None = None) -> tuple[Re
 
 
 def _success_by_ability(comparison: Comparison) -> ReportTable:
-    """As the paper's main table: abilities across, the better side in bold, the gain in parentheses."""
+    """Like the paper's main table: abilities as columns, the better side in bold, the gain in parentheses."""
     parts = comparison.by_ability
-    if len(parts) > MOST_COLUMNS:
+    if len(parts) > MAX_COLUMNS:
         return success_table(comparison)
     columns = [part.success for part in parts.values()]
     macro = comparison.macro
@@ -63,7 +63,7 @@ def _best(share: float, other: float) -> Cell:
 
 
 def flips_table(comparison: Comparison) -> ReportTable:
-    """Pairs that changed, each way, and what the tests say."""
+    """The number of pairs gained and lost, and the results of the tests."""
     named = [*abilities_of(comparison).items(), ("All tasks", comparison)]
     rows: list[Row] = [
         [
@@ -87,7 +87,7 @@ def _tests(part: Part) -> tuple[Cell, Cell]:
 
 
 def runtime_table(comparison: Comparison, cards: Cards | None = None) -> ReportTable:
-    """As the paper's runtime table (A.7 a): both sides of every ability, with what a run took."""
+    """Like the paper's runtime table (A.7 a): both sides of every ability, with the cost of a run."""
     rows: list[Row] = []
     sections = []
     labels = comparison.side_names.labels
@@ -128,7 +128,7 @@ def _side(effort: Effort, place: int) -> float:
 
 def _completion(comparison: Comparison) -> ReportTable:
     done = comparison.completion
-    assert done is not None, "asked before"
+    assert done is not None, "the caller checks"
     change = done.tgc.memory - done.tgc.base
     labels = comparison.side_names.labels
     rows: list[Row] = [

@@ -1,4 +1,4 @@
-"""What a pull request that changes a bank needs: which cards change, which tasks were gained and harmed. Markdown."""
+"""A Markdown summary for a pull request that changes a bank: changed cards, gained tasks, harmed tasks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from contramem.evaluate.report.text import in_markdown
 from contramem.evaluate.verdict import verdict
 
 LISTED = 30
-"""Names of each kind; the rest is counted."""
+"""How many names of each kind are listed; the rest is counted."""
 
 
 def pull_request_text(comparison: Comparison, difference: BankDifference | None) -> str:
-    """`difference` is how the bank of the runs with memory differs from the one before; None leaves cards out."""
+    """`difference` is between the bank before and the bank of the runs with memory; None leaves cards out."""
     return "\n".join([*_tasks(comparison), *(_cards(difference) if difference is not None else ()), ""])
 
 

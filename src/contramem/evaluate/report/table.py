@@ -1,4 +1,4 @@
-"""Table: rows under a header, written as a terminal, a web page, Markdown, LaTeX or CSV wants them."""
+"""ReportTable: rows under a header, rendered for a terminal, a web page, Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _STYLES: dict[Tone, str] = {"": "", "good": "green", "bad": "red", "dim": "dim",
 
 @dataclass(frozen=True)
 class ReportTable:
-    """Texts may come from traces: each form escapes them its own way."""
+    """A table. Texts may come from traces, so each output format escapes them."""
 
     title: str
     header: tuple[str, ...]
     rows: Sequence[Row]
-    """A row that is shorter than the header ends in empty cells."""
+    """Rows shorter than the header are filled with empty cells."""
     align: str = ""
-    """`l` or `r` for each column, as LaTeX has it. Left out: the first is left, the others are right."""
+    """`l` or `r` for each column, as in LaTeX. By default the first is left-aligned and the others right-aligned."""
     notes: tuple[str, ...] = ()
-    """What a reader has to know, below the table."""
+    """Notes below the table."""
     strong: frozenset[int] = field(default_factory=frozenset)
-    """Rows that sum up."""
+    """Numbers of the rows set in bold, such as totals."""
     sections: frozenset[int] = field(default_factory=frozenset)
-    """Rows above which a line is drawn."""
+    """Numbers of the rows above which a line is drawn."""
     label: str = ""
-    """What LaTeX refers to it by, and the name of its CSV file."""
+    """The LaTeX label, and the name of the CSV file."""
 
     def __post_init__(self) -> None:
         assert not self.align or len(self.align) == len(self.header), "an alignment for each column"
@@ -47,7 +47,7 @@ class ReportTable:
         return self.align or "l" + "r" * (len(self.header) - 1)
 
     def cells(self) -> Iterator[tuple[Cell, ...]]:
-        """Every row as long as the header, every text on one line and safe to look at."""
+        """The rows, padded to the header, with every text on one line and control characters escaped."""
         for row in self.rows:
             full = (*row, *[""] * (len(self.header) - len(row)))
             yield tuple(_cell(cell) for cell in full)
@@ -77,7 +77,7 @@ class ReportTable:
         return "\n\n".join([f"**{in_markdown(self.title)}**", "\n".join(lines), *notes]) + "\n"
 
     def as_latex(self) -> str:
-        """A floating table for `booktabs`. It asks for no other package."""
+        """A floating table. Needs only the `booktabs` package."""
         header = (_wrap(in_latex(title), r"\textbf{", "}") for title in self.header)
         lines = [r"\begin{table}[t]", r"\centering", rf"\begin{{tabular}}{{{self.alignment}}}", r"\toprule"]
         lines += [_ampersands(header), r"\midrule"]
@@ -90,7 +90,7 @@ class ReportTable:
         return "\n".join([*lines, r"\end{table}"]) + "\n"
 
     def as_csv(self) -> str:
-        """The numbers behind the texts, unrounded, in the unit that the header names. What is unknown is empty."""
+        """The unrounded numbers, in the unit that the header names. Unknown numbers are empty."""
         rows = list(self.cells())
         wide = [any(isinstance(row[place].value, tuple) for row in rows) for place in range(len(self.header))]
         written = io.StringIO()
@@ -104,7 +104,7 @@ class ReportTable:
         return written.getvalue()
 
     def _rows_with_weight(self) -> Iterator[tuple[tuple[Cell, ...], Callable[[Cell], bool]]]:
-        """Each row, and which of its cells are set in bold: in a row that sums up, all are."""
+        """Each row with a predicate for its bold cells; all cells of a `strong` row are bold."""
         for number, row in enumerate(self.cells()):
             yield row, partial(_is_strong, number in self.strong)
 
@@ -140,5 +140,5 @@ def _entries(cell: Cell, two: bool) -> tuple[object, ...]:
 
 
 def _number(value: float) -> str:
-    """Without the noise in the last digits that adding and dividing leave."""
+    """A number without floating-point noise in its last digits."""
     return f"{value:.12g}"

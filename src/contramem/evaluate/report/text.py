@@ -1,4 +1,4 @@
-"""Texts from traces, made safe to look at, and escaped for each form that a report is written in."""
+"""Makes text from traces safe to display, and escapes it for each output format."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ _LATEX = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "—": "---", "Δ": r"$\Delta$", "→": r"$\to$",
     "²": r"$^2$", "χ": r"$\chi$", "…": r"\dots{}",
-    "[": "{[}", "]": "{]}",  # a row that begins with one would be an option of the line before
+    "[": "{[}", "]": "{]}",  # at the start of a row, a bracket would be read as an option of the previous line
 }  # fmt: skip
 
 
 def plain(text: str) -> str:
-    """One line without anything that moves the cursor, hides text or turns its direction."""
+    """`text` on one line, without characters that move the cursor, hide text or change its direction."""
     line = re.sub(r"\s*[\n\t\r\u2028\u2029]\s*", " ", visible(text))
-    return line.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
+    return line.encode("utf-8", "replace").decode()  # a lone surrogate cannot be encoded
 
 
 def in_markdown(text: str) -> str:
-    """As the text of a cell: no markup, no HTML, no column that was not meant."""
+    """Escape the text of a cell: Markdown, HTML and column separators."""
     escaped = re.sub(r"[\\`*|<>\[\]$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", plain(text))
     return escaped.replace("&", "&amp;")
 
 
 def in_latex(text: str) -> str:
-    """As running text. Scripts beyond Latin need an engine that has them, such as LuaLaTeX."""
+    """Escape running text. Non-Latin scripts need an engine that supports them, such as LuaLaTeX."""
     return "".join(_LATEX.get(character, character) for character in plain(text))
 
 
 def in_csv(text: str) -> str:
-    """A spreadsheet takes a text that begins like a formula for one: such a text gets an apostrophe before it."""
+    """Prefix text that a spreadsheet would read as a formula with an apostrophe."""
     line = plain(text)
     return f"'{line}" if re.match(r"[=+\-@](?![\d.,]+$)", line) else line
 
 
 def width(text: str, size: float = 12) -> float:
-    """How many pixels `text` may take in a sans-serif type of `size` pixels; which one it is, nobody knows before."""
+    """The estimated width of `text` in pixels, in an unknown sans-serif font of `size` pixels."""
     return size * sum(_em(character) for character in text)
 
 
 def fit(text: str, pixels: float, size: float = 12) -> str:
-    """`text`, cut in the middle if it would be wider: names of tasks differ at both ends."""
+    """`text`, shortened in the middle if it is too wide, because task names differ at both ends."""
     text = plain(text)
     if width(text, size) <= pixels + 0.5:
         return text

@@ -1,1 +1,1 @@
-"""Charts: plain data in, a Figure out. Each draws SVG and makes the table that says the same."""
+"""Charts: each takes plain data and returns a Figure with an SVG drawing and the same numbers as a table."""

@@ -1,4 +1,4 @@
-"""Bars: one number for each thing, longest names first in sight."""
+"""Bar chart: one number per bar."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.table import ReportTable, Row
 from contramem.evaluate.report.text import width
 
-MOST_ROWS = 60
-"""A chart with more rows is a wall; the table below it has all."""
+MAX_ROWS = 60
+"""How many rows are drawn; the table below the chart has all."""
 ROW, TOP = 28, 6
 
 
 class Bar(NamedTuple):
-    """One thing and its number."""
+    """One bar."""
 
     label: str
     value: float | None
@@ -38,16 +38,16 @@ class Bar(NamedTuple):
     low: float | None = None
     high: float | None = None
     kind: str = "memory"
-    """Its colour: `base`, `memory`, `good`, `bad`, `plain`, or `series-0` to `series-5`."""
+    """The colour: `base`, `memory`, `good`, `bad`, `plain`, or `series-0` to `series-5`."""
     note: str = ""
-    """What to write at its end in place of the number."""
+    """Text at the end of the bar, instead of the number."""
 
 
 def bar_chart(
     title: str, bars: Sequence[Bar], *, measure: str, name: str = "", digits: int = 0, caption: str = ""
 ) -> Figure:
-    """Horizontal bars from zero, with intervals where they are known. `measure` says what the number is."""
-    drawn = bars[:MOST_ROWS]
+    """Horizontal bars from zero, with intervals if known. `measure` names the quantity."""
+    drawn = bars[:MAX_ROWS]
     left = gutter([bar.label for bar in drawn])
     right = max((width(_label(bar, digits)) for bar in drawn), default=0) + 14
     top_value = max((max(bar.value or 0, bar.high or 0) for bar in drawn), default=0)
@@ -79,10 +79,10 @@ def _label(bar: Bar, digits: int) -> str:
 
 
 def cap_caption(caption: str, rows: int) -> str:
-    """`caption`, and how many rows it was too much to draw."""
+    """`caption`, with a note if not all rows are drawn."""
     return (
-        f"{caption} The first {MOST_ROWS} of {rows} rows are drawn; the table has all.".strip()
-        if rows > MOST_ROWS
+        f"{caption} The first {MAX_ROWS} of {rows} rows are drawn; the table has all.".strip()
+        if rows > MAX_ROWS
         else caption
     )
 

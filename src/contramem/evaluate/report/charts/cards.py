@@ -1,4 +1,4 @@
-"""Cards: the text of some cards, each in a panel of its own, as an agent reads it."""
+"""Card panels: the text of cards as an agent reads it, one panel per card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE, MARGIN, CHARACTERS = 17, 14, 96
 
 
 def card_panels(title: str, cards: Mapping[str, Sequence[str]]) -> Figure:
-    """One panel for each card, by its name."""
+    """A figure with a panel for each card; `cards` maps names to lines."""
     parts: list[Markup] = []
     top = 0
     for place, (name, lines) in enumerate(cards.items()):

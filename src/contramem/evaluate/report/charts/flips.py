@@ -1,4 +1,4 @@
-"""Flips: what was lost to the left, what was gained to the right, one square for each."""
+"""Flip chart: a square for each lost task on the left, and for each gained task on the right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from contramem.evaluate.report.cells import number
-from contramem.evaluate.report.charts.bars import MOST_ROWS, cap_caption
+from contramem.evaluate.report.charts.bars import MAX_ROWS, cap_caption
 from contramem.evaluate.report.charts.svg import WIDTH, drawing, fit_text, gutter, line, rect, text
 from contramem.evaluate.report.figure import Figure
 from contramem.evaluate.report.table import ReportTable, Row
@@ -18,7 +18,7 @@ ROW, TOP = 26, 24
 
 
 class FlipRow(NamedTuple):
-    """The tasks of a group that changed, by name."""
+    """The gained and lost tasks of one group, by name."""
 
     label: str
     gained: Sequence[str]
@@ -26,8 +26,8 @@ class FlipRow(NamedTuple):
 
 
 def flip_chart(title: str, rows: Sequence[FlipRow], *, name: str = "", caption: str = "") -> Figure:
-    """Pointing at a square names its task. Where there are too many for squares, bars stand for them."""
-    drawn = rows[:MOST_ROWS]
+    """Hovering over a square shows the name of its task. Too many squares are replaced by a bar."""
+    drawn = rows[:MAX_ROWS]
     left = gutter([row.label for row in drawn])
     most_lost = max((len(row.lost) for row in drawn), default=0)
     most_gained = max((len(row.gained) for row in drawn), default=0)

@@ -1,4 +1,4 @@
-"""Histogram: how often each size of change occurred, stacked by kind of run."""
+"""Histogram: the distribution of changes, stacked by kind of run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Bin(NamedTuple):
 
 
 def histogram(title: str, series: Sequence[Values], *, measure: str, counted: str, caption: str = "") -> Figure:
-    """Bars of equal width, one of them around zero. What is counted comes whole, so no bar is narrower than 1."""
+    """Bars of equal width, one of them centred on zero. Values are integers, so no bar is narrower than 1."""
     bins = _bins(series)
     top, bottom = LEGEND + 4, LEGEND + 4 + HEIGHT
     x = Scale(bins[0].low, bins[-1].high, LEFT, WIDTH - RIGHT)
@@ -80,7 +80,7 @@ def _bins(series: Sequence[Values]) -> list[_Bin]:
 
 
 def _step(low: float, high: float) -> float:
-    """At least 1: what is counted here comes whole."""
+    """The width of a bar: at least 1, because values are integers."""
     ticks = nice(low, high, BINS) if high > low else []
     return max(1.0, ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
 

@@ -1,4 +1,4 @@
-"""Intervals: for each row one or more values with what is plausible around them."""
+"""Interval chart: one or more values per row, with their confidence intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from contramem.evaluate.report.cells import Cell, between, number
-from contramem.evaluate.report.charts.bars import MOST_ROWS, cap_caption
+from contramem.evaluate.report.charts.bars import MAX_ROWS, cap_caption
 from contramem.evaluate.report.charts.svg import (
     LEGEND,
     WIDTH,
@@ -30,7 +30,7 @@ BETWEEN_SERIES, BETWEEN_ROWS = 14, 20
 
 
 class Estimate(NamedTuple):
-    """A value and its interval, where there is one."""
+    """A value and its interval, if known."""
 
     value: float | None
     low: float | None = None
@@ -42,12 +42,12 @@ class Estimate(NamedTuple):
 
 
 class IntervalRow(NamedTuple):
-    """One estimate for each series."""
+    """One row, with an estimate for each series."""
 
     label: str
     estimates: Sequence[Estimate]
     note: str = ""
-    """At the end of the row: the difference, say."""
+    """Text at the end of the row, such as the difference."""
 
 
 def interval_chart(
@@ -64,9 +64,9 @@ def interval_chart(
     notes: str = "",
     caption: str = "",
 ) -> Figure:
-    """Dots with whiskers. `span` is the axis; `reference` a line to compare with (0.5 for a coin, say); `notes` the
-    header of what stands at the end of each row. `series` may be left out when there is one."""
-    drawn = rows[:MOST_ROWS]
+    """Dots with whiskers. `span` is the range of the axis; `reference` draws a line to compare with, such as 0.5 for
+    chance; `notes` is the header of the notes. `series` can be omitted if there is only one."""
+    drawn = rows[:MAX_ROWS]
     count = max((len(row.estimates) for row in drawn), default=1)
     top = LEGEND if series else 8
     high = BETWEEN_SERIES * (count - 1) + BETWEEN_ROWS + 6
@@ -89,8 +89,8 @@ def _span(rows: Sequence[IntervalRow], reference: float | None) -> tuple[float, 
     ends = [end for row in rows for estimate in row.estimates for end in estimate if end is not None]
     ends += [] if reference is None else [reference]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
-    air = (high - low or abs(high) or 1.0) * 0.06
-    return low - air, high + air
+    margin = (high - low or abs(high) or 1.0) * 0.06
+    return low - margin, high + margin
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""Scatter: one thing against another, with arrows from without to with where that is the question."""
+"""Scatter plot of two measures, optionally with arrows from the side without memory to the side with it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from contramem.evaluate.report.text import fit, width
 
 HEIGHT, LEFT, RIGHT = 340, 64, 20
 NAMED = 24
-"""With more dots than this, names would cover the picture: pointing at a dot names it."""
+"""With more dots than this, names are shown only on hover, because they would cover the picture."""
 
 
 class Dot(NamedTuple):
-    """One thing."""
+    """One dot."""
 
     label: str
     x: float
@@ -57,7 +57,7 @@ def scatter(
     digits: tuple[int, int] = (0, 1),
     caption: str = "",
 ) -> Figure:
-    """Dots by name. With `arrows`, dots of one label are joined, from the first series to the next."""
+    """Named dots. With `arrows`, dots with the same label are joined, from the first series to the next."""
     top = LEGEND + 4 if series else 10
     bottom = top + HEIGHT
     low, high = y_span or (0, round_up(max((dot.y for dot in dots), default=1.0)))
@@ -101,7 +101,7 @@ def _arrow(start: tuple[float, float], end: tuple[float, float]) -> Iterator[Mar
 
 
 def _names(dots: Sequence[Dot], x: Scale, y: Scale, arrows: bool) -> Iterator[Markup]:
-    """At the last dot of each label, on the first side that is free."""
+    """The names, each at the last dot with that label, on the first side that is free."""
     last = {dot.label: dot for dot in sorted(dots, key=lambda dot: dot.series)} if arrows else dict(enumerate(dots))
     if len(last) > NAMED:
         return

@@ -1,4 +1,4 @@
-"""Steps: numbers that change from one decision to the next and stay in between."""
+"""Step chart: numbers that change with each decision and stay constant in between."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from contramem.evaluate.report.text import width
 
 HEIGHT, LEFT, TOP = 260, 56, 12
 TABLE_ROWS = 12
-"""The table has the line at as many places, its end included."""
+"""How many points of the lines the table lists, including the end."""
 
 
 class Steps(NamedTuple):
-    """One line: places in rising order, and the value from there on."""
+    """One line: x values in ascending order, each with the value from there on."""
 
     label: str
     points: Sequence[tuple[float, float]]
 
     def at(self, place: float) -> float | None:
-        """The value there; None before the line begins."""
+        """The value at a place; None before the line begins."""
         before = [value for x, value in self.points if x <= place]
         return before[-1] if before else None
 
@@ -33,7 +33,7 @@ class Steps(NamedTuple):
 def step_chart(
     title: str, lines: Sequence[Steps], *, x_measure: str, y_measure: str, name: str = "", caption: str = ""
 ) -> Figure:
-    """Lines that rise and fall in steps, each named at its end."""
+    """Step lines, each labelled at its end."""
     end = max((x for steps in lines for x, _ in steps.points), default=1.0)
     top_value = max((y for steps in lines for _, y in steps.points), default=1.0)
     right = WIDTH - max((width(_ending(steps)) for steps in lines), default=0) - 14
@@ -61,7 +61,7 @@ def _ending(steps: Steps) -> str:
 
 
 def _endings(lines: Sequence[Steps], left: float, y: Scale) -> Iterator[Markup]:
-    """Names at the ends of the lines, moved apart where lines end close together."""
+    """The labels at the ends of the lines, moved apart if they would overlap."""
     lowest = -float("inf")
     ends = [(y(steps.points[-1][1]), place, steps) for place, steps in enumerate(lines) if steps.points]
     for height, place, steps in sorted(ends, key=lambda end: end[:2]):

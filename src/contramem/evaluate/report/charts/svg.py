@@ -1,4 +1,4 @@
-"""SVG by hand: elements with everything escaped, scales and axes. Colours are classes: the page decides on them."""
+"""SVG elements with all text escaped, scales and axes. Colours are CSS classes, defined by the page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from markupsafe import Markup, escape
 from contramem.evaluate.report.text import fit, plain, width
 
 WIDTH = 760
-"""Of every chart, in its own units: at this size a label is as large as the text of a printed page."""
+"""The width of every chart, in SVG units; at this width, labels print at the size of the body text."""
 TEXT, SMALL = 12, 11
 LEGEND = 26
-"""Height of the line that names the series."""
+"""Height of the legend."""
 
 
 def tag(name: str, *children: Markup | str, **attributes: float | str | None) -> Markup:
-    """One element. `class_` is `class`, `text_anchor` is `text-anchor`; an attribute that is None is left out."""
+    """One element. `class_` becomes `class`, `text_anchor` becomes `text-anchor`; None omits an attribute."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -35,7 +35,7 @@ def _value(value: float | str) -> str:
 
 
 def drawing(label: str, height: float, *parts: Markup) -> Markup:
-    """The whole picture. `label` is what a screen reader says in its place."""
+    """The whole picture. `label` is for screen readers."""
     box = f"0 0 {WIDTH} {math.ceil(height)}"
     return tag(
         "svg", *parts, class_="chart", viewBox=box, role="img", aria_label=label, xmlns="http://www.w3.org/2000/svg"
@@ -43,12 +43,12 @@ def drawing(label: str, height: float, *parts: Markup) -> Markup:
 
 
 def text(x: float, y: float, content: str, *, anchor: str = "start", kind: str = "label") -> Markup:
-    """`y` is the middle of the line."""
+    """A text; `y` is the middle of the line."""
     return tag("text", content, class_=kind, x=x, y=y, dy="0.35em", text_anchor=None if anchor == "start" else anchor)
 
 
 def fit_text(x: float, y: float, content: str, pixels: float, *, anchor: str = "start", kind: str = "label") -> Markup:
-    """A text that keeps within `pixels`; the whole of it shows when one points at it."""
+    """A text shortened to `pixels`; hovering shows the whole text."""
     short = fit(content, pixels)
     if short == plain(content):
         return text(x, y, content, anchor=anchor, kind=kind)
@@ -65,7 +65,7 @@ def rect(x: float, y: float, wide: float, high: float, kind: str, title: str = "
 
 
 def mark(x: float, y: float, series: int, kind: str, title: str = "", size: float = 5) -> Markup:
-    """A dot whose form tells the series as well as its colour does: ring, disc, diamond, square, triangle."""
+    """A dot whose shape also identifies the series: ring, disc, diamond, square, triangle."""
     named = (tag("title", title),) if title else ()
     s, form = size, series % 5
     if form == 0:
@@ -82,7 +82,7 @@ def mark(x: float, y: float, series: int, kind: str, title: str = "", size: floa
 
 @dataclass(frozen=True)
 class Scale:
-    """From a value to a place."""
+    """Maps values to positions."""
 
     low: float
     high: float
@@ -99,7 +99,7 @@ class Scale:
 
 
 def nice(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers from `low` to `high`."""
+    """Round numbers between `low` and `high`, for ticks."""
     if high - low <= max(1e-300, 1e-12 * max(abs(low), abs(high))):
         return [low]
     rough = (high - low) / max(1, about)
@@ -111,7 +111,7 @@ def nice(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def round_up(value: float) -> float:
-    """The end of an axis from 0 that holds `value`."""
+    """A round end for an axis that starts at 0 and includes `value`."""
     if value <= 0:
         return 1.0
     step = nice(0, value)[1] if len(nice(0, value)) > 1 else value
@@ -119,7 +119,7 @@ def round_up(value: float) -> float:
 
 
 def short(value: float) -> str:
-    """For an axis: `1.2k`, `0.05`, `40`."""
+    """A short number for an axis: `1.2k`, `0.05`, `40`."""
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             return f"{value / (1e3 if suffix == 'k' else size):.3g}{suffix}".replace("-", "−")
@@ -127,7 +127,7 @@ def short(value: float) -> str:
 
 
 def legend(names: Sequence[str], kinds: Sequence[str], left: float = 0, *, boxes: bool = False) -> Iterator[Markup]:
-    """The series by name, on one line at the top."""
+    """The names of the series, on one line at the top."""
     x = left + 6
     for number, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         yield rect(x - 5, 5, 10, 10, kind) if boxes else mark(x, 10, number, kind)
@@ -136,26 +136,26 @@ def legend(names: Sequence[str], kinds: Sequence[str], left: float = 0, *, boxes
 
 
 def across(scale: Scale, top: float, bottom: float, unit: str = "") -> Iterator[Markup]:
-    """Vertical lines with their values below."""
+    """Vertical grid lines with their values below."""
     for tick in scale.ticks():
         yield line(scale(tick), top, scale(tick), bottom, "axis" if tick == 0 else "grid")
         yield text(scale(tick), bottom + 12, f"{short(tick)}{unit}", anchor="middle", kind="tick")
 
 
 def upward(scale: Scale, left: float, right: float, unit: str = "") -> Iterator[Markup]:
-    """Horizontal lines with their values on the left."""
+    """Horizontal grid lines with their values on the left."""
     for tick in scale.ticks():
         yield line(left, scale(tick), right, scale(tick), "axis" if tick == 0 else "grid")
         yield text(left - 8, scale(tick), f"{short(tick)}{unit}", anchor="end", kind="tick")
 
 
 def y_title(measure: str, top: float, bottom: float) -> Markup:
-    """What the vertical axis counts, along it."""
+    """The rotated title of the vertical axis."""
     middle = (top + bottom) / 2
     turned = f"rotate(-90 13 {middle:.0f})"
     return tag("text", measure, class_="axis-title", x=13, y=middle, text_anchor="middle", transform=turned)
 
 
 def gutter(labels: Sequence[str], most: float = 230) -> float:
-    """How much room the names of rows need."""
+    """The width needed for the labels of rows."""
     return min(most, max((width(plain(label)) for label in labels), default=0)) + 14
