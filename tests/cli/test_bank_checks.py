@@ -53,7 +53,7 @@ def checked(store: Path, *paths: object, code: int = 0) -> dict[str, Any]:
 # validate
 
 
-def test_a_bank_is_what_the_runs_that_taught_it_show(built: Path) -> None:
+def test_a_new_bank_is_confirmed_by_the_runs_that_taught_it(built: Path) -> None:
     found = checked(built, RUNS)
     assert found == {
         "cards": len(bank(built).cards),
@@ -81,7 +81,7 @@ def test_cards_whose_runs_are_not_given_count_as_unchecked(built: Path, tmp_path
     assert all(0 < len(finding["missing"]) <= finding["tasks"] for finding in unchecked)
 
 
-def test_a_task_whose_runs_have_changed_since_is_not_taken_for_the_one_that_taught(built: Path, tmp_path: Path) -> None:
+def test_a_task_whose_runs_have_changed_does_not_count_as_the_one_that_taught(built: Path, tmp_path: Path) -> None:
     fewer = [run for run in shipped() if run.source != "scripted-careful"]
     found = checked(built, written(tmp_path / "fewer.jsonl", fewer), code=1)
     skills = [finding for finding in found["findings"] if finding["card_id"].startswith("skill::")]
@@ -98,9 +98,7 @@ def test_a_task_whose_runs_have_changed_since_is_not_taken_for_the_one_that_taug
         pytest.param({"guards": ("always(Mail.send)",)}, "guard", id="no-guard"),
     ],
 )
-def test_a_card_with_something_wrong_in_its_text_is_refused_without_any_runs(
-    changes: dict[str, Any], check: str, store: Path
-) -> None:
+def test_a_card_with_an_invalid_text_is_refused_without_runs(changes: dict[str, Any], check: str, store: Path) -> None:
     card = bank(store).skills[0]
     edit(store, card, **changes)
     found = checked(store, code=1)
@@ -114,7 +112,7 @@ def test_a_card_with_something_wrong_in_its_text_is_refused_without_any_runs(
     assert f"{found['cards']} cards: 1 refused" in result.stdout
 
 
-def test_a_value_of_the_runs_in_a_card_is_found_with_the_runs(store: Path) -> None:
+def test_a_card_with_a_value_of_the_runs_is_refused(store: Path) -> None:
     run = next(run for run in shipped("messages"))
     card = next(card for card in bank(store).skills if any(f.startswith("MessageAPI") for f in card.functions_used))
     edit(store, card, solves=f"Runs that do not do this: {run.task}")
@@ -122,7 +120,7 @@ def test_a_value_of_the_runs_in_a_card_is_found_with_the_runs(store: Path) -> No
     assert "privacy" in found["refusals"]
 
 
-def test_a_guard_that_the_runs_do_not_show_is_found_with_the_runs(store: Path) -> None:
+def test_a_guard_that_the_runs_do_not_support_is_refused(store: Path) -> None:
     card = next(card for card in bank(store).skills if len(card.guards) == 1 and len(card.functions_used) == 2)
     edit(store, card, guards=(f"absence({card.functions_used[0]})",))
     assert checked(store)["refused"] == 0
@@ -131,7 +129,7 @@ def test_a_guard_that_the_runs_do_not_show_is_found_with_the_runs(store: Path) -
     assert "In no task that it rests on" in finding["refusals"][0]["reason"]
 
 
-def test_cards_out_of_service_are_not_checked(store: Path) -> None:
+def test_cards_that_are_not_served_are_not_checked(store: Path) -> None:
     card = bank(store).skills[0]
     edit(store, card, solves="Mail to ada.byron@example.org that never came.")
     with open_store(store) as living, living.writing("bank review"):
@@ -139,7 +137,7 @@ def test_cards_out_of_service_are_not_checked(store: Path) -> None:
     assert checked(store, RUNS)["refused"] == 0
 
 
-def test_an_edit_of_a_person_may_bring_in_words(store: Path) -> None:
+def test_an_edit_by_a_person_may_add_new_words(store: Path) -> None:
     card = bank(store).skills[0]
     edit(store, card, solves="Umbrellas left behind in zeppelins.")
     assert checked(store, RUNS)["refused"] == 0
@@ -177,7 +175,7 @@ def test_tasks_get_no_card_that_they_or_their_scenario_taught(built: Path) -> No
     assert found["with_a_card"] + len(found["with_nothing"]) == len(TASKS)
 
 
-def test_tasks_like_those_that_taught_get_plausible_cards_of_the_right_bank(built: Path, tmp_path: Path) -> None:
+def test_similar_tasks_get_plausible_cards_of_the_right_ability(built: Path, tmp_path: Path) -> None:
     runs = written(tmp_path / "held.jsonl", [elsewhere(run) for run in shipped()])
     found = previewed(built, "--tasks", runs)
     assert found["leaks"] == 0
@@ -196,13 +194,13 @@ def test_the_preview_is_the_same_from_the_store_and_from_the_file(built: Path, t
     assert previewed(tmp_path / "bank.jsonl", "--tasks", RUNS) == previewed(built, "--tasks", RUNS)
 
 
-def test_a_share_of_nothing_is_no_number(tmp_path: Path) -> None:
+def test_a_share_of_an_empty_set_is_none(tmp_path: Path) -> None:
     build(tmp_path / "bank.db", written(tmp_path / "desk.jsonl", shipped("desk")), "--only", "functions")
     found = previewed(tmp_path / "bank.db", "--tasks", tmp_path / "desk.jsonl")
     assert (found["skills"], found["right_bank"], found["plausible_skills"]) == (0, None, None)
 
 
-def test_the_table_for_people_names_tasks_with_nothing_and_cards_never_retrieved(built: Path) -> None:
+def test_the_table_names_tasks_without_cards_and_cards_never_retrieved(built: Path) -> None:
     said = contramem("bank", "preview", built, "--tasks", RUNS).stdout
     assert "tasks that get a card" in said
     assert "Cards never retrieved: " in said

@@ -27,7 +27,9 @@ def command(folder: Path, engine: str = "careful", *more: str) -> list[str]:
             "--out", str(folder / "out"), *more]  # fmt: skip
 
 
-def test_a_scenario_that_are_cannot_load_stops_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scenario_that_are_cannot_load_does_not_stop_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree(SCENARIOS / "time", tmp_path / "time")
     good = tmp_path / "time" / "validation" / "made_up_time_2.json"
     document = json.loads(good.read_text())
@@ -55,7 +57,7 @@ def start(arguments: list[str], largest_file: int | None = None) -> subprocess.P
     )  # fmt: skip
 
 
-def test_a_disk_that_is_full_stops_the_runs_with_one_line_and_they_go_on_later(tmp_path: Path) -> None:
+def test_a_full_disk_stops_the_runs_with_one_line_and_they_resume_later(tmp_path: Path) -> None:
     """No file may grow beyond 20 kB, so that ARE cannot write its traces."""
     shutil.copytree(SCENARIOS / "execution", tmp_path / "execution")
     full = start(command(tmp_path), largest_file=20_000)
@@ -68,7 +70,7 @@ def test_a_disk_that_is_full_stops_the_runs_with_one_line_and_they_go_on_later(t
     assert [row["passed"] for row in json.loads(printed)["runs"]] == [True, True, True]
 
 
-def test_a_killed_command_keeps_its_runs_and_goes_on(tmp_path: Path) -> None:
+def test_a_killed_command_keeps_its_runs_and_resumes(tmp_path: Path) -> None:
     shutil.copytree(SCENARIOS / "execution", tmp_path / "execution")
     first = start(command(tmp_path, "careful", "--concurrency", "1"))
     while not (kept := list((tmp_path / "out").rglob("*.jsonl"))):
@@ -81,7 +83,7 @@ def test_a_killed_command_keeps_its_runs_and_goes_on(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in kept} == before
 
 
-def test_an_engine_that_never_acts_is_counted_and_the_others_go_on(
+def test_an_engine_that_never_acts_is_counted_and_the_others_continue(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(SCENARIOS / "search", tmp_path / "search")

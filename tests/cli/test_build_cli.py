@@ -92,12 +92,12 @@ def test_every_refusal_is_in_the_ledger_with_its_reason(tmp_path: Path) -> None:
     assert [entry["reason"] for entry in again if not entry["accepted"]] == [entry.reason for entry in refused]
 
 
-def test_the_bank_is_what_its_ledger_folds_to(whole: Path) -> None:
+def test_the_bank_equals_the_replayed_ledger(whole: Path) -> None:
     with open_store(whole) as store:
         assert fold(store.ledger()) == store.bank()
 
 
-def test_only_functions_and_only_skills_together_are_the_whole(whole: Path, runs: Path, tmp_path: Path) -> None:
+def test_only_functions_and_only_skills_together_give_the_whole_bank(whole: Path, runs: Path, tmp_path: Path) -> None:
     build(tmp_path / "functions.db", runs, "--only", "functions")
     build(tmp_path / "skills.db", runs, "--only", "skills")
     functions, skills, both = bank(tmp_path / "functions.db"), bank(tmp_path / "skills.db"), bank(whole)
@@ -106,7 +106,7 @@ def test_only_functions_and_only_skills_together_are_the_whole(whole: Path, runs
     assert {card.card_id for card in skills.skills} == {card.card_id for card in both.skills}
 
 
-def test_only_the_sources_that_are_named_teach(runs: Path, tmp_path: Path) -> None:
+def test_only_the_named_sources_are_learned_from(runs: Path, tmp_path: Path) -> None:
     named = ["scripted-careful", "scripted-hasty"]
     said = build(tmp_path / "bank.db", runs, "--sources", " , ".join(named))
     assert said["packets"] == len(TASKS)
@@ -144,7 +144,7 @@ def test_append_only_keeps_at_least_as_many_skills(whole: Path, runs: Path, tmp_
         pytest.param('{"format":"contramem-trace","version":99}\n{}\n', "99", id="newer"),
     ],
 )
-def test_input_that_is_no_run_is_said_to_be_none_and_makes_no_store(
+def test_input_without_runs_is_reported_and_creates_no_store(
     content: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "runs.jsonl"
@@ -154,7 +154,7 @@ def test_input_that_is_no_run_is_said_to_be_none_and_makes_no_store(
     assert not (tmp_path / "bank.db").exists()
 
 
-def test_a_damaged_line_is_named_and_the_other_runs_still_teach(desk: Path, tmp_path: Path) -> None:
+def test_a_damaged_line_is_reported_and_the_other_runs_are_learned_from(desk: Path, tmp_path: Path) -> None:
     whole = desk.read_text()
     desk.write_text(whole + '{"environment": "bfcl/desk", "task_id"\n')
     said = contramem("build", desk, "--bank", tmp_path / "bank.db", "--json")
@@ -171,7 +171,7 @@ def test_a_damaged_line_is_named_and_the_other_runs_still_teach(desk: Path, tmp_
         ("mysql://host/bank", "is not a store"),
     ],
 )
-def test_a_place_where_no_store_can_be_is_said_to_be_none(
+def test_a_path_where_no_store_can_be_created_is_reported(
     where: str,
     said: str,
     desk: Path,

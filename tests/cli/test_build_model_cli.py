@@ -123,7 +123,7 @@ def test_a_build_through_a_server_and_its_account(
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_a_provider_that_refuses_ends_in_one_line_and_keeps_the_account(
+def test_a_refusing_provider_ends_in_one_line_and_the_cost_is_kept(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pydantic_ai")
@@ -240,7 +240,7 @@ def test_recorded_exchanges_stand_in_for_a_model(traces: Path, tmp_path: Path) -
         pytest.param((), "--batch needs --model", id="no-model"),
     ],
 )
-def test_batch_says_what_it_does_not_go_with_before_a_store_is_made(
+def test_batch_refuses_conflicting_options_before_a_store_is_created(
     traces: Path, tmp_path: Path, options: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pydantic_ai")
@@ -258,7 +258,7 @@ def test_a_dry_run_in_batches_costs_half(traces: Path, tmp_path: Path) -> None:
     assert "at batch prices" in contramem(*how, "--batch").output
 
 
-def test_a_model_that_cannot_be_opened_is_told_before_a_store_is_made(
+def test_a_model_that_cannot_be_opened_is_reported_before_a_store_is_created(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pydantic_ai")
@@ -271,14 +271,14 @@ def test_a_model_that_cannot_be_opened_is_told_before_a_store_is_made(
     assert not (tmp_path / "bank.db").exists()
 
 
-def test_a_store_that_cannot_be_written_is_told_before_the_runs_are_read(traces: Path, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_written_is_reported_before_the_runs_are_read(traces: Path, tmp_path: Path) -> None:
     with open_store(tmp_path / "bank.db", create=True) as store, store.writing("build"):
         said = complaint("build", tmp_path, "--bank", tmp_path / "bank.db")  # there are no runs in this folder
     assert "is in use by `contramem build`" in said
     assert "does not exist. Create it first" in complaint("build", tmp_path, "--bank", tmp_path / "nowhere" / "bank.db")
 
 
-def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
+def test_ctrl_c_keeps_calls_in_progress_and_says_how_to_resume(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pydantic_ai")
@@ -301,7 +301,7 @@ def test_ctrl_c_keeps_what_is_under_way_and_says_how_to_go_on(
         assert len(server.bodies) == 3
 
 
-def test_a_server_that_is_slow_is_given_the_time_that_was_said(
+def test_a_slow_server_is_given_the_timeout_of_the_option(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pydantic_ai")
@@ -319,7 +319,7 @@ def test_a_server_that_is_slow_is_given_the_time_that_was_said(
     assert "no answer within 1 s; --timeout gives it longer; tried 3 times" in said
 
 
-def test_prompts_are_as_short_as_was_said(tmp_path: Path) -> None:
+def test_prompts_stay_within_the_token_limit_of_the_option(tmp_path: Path) -> None:
     runs = written(tmp_path / "runs.jsonl", shipped("drive"))
     how = ("build", runs, "--bank", tmp_path / "bank.db", "--model", "x", "--dry-run")
     usual, short = (ok(*how, *more)["stages"] for more in ((), ("--prompt-tokens", "200")))
@@ -328,7 +328,7 @@ def test_prompts_are_as_short_as_was_said(tmp_path: Path) -> None:
         assert other["tokens_in"] < one["tokens_in"]
 
 
-def test_a_second_ctrl_c_leaves_at_once_and_the_build_goes_on_later(traces: Path, tmp_path: Path) -> None:
+def test_a_second_ctrl_c_exits_at_once_and_the_build_resumes_later(traces: Path, tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")
     store = tmp_path / "bank.db"
     asked, release = Event(), Event()
@@ -357,7 +357,7 @@ def test_a_second_ctrl_c_leaves_at_once_and_the_build_goes_on_later(traces: Path
         assert ok("build", traces, *how)["model"]["finished"]
 
 
-def test_deltas_from_a_store_that_is_not_there_make_none(traces: Path, tmp_path: Path) -> None:
+def test_deltas_from_a_missing_store_creates_no_store(traces: Path, tmp_path: Path) -> None:
     said = complaint("build", traces, "--bank", tmp_path / "x.db", "--deltas-from", tmp_path / "none.db")
     assert "none.db: there is no store here" in said
     assert not (tmp_path / "x.db").exists()

@@ -48,7 +48,7 @@ def test_values_are_shown_when_asked_for(runs: Path) -> None:
     assert "ls secret-folder" in show(runs, "--values")
 
 
-def test_a_long_task_is_folded(runs: Path) -> None:
+def test_a_long_task_is_shortened(runs: Path) -> None:
     shown = show(runs)
     assert "more lines" in shown and "Instruction 39" not in shown
 

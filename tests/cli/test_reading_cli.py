@@ -45,7 +45,7 @@ def test_traces_prints_a_table_for_people() -> None:
     assert "scripted-careful" in shown
 
 
-def test_pass_rates_can_be_told_apart_without_colour() -> None:
+def test_pass_rates_are_readable_without_colour() -> None:
     rows = contramem("traces", EXAMPLES / "runs").stdout.splitlines()
     bars = {row.split()[0]: row.count("━") for row in rows if row.startswith("scripted-")}
     assert bars["scripted-careful"] == 11 and bars["scripted-quitter"] == 5
@@ -80,7 +80,7 @@ def test_runs_without_any_verdict_say_how_to_give_one(tmp_path: Path) -> None:
         (("build", EXAMPLES / "runs", "--bank", "{tmp_path}/bank.jsonl"), "is a frozen bank; this needs a store"),
     ],
 )
-def test_a_wrong_word_or_file_says_what_was_probably_meant(tmp_path: Path, arguments, said: str) -> None:
+def test_a_wrong_word_or_file_gets_a_suggestion(tmp_path: Path, arguments, said: str) -> None:
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "bank.jsonl").write_text('{"contramem_bank":1}')
     with pytest.raises(ContramemError, match=re.escape(said)):
@@ -88,11 +88,11 @@ def test_a_wrong_word_or_file_says_what_was_probably_meant(tmp_path: Path, argum
 
 
 @pytest.mark.parametrize("wrong", [("trace",), ("bank", "revie"), ("evaluate", "condition")])
-def test_a_mistyped_command_names_the_one_that_is_like_it(wrong: tuple[str, ...]) -> None:
+def test_a_mistyped_command_gets_a_suggestion(wrong: tuple[str, ...]) -> None:
     assert f"did you mean '{wrong[-1]}" in contramem(*wrong).output.lower()
 
 
-def test_groups_say_in_full_what_their_commands_do() -> None:
+def test_groups_show_the_full_summary_of_their_commands() -> None:
     shown = " ".join(contramem("bank", "-h").output.split())
     assert "its rule, the runs that taught it, and the decisions that shaped it." in shown
 
@@ -113,7 +113,7 @@ def test_groups_say_in_full_what_their_commands_do() -> None:
         ("are", {"runs": 4, "passed": 3, "failed": 1, "problems": []}),
     ],
 )
-def test_real_collections_have_the_counts_that_are_known(shared_data: Path, name: str, expected: dict) -> None:
+def test_real_collections_have_the_expected_counts(shared_data: Path, name: str, expected: dict) -> None:
     found = counted(shared_data / name)
     assert {key: found[key] for key in expected} == expected
 
@@ -142,7 +142,7 @@ def test_contrast_lists_tasks_with_what_separates_them_first() -> None:
     assert "passing" in shown
 
 
-def test_contrast_shows_one_task_with_runs_as_columns_and_the_parting_marked() -> None:
+def test_contrast_shows_one_task_with_runs_as_columns_and_the_divergence_marked() -> None:
     shown = contramem("contrast", EXAMPLES / "runs", "--task", "drive_lights_on").stdout
     assert "ABCD  EF" in shown
     assert "startEngine" in shown
@@ -170,9 +170,7 @@ def test_contrast_as_json_is_one_packet_or_all() -> None:
         (["convert", EXAMPLES / "tasks", "--out", "x.jsonl"], "no traces among"),
     ],
 )
-def test_what_a_user_can_fix_is_said_in_one_line(
-    arguments: list, complaint: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_user_error_is_one_line(arguments: list, complaint: str, capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit) as exited:
         main([str(argument) for argument in arguments])
     assert exited.value.code == 1
@@ -233,13 +231,13 @@ def test_every_command_has_help() -> None:
         assert contramem(name, "--help").exit_code == 0, name
 
 
-def test_a_closed_pipe_is_no_traceback() -> None:
+def test_a_closed_pipe_gives_no_traceback() -> None:
     command = f"{sys.executable} -m contramem contrast {EXAMPLES / 'runs'} --json | head -c 10"
     finished = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "Traceback" not in finished.stderr
 
 
-def test_what_is_lost_is_named_and_ends_with_exit_code_1_only_under_strict(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported_and_fail_only_with_strict(tmp_path: Path) -> None:
     whole = (EXAMPLES / "runs" / "bfcl.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "runs.jsonl").write_bytes(b"".join(whole[:3]) + whole[3][:200])
     lenient = contramem("traces", tmp_path)

@@ -1,4 +1,4 @@
-"""The command line: each command parses, calls one library function and prints. Nothing is decided here."""
+"""The command line: each command parses its options, calls one library function and prints the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from contramem.errors import ContramemError, nearest
 
-# Commands are imported when they are used: `contramem traces` must not pay for what `contramem guide` needs.
+# Commands are imported on use, so that `contramem traces` does not load what `contramem guide` needs.
 COMMANDS = {
     "traces": "contramem.cli.traces:traces",
     "doctor": "contramem.cli.doctor:doctor",
@@ -38,7 +38,7 @@ COMMANDS = {
     "bench": "contramem.cli.bench:bench",
 }
 
-# Said here as well, so that `contramem --help` need not import them all.
+# Repeated here, so that `contramem --help` does not have to import all commands.
 SUMMARIES = {
     "traces": "Read runs in any supported format and summarize them.",
     "doctor": "Say what files hold, what is missing, and which command to run next.",
@@ -67,7 +67,7 @@ SUMMARIES = {
 
 
 class Group(click.Group):
-    """A group that says which command was probably meant, and what each is for without cutting it short."""
+    """A group that suggests the closest command for a typo, and shows summaries in full."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -84,7 +84,7 @@ class Group(click.Group):
 
 
 class Commands(Group):
-    """A group that imports a command only when it is asked for."""
+    """A group that imports a command only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -108,10 +108,10 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line. What a user can fix ends in one clear line and exit 1; a bug keeps its traceback."""
+    """Run the command line. A ContramemError ends in one line and exit code 1; a bug keeps its traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
-            # A terminal or a pipe that knows no ✓ gets a question mark, not a traceback.
+            # An encoding without ✓ gets a question mark instead of a traceback.
             stream.reconfigure(errors="replace")
     try:
         return cli.main(arguments, prog_name="contramem", standalone_mode=True)

@@ -1,4 +1,4 @@
-"""`contramem mcp --author`: the instruments of an author over standard input and output."""
+"""`contramem mcp --author`: serves the instruments of an author over standard input and output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def serve_author(runs: str, store: str, name: str) -> None:
-    """Read the runs once, when the first tool is called, and answer until the client goes."""
+    """Serve until the client disconnects. The runs are read once, when the first tool is called."""
     try:
         from contramem.study.mcp_author import author_server, open_instruments
     except ImportError as error:

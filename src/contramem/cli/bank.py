@@ -1,4 +1,4 @@
-"""`contramem bank`: look at a bank, review it, freeze it, take edits back in."""
+"""`contramem bank`: look at a bank, review it, freeze it, import edits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from contramem.retrieve.profiles import PROFILES
 
 LISTED_DROPPED = 20
 PIPED_WIDTH = 140
-"""Columns of a table that goes to a file or another program."""
+"""The width of tables that are written to a file or a pipe."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 bank_argument = click.argument("where", metavar="BANK")
@@ -217,7 +217,7 @@ def import_(where: str, file: Path, name: str, yes: bool, as_json: bool) -> None
 
 
 def _confirm_dropping(decisions: tuple[Decision, ...], before: Bank, file: Path) -> None:
-    """Name the cards that an import would retire, and go on only if the user says so."""
+    """List the cards that an import would retire, and continue only if the user agrees."""
     changes = [change for decision in decisions for change in decision.changes]
     dropped = [change.card_id for change in changes if change.after.status == "retired" and change.before is not None]
     if not dropped:
@@ -305,7 +305,7 @@ def _tally(counts: dict[str, int]) -> str:
 
 
 def _print(result: RenderableType | dict[str, Any] | list[Any]) -> None:
-    """The result, to standard output: JSON values as JSON, text as it is, the rest with colour where there is any."""
+    """Print to standard output: dicts and lists as JSON, strings as text, anything else with rich."""
     if isinstance(result, dict | list):
         print_json(result)
     elif isinstance(result, str):

@@ -1,4 +1,4 @@
-"""`contramem bank validate` and `bank preview`: is every card what its runs show, and do tasks get cards that fit?"""
+"""`contramem bank validate` checks cards against their runs; `bank preview` shows which cards tasks would get."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contramem.retrieve.preview import Preview
 
 LISTED = 10
-"""Names that people are shown; `--json` has all."""
+"""How many names are listed; `--json` has all."""
 
 
 @click.command(cls=SectionedCommand)
@@ -81,7 +81,7 @@ def _findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _summarize(findings: Sequence[Finding]) -> str:
-    """One line for each card that is refused, and a last one with the counts."""
+    """One line for each refused card, and a last one with the counts."""
     refused = [finding for finding in findings if finding.refusals]
     lines = [f"{finding.card_id}: {' '.join(map(str, finding.refusals))}" for finding in refused]
     unchecked = sum(not finding.checked for finding in findings)
@@ -113,12 +113,12 @@ def preview(where: str, paths: tuple[Path, ...], options: ReadOptions, profile: 
     Cards learned from a task or from its scenario are left out for it. A card is plausible for a task if it names a
     function that runs of the task call. Ends with exit code 1 if a card was given to a task that taught it.
     """
-    from contramem.retrieve.preview import preview as previewed
+    from contramem.retrieve.preview import preview as preview_bank
 
     bank, frozen = load_bank(where)
     settings = profile_named(profile or (frozen.header.profile if frozen else "default"))
     with read_pool(paths, options) as pool:
-        result = previewed(bank, pool, settings)
+        result = preview_bank(bank, pool, settings)
     if as_json:
         print_json({"profile": settings.name, **_preview_json(result)})
     else:

@@ -1,4 +1,4 @@
-"""`contramem bank check` and `bank forget`: is a store whole, and take out of it what some runs taught."""
+"""`contramem bank check` checks a store, `bank copy` copies it, and `bank forget` erases what some runs taught."""
 
 from __future__ import annotations
 
@@ -49,36 +49,38 @@ def check(where: str, target: Path | None, as_json: bool) -> None:
     """
     if is_url(where):
         raise UsageError("this checks SQLite files; a PostgreSQL server checks its own (pg_amcheck).")
-    found = check_store(Path(where)) if target is None else repair_store(Path(where), target)
+    checked = check_store(Path(where)) if target is None else repair_store(Path(where), target)
     repaired = check_store(target) if target is not None else None
     if as_json:
-        print_json({**asdict(found), "is_whole": found.is_whole, "repaired": asdict(repaired) if repaired else None})
+        print_json(
+            {**asdict(checked), "is_whole": checked.is_whole, "repaired": asdict(repaired) if repaired else None}
+        )
     else:
-        click.echo("\n".join(_describe(where, found)))
+        click.echo("\n".join(_describe(where, checked)))
         if repaired is not None:
             click.echo(f"{target}: {repaired.decisions} decisions, {repaired.cards} cards.")
-    if not found.is_whole:
+    if not checked.is_whole:
         raise SystemExit(1)
 
 
-def _describe(where: str, found: StoreCheck) -> Iterator[str]:
-    if found.is_whole:
-        yield f"{where}: whole. {found.decisions} decisions in one chain, {found.cards} cards as the ledger says."
+def _describe(where: str, checked: StoreCheck) -> Iterator[str]:
+    if checked.is_whole:
+        yield f"{where}: whole. {checked.decisions} decisions in one chain, {checked.cards} cards as the ledger says."
         return
-    yield f"{where}: damaged. {found.decisions} decisions and {found.cards} cards can be read."
-    yield from (f"- {complaint}" for complaint in found.damage[:LISTED])
-    if found.unreadable_decisions:
-        yield f"- decisions that cannot be read: {_list(found.unreadable_decisions)}"
-    if found.missing_decisions:
-        yield f"- decisions that are missing: {_list(found.missing_decisions)}"
-    if found.chain_broken_at is not None:
-        yield f"- the hash chain breaks at decision {found.chain_broken_at}: it or the one before was changed or lost"
-    if found.unreadable_cards:
-        yield f"- cards that cannot be read: {found.unreadable_cards}"
-    if found.differing_cards:
-        yield f"- cards that are not what the ledger says: {_list(found.differing_cards)}"
-    if found.unreadable_calls:
-        yield f"- kept calls of models that cannot be read: {found.unreadable_calls}"
+    yield f"{where}: damaged. {checked.decisions} decisions and {checked.cards} cards can be read."
+    yield from (f"- {complaint}" for complaint in checked.damage[:LISTED])
+    if checked.unreadable_decisions:
+        yield f"- decisions that cannot be read: {_list(checked.unreadable_decisions)}"
+    if checked.missing_decisions:
+        yield f"- decisions that are missing: {_list(checked.missing_decisions)}"
+    if checked.chain_broken_at is not None:
+        yield f"- the hash chain breaks at decision {checked.chain_broken_at}: it or the one before was changed or lost"
+    if checked.unreadable_cards:
+        yield f"- cards that cannot be read: {checked.unreadable_cards}"
+    if checked.differing_cards:
+        yield f"- cards that are not what the ledger says: {_list(checked.differing_cards)}"
+    if checked.unreadable_calls:
+        yield f"- kept calls of models that cannot be read: {checked.unreadable_calls}"
     yield "`contramem bank check STORE --repair NEW` brings what is left into a new store."
 
 
@@ -184,7 +186,7 @@ def _forget_calls(where: str, yes: bool) -> None:
 
 
 def _rebuild(selection: ForgetSelection, paths: tuple[Path, ...], options: ReadOptions) -> RebuiltBank:
-    """Cards from the runs that are left, by rules."""
+    """Build cards from the remaining runs, by rules."""
     from contramem.bank.store import open_store
     from contramem.pipeline import learn
 
@@ -204,7 +206,7 @@ def _is_selected(run: Trajectory, selection: ForgetSelection) -> bool:
 
 
 def _forget_files(erased: Erasure, bank: Bank, serve: Path | None, searched: tuple[Path, ...]) -> Erasure:
-    """Remove what other commands keep of runs, serve the new bank, and search what lies outside of the store."""
+    """Remove runs kept by other commands, serve the new bank, and search the files outside the store."""
     from contramem.bank.frozen import freeze, load_frozen
     from contramem.bank.kept_banks import forget_banks
     from contramem.kept_work import forget_work

@@ -142,7 +142,7 @@ def build(
 
 
 class Choice(NamedTuple):
-    """Which runs to learn from, and what to make of them."""
+    """Which runs to learn from, and which cards to build."""
 
     sources: str | None
     only: Only | None
@@ -154,7 +154,7 @@ class Choice(NamedTuple):
 
 
 def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
-    """Complain about what cannot be obeyed before anything is read or made."""
+    """Refuse conflicting options before anything is read or created."""
     if choice.only == "functions" and (choice.append_only or not choice.reassesses or deltas_from is not None):
         raise UsageError(
             "--append-only, --no-reassess and --deltas-from are about skills: drop them, or drop --only functions."
@@ -167,7 +167,7 @@ def _check(choice: Choice, where: str, deltas_from: str | None) -> None:
 
 
 class SelectedRuns(NamedTuple):
-    """What a build learns from, and what it works with while the runs are open."""
+    """The packets a build learns from, with the vocabulary, tools and engine it uses."""
 
     vocabulary: Vocabulary
     selection: Selection
@@ -193,7 +193,7 @@ def _select_runs(
         vocabulary = learn_vocabulary(pool, engine, tell, work)
         with contrast_selected(pool, selection.keys, vocabulary, engine, tell, work) as packets:
             for done in (pool, every):
-                done.close()  # what is left to do needs the packets only
+                done.close()  # from here on, only the packets are needed
             yield SelectedRuns(vocabulary, selection, packets, tools, engine, tell)
 
 
@@ -236,7 +236,7 @@ def _build_by_rules(
 
 
 def _explain_thin(report: BuildReport, bank: Bank, runs: SelectedRuns, choice: Choice) -> ThinBank | None:
-    """Nothing is said of runs that taught the bank before, nor of a bank that is to have no Skill Cards."""
+    """Why there are few Skill Cards. None if the runs were learned from before, or no Skill Cards were wanted."""
     if choice.only == "functions" or report.unchanged:
         return None
     return explain_thin(runs.selection, runs.packets, len(bank.skills), report.deltas, report.retired)
@@ -296,7 +296,7 @@ def _build_by_agent(
     log: Path,
     as_json: bool,
 ) -> None:
-    """Function Cards by rules, Skill Cards by a model with tools."""
+    """Build Function Cards by rules and Skill Cards with an agent."""
     with build_model.open_chosen_model(by_model) as model:
         if not by_model.dry_run:
             check_free(where)
@@ -339,7 +339,7 @@ def _show_foreseen(estimates: list[StageEstimate], by_model: ModelOptions, as_js
 
 
 def check_free(where: str, ability: str | None = None) -> None:
-    """Say that somebody else is writing, or that there is no such folder, before hours are spent on reading."""
+    """Raise if another process is writing or the folder is missing, before time is spent on reading."""
     if is_url(where) or Path(where).exists() or not Path(where).parent.is_dir():
         with open_store(where, create=True) as store, store.writing("build", ability):
             pass
@@ -347,7 +347,7 @@ def check_free(where: str, ability: str | None = None) -> None:
 
 @contextmanager
 def limit_rollouts(pool: Pool, rollouts: int | None) -> Iterator[Pool]:
-    """The first `rollouts` runs of each source at each task, by the number of the trial."""
+    """A pool with the first `rollouts` runs of each task by each source, by trial number."""
     if rollouts is None:
         yield pool
         return

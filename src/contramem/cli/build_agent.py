@@ -1,4 +1,4 @@
-"""`contramem build --model M --author agent`: a model with tools that looks at all runs."""
+"""`contramem build --model M --author agent`: a model with tools that explores all runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contramem.pipeline import build_by_agent
 
 
 def check_agent_options(options: ModelOptions | None) -> ModelOptions:
-    """Complain about what cannot be obeyed before anything is read."""
+    """Refuse conflicting options before anything is read."""
     if options is None:
         raise UsageError("--author agent is a model with tools: name it with --model. Without a model, `contramem "
                          "author install` makes your coding agent the author.")  # fmt: skip
@@ -35,7 +35,7 @@ def check_agent_options(options: ModelOptions | None) -> ModelOptions:
 
 
 def run(plan: AgentPlan, store: Store, model: Model, options: ModelOptions) -> ModelBuildCost:
-    """Hold all conversations, or as many as the budget allows."""
+    """Run all conversations, or as many as the budget allows."""
     exchange = Exchange(store)
     with ask_live(model, options, exchange) as (caller, live):
         answer = AskNow(caller, exchange, live.round)
@@ -44,7 +44,7 @@ def run(plan: AgentPlan, store: Store, model: Model, options: ModelOptions) -> M
 
 
 def foresee(plan: AgentPlan, where: str, options: ModelOptions) -> list[StageEstimate]:
-    """The estimate. A store that is there is read; one that is not is not made."""
+    """Estimate the cost. An existing store is read; a missing one is not created."""
     if not is_url(where) and not Path(where).exists():
         return _foresee(plan, None, options)
     with open_store(where) as store:

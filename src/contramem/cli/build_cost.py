@@ -1,4 +1,4 @@
-"""What a build by a model will cost, and what it has cost: for people and for machines."""
+"""The estimated and the actual cost of a build with a model, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ PAPER = (
     ("contramem (paper): skills", None, 1_440_000, None),
     ("contramem (paper): skills and all functions", None, 1_940_000, None),
 )
-"""Construction for the Search ability of GAIA2: 120 trajectories, GPT-5.5 with high effort (A.7). None: not given."""
+"""Construction cost for the Search ability of GAIA2: 120 trajectories, GPT-5.5 with high effort (A.7). None if the
+paper doesn't say."""
 
 
 @dataclass(frozen=True)
 class ModelBuildCost:
-    """A build by a model, and what it used."""
+    """A build with a model, and what it cost."""
 
     build: ModelBuild
     exchange: Exchange
     troubles: dict[str, int]
     open: int = 0
-    """Requests that wait for a reply by file."""
+    """Requests that are waiting for a reply by file."""
     unused: int = 0
-    """Replies in the file that answer nothing that was asked."""
+    """Replies in the file that match no request."""
 
 
-# What it will cost
+# Estimated cost
 
 
 def estimate_json(estimates: list[StageEstimate]) -> dict[str, Any]:
-    """`stages` is what is still to be paid for; `in_batches` has been handed over and is not asked again."""
+    """`stages` is still to be paid for; `in_batches` was already submitted and is not asked for again."""
     return {
         "dry_run": True,
         "stages": [_stage_json(estimate) for estimate in estimates if estimate.part != "held"],
@@ -89,7 +90,7 @@ def show_estimate(estimates: list[StageEstimate], model: str, in_batches: bool) 
 
 
 class _Cells(NamedTuple):
-    """What a row of the estimate tells."""
+    """The cells of a row of the estimate."""
 
     calls: Range
     tokens_in: Range
@@ -120,7 +121,7 @@ def _dollars(bounds: Range) -> str:
     return f"${bounds.least:,.2f} to ${bounds.most:,.2f}"
 
 
-# What it has cost
+# Actual cost
 
 
 def account_json(account: ModelBuildCost) -> dict[str, Any]:
@@ -172,16 +173,16 @@ def _cost_table() -> Table:
 
 def _add_paper(table: Table) -> None:
     for name, calls, tokens, cost in PAPER:
-        made = f"{calls:,}" if calls else "?"
-        table.add_row(name, made, "", f"{tokens:,} in all", "", f"${cost:,.2f}" if cost else "?", style="dim")
+        count = f"{calls:,}" if calls else "?"
+        table.add_row(name, count, "", f"{tokens:,} in all", "", f"${cost:,.2f}" if cost else "?", style="dim")
 
 
 def cost_json(calls: Iterable[StoredExchange]) -> dict[str, Any]:
-    """What a store's calls have cost, by stage, beside the paper's figures."""
-    made = list(calls)
+    """The cost of a store's calls by stage, with the paper's figures."""
+    all_calls = list(calls)
     stages = {}
     for stage in STAGES:
-        of_stage = [call for call in made if call.stage == stage]
+        of_stage = [call for call in all_calls if call.stage == stage]
         if not of_stage and stage not in PAPER_STAGES:
             continue
         priced = [call.cost_usd for call in of_stage if call.cost_usd is not None]
@@ -193,11 +194,11 @@ def cost_json(calls: Iterable[StoredExchange]) -> dict[str, Any]:
             "unpriced": len(of_stage) - len(priced),
         }
     paper = [{"what": what, "calls": n, "tokens": tokens, "cost_usd": cost} for what, n, tokens, cost in PAPER]
-    return {"models": sorted({call.model for call in made}), "stages": stages, "paper": paper}
+    return {"models": sorted({call.model for call in all_calls}), "stages": stages, "paper": paper}
 
 
 def cost_table(calls: Iterable[StoredExchange]) -> Table:
-    """The same for people."""
+    """The same as a table."""
     costs = cost_json(calls)
     table = _cost_table()
     for stage, cost in costs["stages"].items():
@@ -208,7 +209,7 @@ def cost_table(calls: Iterable[StoredExchange]) -> Table:
 
 
 def exchange_json(calls: Iterable[StoredExchange], call_id: str) -> dict[str, Any]:
-    """One call, whole. `call_id` may be the beginning of its digest, as the ledger gives it."""
+    """One call in full. `call_id` may be the beginning of its digest, as shown in the ledger."""
     matches = [call for call in calls if call.digest.startswith(call_id)]
     if not matches:
         raise UsageError(f"there is no call {call_id!r} in this store.")
@@ -217,7 +218,7 @@ def exchange_json(calls: Iterable[StoredExchange], call_id: str) -> dict[str, An
 
 
 def exchange_text(calls: Iterable[StoredExchange], call_id: str) -> str:
-    """The same for people."""
+    """The same as text."""
     call = exchange_json(calls, call_id)
     parts = [f"[{role}]\n{text}" for role, text in call["request"] or [("prompt", "not kept")]]
     parts.append(f"[reply, {call['finish']}]\n{call['reply'] if call['reply'] is not None else 'not kept'}")

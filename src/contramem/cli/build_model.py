@@ -1,4 +1,4 @@
-"""`contramem build --model`: running it, with a live line of what it costs."""
+"""`contramem build --model`: runs the build, with live progress and cost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from contramem.validate.validator import Validator
 
 
 def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOptions, checks: Validator) -> ModelBuildCost:
-    """Build, by calls, in batches or by file (without a model)."""
+    """Build with direct calls, in batches, or (without a model) by file."""
     exchange = Exchange(store, keep=options.keep)
     if model is None:
         return _by_file(plan, store, options, checks, exchange)
@@ -41,15 +41,15 @@ def run(plan: BuildPlan, store: Store, model: Model | None, options: ModelOption
         answer: Answer = AskNow(caller, exchange, live.round)
         if isinstance(model, ProviderModel) and (options.batch or open_batches(store, model.name)):
             batches, budget = ProviderBatches(model), caller.budget
-            desk = BatchQueue(batches, exchange, store, budget, live.say, caller.stop, troubles=caller.troubles)
-            answer = AskInBatches(desk) if options.batch else TakeInFirst(desk, answer)
+            queue = BatchQueue(batches, exchange, store, budget, live.say, caller.stop, troubles=caller.troubles)
+            answer = AskInBatches(queue) if options.batch else TakeInFirst(queue, answer)
         build = build_by_model(plan, store, options.choice, checks, answer, exchange=exchange, on_progress=live.stage)
     return ModelBuildCost(build, exchange, dict(caller.troubles))
 
 
 @contextmanager
 def ask_live(model: Model, options: ModelOptions, exchange: Exchange) -> Iterator[tuple[ModelCaller, _Live]]:
-    """A caller that Ctrl-C stops cleanly, and the lines that tell how far it is and what it has cost."""
+    """A caller that Ctrl-C stops cleanly, and the live display of progress and cost."""
     with _live(exchange) as live, _stoppable(live) as stop:
         yield ModelCaller(model, options.parallel, _budget(options), stop=stop), live
 
@@ -69,7 +69,7 @@ def _by_file(
 
 @contextmanager
 def open_caller(options: ModelOptions) -> Iterator[ModelCaller]:
-    """The model that the options name, asked within their budget."""
+    """A caller for the chosen model, with its budget."""
     with open_chosen_model(options) as model:
         assert model is not None, "neither a dry run nor a build by file"
         yield ModelCaller(model, options.parallel, _budget(options))
@@ -81,7 +81,7 @@ def _budget(options: ModelOptions) -> Budget | None:
 
 @contextmanager
 def open_chosen_model(options: ModelOptions) -> Iterator[Model | None]:
-    """The model that the options name; None where nobody is to be asked. What keeps it from working is said at once."""
+    """Open the chosen model; None for a dry run or a build by file. Problems are reported at once."""
     if options.dry_run or options.by_file:
         yield None
         return
@@ -93,7 +93,7 @@ def open_chosen_model(options: ModelOptions) -> Iterator[Model | None]:
     )
     try:
         if options.batch:
-            ProviderBatches(model)  # complains about a model that its provider takes no batches for
+            ProviderBatches(model)  # raises if the provider has no batch service for the model
         yield model
     finally:
         model.close()
@@ -109,13 +109,13 @@ def _stoppable(live: _Live) -> Iterator[Event]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         live.say("Finishing the requests in flight. Press Ctrl-C again to stop immediately.")
 
-    if current_thread() is not main_thread():  # only there can signals be taken
+    if current_thread() is not main_thread():  # signals can only be handled in the main thread
         yield stop
         return
     before = signal.signal(signal.SIGINT, ask_to_stop)
     try:
         with warnings.catch_warnings():
-            # A setting that was asked for and would be left aside is an error, before anything is spent.
+            # A setting that would be ignored is an error, before anything is spent.
             warnings.filterwarnings("error", message="Sampling parameters")
             yield stop
     except KeyboardInterrupt:
@@ -128,7 +128,7 @@ def _stoppable(live: _Live) -> Iterator[Event]:
 
 
 class _Live:
-    """One line for each stage, and one for the calls of the round under way, with what they have cost so far."""
+    """A progress bar for each stage, and one for the calls of the current round with their cost so far."""
 
     def __init__(self, bars: Progress, exchange: Exchange) -> None:
         self._bars = bars
@@ -136,7 +136,7 @@ class _Live:
         self._tasks: dict[str, TaskID] = {}
 
     def say(self, sentence: str) -> None:
-        """For waits of hours, and where there is no terminal: a line that stays."""
+        """Print a line that stays, for long waits and for output without a terminal."""
         self._bars.console.print(sentence, highlight=False)
 
     def stage(self, name: str, done: int, total: int) -> None:
@@ -163,7 +163,7 @@ def _live(exchange: Exchange) -> Iterator[_Live]:
 
 
 def foresee(plan: BuildPlan, where: str, options: ModelOptions, checks: Validator) -> list[StageEstimate]:
-    """The estimate. A store that is there is read; one that is not is not made."""
+    """Estimate the cost. An existing store is read; a missing one is not created."""
     if not is_url(where) and not Path(where).exists():
         return estimate(plan, options.choice, checks, options.price, None)
     with open_store(where) as store:

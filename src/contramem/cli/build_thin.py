@@ -1,4 +1,4 @@
-"""Say why a bank stayed thin."""
+"""Explains why a build produced few Skill Cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`contramem evaluate conditions`: every way to remember the same runs, side by side, on recorded runs and no key."""
+"""`contramem evaluate conditions`: compares ways to build a memory from the same recorded runs. Needs no key."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def conditions(
 
 @contextmanager
 def _folder(work: Path | None) -> Iterator[Path]:
-    """Where stores are: kept there, or gone afterwards."""
+    """The folder for stores: `--work`, or a temporary one."""
     if work is None:
         with tempfile.TemporaryDirectory(prefix="contramem-") as folder:
             yield Path(folder)

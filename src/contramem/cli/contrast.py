@@ -1,4 +1,4 @@
-"""`contramem contrast`: one task, every attempt side by side, and what separates them."""
+"""`contramem contrast`: shows all runs of a task side by side, and what separates them."""
 
 from __future__ import annotations
 
@@ -79,16 +79,16 @@ pre {{ overflow-x: auto; padding: 18px; border: 1px solid #e3e0d8; border-radius
 <body><pre>{code}</pre></body>
 </html>
 """
-"""The page around a recorded picture, whose colours stand in its spans."""
+"""The page around a recorded picture, which has its colours inline."""
 
 
 @contextmanager
 def _console(html: Path | None) -> Iterator[Console]:
-    """The terminal; what is printed there is also written as a page, if asked for."""
+    """The console to print to: the terminal or, with --html, a recording that becomes a page."""
     if html is None:
         yield Console()
         return
-    # A page has room for long labels, whatever the terminal has.
+    # A page has room for long labels, whatever the width of the terminal.
     console = Console(record=True, width=PAGE_COLUMNS, file=StringIO())
     yield console
     page = console.export_html(inline_styles=True, code_format=_PAGE)
@@ -100,7 +100,7 @@ def _console(html: Path | None) -> Iterator[Console]:
 
 
 def _matching(pool: Pool, task_id: str) -> list[str]:
-    """The one task meant: its key, or a key that ends in it (with or without the digest of the wording)."""
+    """The task with this key, or whose key ends in it (with or without the digest of the wording)."""
     keys = pool.tasks()
     matches = [key for key in keys if key == task_id]
     matches = matches or [key for key in keys if TaskKey.parse(key).is_named(task_id)]
@@ -114,7 +114,7 @@ def _matching(pool: Pool, task_id: str) -> list[str]:
 
 
 def _print_json(packets: Iterator[Packet], single: bool) -> None:
-    """One object for one task, else an array, written packet by packet."""
+    """Print one object for a single task, otherwise an array, packet by packet."""
     if single:
         click.echo(msgspec.json.encode(as_json(next(packets))))
         return

@@ -1,4 +1,4 @@
-"""A packet as a picture in the terminal: runs as columns, what they did as rows, the parting marked, signals below."""
+"""A packet in the terminal: runs as columns, actions as rows, divergences marked, and the signals below."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _AXIS_STYLES = {"correctness": "red", "recovery": "cyan", "efficiency": "blue", 
 
 
 def list_packets(packets: Iterable[Packet], limit: int, console: Console) -> None:
-    """One line a task, the sharpest contrast first."""
+    """One line per task, the sharpest contrast first."""
     ranked = sorted(packets, key=lambda packet: (-_sharpness(packet), packet.task_key))
     table = Table(box=None, pad_edge=False, header_style="dim", expand=True)
     table.add_column("task", overflow="fold", ratio=3)
@@ -57,8 +57,8 @@ def _outcomes(packet: Packet) -> Text:
 
 
 def show_packet(packet: Packet, console: Console, values: bool = False) -> None:
-    """The whole picture of one task. With `values`, what stands behind the placeholders is shown: on the user's own
-    machine it is no secret."""
+    """Show one task. With `values`, placeholders are replaced by what they stand for, which is no secret on the user's
+    own machine."""
     reveal = _revealing(packet) if values else str
     task = escape(_fold(reveal(packet.task))) or "[dim]no task text[/]"
     console.print(Panel(task, title=escape(packet.task_key), title_align="left"))
@@ -91,7 +91,7 @@ def _revealing(packet: Packet) -> Callable[[str], str]:
 
 
 def _fold(text: str) -> str:
-    """The beginning of a long task text: coding agents are given fifty lines around one request."""
+    """The beginning of a long task text. Prompts of coding agents have many lines around one request."""
     lines = text.strip().splitlines()
     if len(lines) <= FOLDED_LINES and len(text) <= FOLDED_CHARS:
         return text
@@ -108,7 +108,7 @@ class _ArgumentView(NamedTuple):
     values: bool
 
     def text(self, step: Step) -> str:
-        """A shell command by its program and shape; other calls by their arguments."""
+        """Shell commands are shown by program and shape, other calls by their arguments."""
         command = next((step.arguments[name] for name in ("command", "cmd") if name in step.arguments), None)
         if step.function.startswith("shell.") and isinstance(command, str):
             original = _revealing(self.packet)(command)
@@ -117,11 +117,11 @@ class _ArgumentView(NamedTuple):
 
 
 def _clearest_signals(signals: Sequence[Signal]) -> list[Signal]:
-    """The clearest ones, one for each thing that was done, and at least one of each axis."""
-    by_matter: dict[tuple[str, ...], Signal] = {}
+    """The clearest signals: one for each axis and set of functions, and at least one per axis."""
+    by_subject: dict[tuple[str, ...], Signal] = {}
     for signal in signals:
-        by_matter.setdefault((signal.axis, *signal.functions), signal)
-    clearest = list(by_matter.values())
+        by_subject.setdefault((signal.axis, *signal.functions), signal)
+    clearest = list(by_subject.values())
     first_of_axis = {signal.axis: signal for signal in reversed(clearest)}.values()
     rest = [signal for signal in clearest if signal not in first_of_axis]
     chosen = [*first_of_axis, *rest[: MAX_SIGNALS - len(first_of_axis)]]
@@ -129,7 +129,7 @@ def _clearest_signals(signals: Sequence[Signal]) -> list[Signal]:
 
 
 def _legend(packet: Packet) -> Text:
-    """Which letter is which source; passed first."""
+    """The source of each letter, passing runs first."""
     text = Text()
     for passed, group in groupby(packet.runs, key=lambda run: run.passed):
         text.append({True: "passed   ", False: "failed   ", None: "unknown  "}[passed], style=_STYLES[passed])
@@ -138,28 +138,30 @@ def _legend(packet: Packet) -> Text:
             source = packet.provenance[run.letter]
             trial = "" if source.run == "0" else f"/{source.run}"
             note = "" if run.ended == "complete" else f" ({run.ended})"
-            # Spaces that do not break keep a letter beside its source when the line wraps.
+            # Non-breaking spaces keep a letter beside its source when the line wraps.
             named.append(f"{run.letter} {source.source}{trial}{note}".replace(" ", "\u00a0"))
         text.append("  ".join(named) + "\n")
     return text
 
 
 def _picture(packet: Packet, rows: list[AlignedStep], width: int, view: _ArgumentView) -> Table:
-    """One character a run keeps twenty runs and the label on one line of a terminal."""
+    """The table of runs and actions. One character per run, so that twenty runs and the label fit on one line."""
     sides = [list(group) for _, group in groupby(packet.runs, key=lambda run: run.passed)]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("what was done", no_wrap=True, header_style="dim")
     for runs in sides:
         table.add_column(_header(runs), no_wrap=True)
     table.add_column("", no_wrap=True)
-    partings, app = _divergences(packet), _common_app(rows)
-    notes = [_divergence_note(row, partings) for row in rows]
-    # The runs are the picture; what was done takes the room they leave.
-    taken = sum(min(len(runs), MAX_COLUMNS) + 2 for runs in sides) + max((len(note) for note in notes), default=0) + 2
+    divergences, app = _divergences(packet), _common_app(rows)
+    notes = [_divergence_note(row, divergences) for row in rows]
+    # The columns of the runs are never cut; the labels get the remaining width.
+    used_width = (
+        sum(min(len(runs), MAX_COLUMNS) + 2 for runs in sides) + max((len(note) for note in notes), default=0) + 2
+    )
     for row, note in list(zip(rows, notes, strict=True))[:MAX_ROWS]:
-        done = _row_label(row, app, view)
-        done.truncate(max(24, width - taken), overflow="ellipsis")
-        table.add_row(done, *(_cells(row, runs, partings) for runs in sides), note)
+        label = _row_label(row, app, view)
+        label.truncate(max(24, width - used_width), overflow="ellipsis")
+        table.add_row(label, *(_cells(row, runs, divergences) for runs in sides), note)
     return table
 
 
@@ -170,10 +172,10 @@ def _header(runs: list[PacketRun]) -> Text:
     return Text("".join(run.letter[-1] for run in runs), style=style)
 
 
-def _cells(row: AlignedStep, runs: list[PacketRun], partings: set[tuple[str, int]]) -> Text:
+def _cells(row: AlignedStep, runs: list[PacketRun], divergences: set[tuple[str, int]]) -> Text:
     if len(runs) > MAX_COLUMNS:
         return Text(f"{sum(run.letter in row.steps for run in runs)}/{len(runs)}", style=_STYLES[runs[0].passed])
-    return Text.assemble(*(_cell(row, run, partings) for run in runs))
+    return Text.assemble(*(_cell(row, run, divergences) for run in runs))
 
 
 def _divergences(packet: Packet) -> set[tuple[str, int]]:
@@ -200,12 +202,12 @@ def _common_app(rows: list[AlignedStep]) -> str:
     return apps.pop() if len(apps) == 1 else ""
 
 
-def _cell(row: AlignedStep, run: PacketRun, partings: set[tuple[str, int]]) -> Text:
+def _cell(row: AlignedStep, run: PacketRun, divergences: set[tuple[str, int]]) -> Text:
     step = row.steps.get(run.letter)
     if step is None:
         return Text("·", style="dim")
     style = _STYLES[run.passed]
-    if (run.letter, step.position) in partings:
+    if (run.letter, step.position) in divergences:
         style += " reverse"
     return Text(_symbol(row, step), style=style)
 
@@ -217,8 +219,8 @@ def _symbol(row: AlignedStep, step: Step) -> str:
     return "◐" if differing_arguments(reference, step) else "●"
 
 
-def _divergence_note(row: AlignedStep, partings: set[tuple[str, int]]) -> Text:
-    here = [letter for letter, step in row.steps.items() if (letter, step.position) in partings]
+def _divergence_note(row: AlignedStep, divergences: set[tuple[str, int]]) -> Text:
+    here = [letter for letter, step in row.steps.items() if (letter, step.position) in divergences]
     return Text(f"◀ {','.join(here)}" if here else "", style="red")
 
 

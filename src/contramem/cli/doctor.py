@@ -1,4 +1,4 @@
-"""`contramem doctor`: what these files are, what is missing, and the command to go on with."""
+"""`contramem doctor`: says what files are, what is missing, and which command to run next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that say where heavy work runs: on how many processors of this machine, or on a Ray cluster."""
+"""Options for where heavy work runs: processes of this machine, or a Ray cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _option = functools.partial(click.option, cls=SectionOption, section=ENGINE)
 
 
 class EngineChoice(NamedTuple):
-    """What the user chose."""
+    """The engine that the user chose."""
 
     name: str
     workers: int | None

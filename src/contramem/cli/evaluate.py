@@ -1,4 +1,4 @@
-"""`contramem evaluate`: does memory help, and whom does it harm?"""
+"""`contramem evaluate`: measures whether memory helps, and which tasks it harms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ARGUMENTS = "contramem.arguments"
 
 
 class _Lazy(Group):
-    """`compare` must not pay for what `conditions` needs."""
+    """Imports `conditions` only on use, so that `compare` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), "conditions"]
@@ -56,25 +56,26 @@ def evaluate() -> None:
 
 
 class PathsAfterWith(SectionedCommand):
-    """Lets `BASE --with runs/*` mean what it says: the shell makes many paths of one, and none of them is BASE."""
+    """Makes `BASE --with runs/*` work: all paths that the shell expands after --with belong to it, not to BASE."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[ARGUMENTS] = tuple(args)
-        return super().parse_args(ctx, _each_with_its_option(args))
+        return super().parse_args(ctx, _repeat_with_option(args))
 
 
-def _each_with_its_option(arguments: list[str]) -> list[str]:
+def _repeat_with_option(arguments: list[str]) -> list[str]:
+    """Put `--with` before every path that follows it."""
     if not arguments or arguments[0].startswith("-"):
-        return arguments  # BASE is still to come, so only the path right after --with is its own
-    spread: list[str] = []
-    of_memory = False
+        return arguments  # BASE comes later, so only the path right after --with belongs to it
+    expanded: list[str] = []
+    after_with = False
     for before, argument in zip(["", *arguments], arguments, strict=False):
         if argument.startswith("-"):
-            of_memory = argument.partition("=")[0] == "--with"
-        elif of_memory and before != "--with":
-            spread.append("--with")
-        spread.append(argument)
-    return spread
+            after_with = argument.partition("=")[0] == "--with"
+        elif after_with and before != "--with":
+            expanded.append("--with")
+        expanded.append(argument)
+    return expanded
 
 
 @evaluate.command("compare", cls=PathsAfterWith)
@@ -164,7 +165,7 @@ def _write_markdown(comparison: Comparison, path: Path, banks: tuple[str, str] |
 
 
 class _ChosenRuns(NamedTuple):
-    """The runs of one side: where they are, and whose."""
+    """The runs of one side: their paths and sources."""
 
     paths: tuple[Path, ...]
     sources: str | None
@@ -173,14 +174,14 @@ class _ChosenRuns(NamedTuple):
 
 @dataclass(frozen=True)
 class _ComparedRuns:
-    """What was compared, and what there was to read."""
+    """The comparison, with what it was made from."""
 
     comparison: Comparison
     pairing: Pairing
     cards: Cards | None
     readings: tuple[TraceReading, ...]
     unreadable: int
-    """Lines of the inject log."""
+    """Lines of the inject log that could not be read."""
 
 
 def _compare(
@@ -203,7 +204,7 @@ def _read_both(
 ) -> tuple[list[list[Attempt]], tuple[TraceReading, TraceReading]]:
     with reading(base.paths, options) as without:
         attempts = [[Attempt.of(run) for run in select_sources(without, base.sources, base.option)]]
-    if options.outcomes is not None:  # rows for the other side are not unused, they are still to come
+    if options.outcomes is not None:  # outcomes that are unused so far may belong to the other side
         early = set(options.outcomes.unused())
         without.problems = [problem for problem in without.problems if tuple(problem) not in early]
         without.problem_count -= len(early)
@@ -212,17 +213,17 @@ def _read_both(
     return attempts, (without, with_memory)
 
 
-def _write_report(found: _ComparedRuns, html: Path, bank: str | None, read: dict[str, tuple[Path, ...]]) -> None:
+def _write_report(compared: _ComparedRuns, html: Path, bank: str | None, read: dict[str, tuple[Path, ...]]) -> None:
     from contramem.evaluate.report.comparison import Extras, comparison_page
     from contramem.evaluate.report.files import write_html
 
     sections, titles = _of_bank(bank) if bank else ((), {})
-    extras = Extras(found.cards, titles, sections)
-    write_html(comparison_page(found.comparison, found.pairing, _manifest(read, bank), extras), html)
+    extras = Extras(compared.cards, titles, sections)
+    write_html(comparison_page(compared.comparison, compared.pairing, _manifest(read, bank), extras), html)
 
 
 def _of_bank(bank: str) -> tuple[tuple[Section, ...], dict[str, str]]:
-    """How it came about, and the titles of its cards."""
+    """A section with the history of a bank, and the titles of its cards."""
     from contramem.bank.card import SkillCard
     from contramem.bank.locate import kind_of, without_password
     from contramem.bank.store import open_store
@@ -254,29 +255,29 @@ def _manifest(read: dict[str, tuple[Path, ...]], bank: str | None) -> Manifest:
     )
 
 
-def _show(found: _ComparedRuns, abilities: bool, as_json: bool) -> None:
+def _show(compared: _ComparedRuns, abilities: bool, as_json: bool) -> None:
     if as_json:
-        print_json(_as_json(found))
+        print_json(_as_json(compared))
         return
     from rich.console import Console
 
     from contramem.evaluate.table import as_table
 
-    Console(highlight=False).print(as_table(found.comparison, abilities, found.cards))
-    if found.unreadable:
-        click.echo(f"{found.unreadable} line(s) of the inject log could not be read.", err=True)
+    Console(highlight=False).print(as_table(compared.comparison, abilities, compared.cards))
+    if compared.unreadable:
+        click.echo(f"{compared.unreadable} line(s) of the inject log could not be read.", err=True)
 
 
 def _describe_skipped(readings: tuple[TraceReading, ...]) -> Counter[str]:
     return sum((reading.skipped for reading in readings), Counter())
 
 
-def _as_json(found: _ComparedRuns) -> dict[str, Any]:
-    readings, cards = found.readings, found.cards
-    comparison: dict[str, Any] = msgspec.to_builtins(found.comparison)
+def _as_json(compared: _ComparedRuns) -> dict[str, Any]:
+    readings, cards = compared.readings, compared.cards
+    comparison: dict[str, Any] = msgspec.to_builtins(compared.comparison)
     return comparison | {
         "cards": msgspec.to_builtins(cards.effects) if cards else None,
-        "injections": _injections(cards, found.unreadable) if cards else None,
+        "injections": _injections(cards, compared.unreadable) if cards else None,
         "problems": [problem._asdict() for reading in readings for problem in reading.problems],
         "skipped": dict(sorted(_describe_skipped(readings).items())),
         "ignored": sum(reading.ignored for reading in readings),

@@ -1,4 +1,4 @@
-"""`contramem experiment`: run what one file says, look at what came out."""
+"""`contramem experiment`: runs the experiment defined in a file, and shows its results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_command(file: Path, out: Path | None, dry_run: bool, as_json: bool) -> N
     loaded = load_experiment(file)
     where = out_folder(loaded, out)
     if dry_run:
-        _say_plan(foresee(loaded, where), where, as_json)
+        _show_plan(foresee(loaded, where), where, as_json)
         return
     try:
         with progress() as tell:
@@ -86,18 +86,18 @@ def report_command(folder: Path, as_json: bool) -> None:
         click.echo(path.read_text(encoding="utf-8"))
 
 
-def _say_plan(found: RunForecast, where: Path, as_json: bool) -> None:
+def _show_plan(forecast: RunForecast, where: Path, as_json: bool) -> None:
     if as_json:
-        print_json({"dry_run": True, "out": str(where), **msgspec.to_builtins(found)})
+        print_json({"dry_run": True, "out": str(where), **msgspec.to_builtins(forecast)})
         return
     console = Console(highlight=False)
-    for number_, fold in enumerate(found.split["folds"], 1):
+    for number_, fold in enumerate(forecast.split["folds"], 1):
         sides = (f"{len(fold['reference'])} reference tasks", f"{len(fold['held_out'])} held out")
-        console.print(f"Fold {number_}: {', '.join(sides)}, by {found.split['by']}, seed {found.split['seed']}.")
-    console.print(f"Memories: {', '.join(found.memories) or 'none'}. No held-out task is among what teaches.")
+        console.print(f"Fold {number_}: {', '.join(sides)}, by {forecast.split['by']}, seed {forecast.split['seed']}.")
+    console.print(f"Memories: {', '.join(forecast.memories) or 'none'}. No held-out task is among what teaches.")
     rows: list[Row] = [
         [row.what, row.target, number(row.runs), number(row.done), number(row.calls), number(row.cost_usd, 2)]
-        for row in found.rows
+        for row in forecast.rows
     ]
     header = ("Runs", "Target", "All", "Done", "Calls, at most", "USD, at most")
     if rows:

@@ -1,4 +1,4 @@
-"""`contramem bank export`: the cards in service, as files for clients that load nothing of ours."""
+"""`contramem bank export`: writes the served cards as files for clients that don't use contramem."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def export(where: str, form: str, dest: Path) -> None:
         return
     if form == "agents-md" and str(dest) != "-":
         exports.write_agents_md(cards, dest)
-        _tell(dest, len(cards), dest.read_text(encoding="utf-8"))
+        _report_size(dest, len(cards), dest.read_text(encoding="utf-8"))
         return
     write = {"agents-md": exports.as_agents_md, "json": exports.as_json, "markdown": exports.as_markdown}[form]
     text = write(cards)
@@ -52,7 +52,7 @@ def export(where: str, form: str, dest: Path) -> None:
     click.echo(f"{dest}: {len(cards)} cards")
 
 
-def _tell(dest: Path, cards: int, text: str) -> None:
+def _report_size(dest: Path, cards: int, text: str) -> None:
     from contramem.counting import ENCODING, count_tokens
 
     click.echo(f"{dest}: {cards} cards, {count_tokens(text)} tokens ({ENCODING}) in every session")

@@ -1,4 +1,4 @@
-"""`contramem foresight`: on unseen tasks, do a bank's guards tell failing runs from passing ones?"""
+"""`contramem foresight`: measures how well a bank's guards separate failing from passing runs of unseen tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`contramem guide`: exactly what an agent would be shown for a task, and why."""
+"""`contramem guide`: shows exactly what an agent would be shown for a task, and why."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MORE = 5
-"""Cards of each kind that `--explain` lists although the agent does not get them."""
+"""How many cards of each kind `--explain` lists beyond those that the agent gets."""
 WORDS = 8
 
 
@@ -134,7 +134,7 @@ def _table(title: str, hits: tuple[Hit, ...], run: Run) -> Table:
 
 
 def _verdict(hit: Hit, run: Run) -> str:
-    """Why the agent does not get this card; empty when it does."""
+    """Why the agent does not get this card; empty if it does."""
     if hit.card.card_id in run.guidance.card_ids:
         return ""
     if hit.card.card_id in run.guidance.left_out:

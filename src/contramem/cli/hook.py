@@ -1,4 +1,4 @@
-"""`contramem hook`: guidance for Claude Code and Codex, through the hooks that both have."""
+"""`contramem hook`: guidance for Claude Code and Codex through their hooks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROJECT = click.option(
 
 
 class NeverInTheWay(click.Group):
-    """A wrong option is a line on standard error, not exit 2: Claude Code and Codex take 2 as an order to stop."""
+    """Reports a wrong option on standard error and exits 0: Claude Code and Codex treat exit code 2 as a block."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -115,7 +115,7 @@ def install(
     command = (
         hook_install.shared_command(bank, project, options) if shared else hook_install.hook_command(bank, options)
     )
-    if client == "claude-code":  # one of the two files: both would run it twice
+    if client == "claude-code":  # keep it in only one of the two files, or it would run twice
         hook_install.uninstall(hook_install.settings_path(client, project, not shared))
     path = hook_install.settings_path(client, project, shared)
     done = hook_install.install(path, command, hook_install.EVENTS[client])
@@ -192,13 +192,13 @@ def _setups(client: Any, project: Path) -> list[dict[str, Any]]:
         if commands:
             bank, problem = _check(next(iter(commands.values())), project)
             missing = [event for event in EVENTS[client] if event not in commands]
-            found = {"client": client, "path": str(path), "events": list(commands), "missing": missing}
-            setups.append(found | {"bank": bank, "problem": problem})
+            setup = {"client": client, "path": str(path), "events": list(commands), "missing": missing}
+            setups.append(setup | {"bank": bank, "problem": problem})
     return setups
 
 
 def _check(command: str, project: Path) -> tuple[str, str]:
-    """What the bank of a hook command holds, and what is wrong with it. One of the two is empty."""
+    """A description of the bank of a hook command, and what is wrong with it. One of the two is empty."""
     from contramem.errors import ContramemError
     from contramem.inject.loaded_bank import bank_at
     from contramem.inject.switch import OFF, is_switched_off

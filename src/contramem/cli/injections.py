@@ -1,4 +1,4 @@
-"""`contramem injections`: which cards were shown, how runs ended with them, and what that cost."""
+"""`contramem injections`: shows which cards were shown, how those runs ended, and what it cost."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _rate(tally: RunCounts) -> str:
 
 
 def _cost(moments: Moments, runs: int) -> str:
-    """In words: how often, in how many of the runs, and how long."""
+    """How often something was shown, in how many runs, and with how many tokens."""
     if not moments.times:
         return f"nothing was shown in {runs} run(s)"
     each = moments.tokens / moments.times

@@ -1,4 +1,4 @@
-"""`contramem mcp`: a bank as an MCP server."""
+"""`contramem mcp`: serves a bank over MCP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of model authors: who is asked, how, for how much; and what of it does not go together."""
+"""The options of model authors: model, settings, budget; and which of them conflict."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ _FEW = ("model", "base_url", "reasoning_effort", "temperature", "parallel", "tim
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What --model and its companions say."""
+    """The values of --model and the options that go with it."""
 
     model: str
     base_url: str | None
@@ -111,7 +111,7 @@ class ModelOptions:
     parallel: int
     timeout_s: float
     price: Price | None
-    """The user's, or else the list's; of batches, where it is to be asked in batches."""
+    """The user's price or, without one, the list price; the batch price if --batch is given."""
     given_price: Price | None
     batch: bool
     dry_run: bool
@@ -131,7 +131,7 @@ def model_options(command: Command) -> Command:
 
 
 def few_model_options(command: Command) -> Command:
-    """Add those that say who is asked, how, and for how much."""
+    """Add only the options for the model, its settings and the budget."""
     return _with_options(command, _FEW)
 
 

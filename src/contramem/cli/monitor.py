@@ -1,4 +1,4 @@
-"""`contramem monitor`: a recorded run under the guards of a bank, and what was open when it stopped."""
+"""`contramem monitor`: replays recorded runs under the guards of a bank, and shows what was still owed at the end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from contramem.traces.trajectory import Trajectory
 
 
 class RunFilter(NamedTuple):
-    """Which runs to watch; None and False leave all."""
+    """Which runs to replay; None and False mean no restriction."""
 
     task: str | None
     source: str | None
@@ -107,7 +107,8 @@ def _cards(bank: str | None, written: Sequence[str]) -> list[SkillCard]:
 
 
 def _guards(written: Sequence[str], runs: Sequence[Trajectory]) -> list[Guard]:
-    """What --guard says. One about a call or argument that no run has would hold everywhere; it is rather a slip."""
+    """Parse the guards of --guard. A function or argument that no run has is refused as a likely mistake: such a guard
+    would hold everywhere."""
     calls = [event for run in runs for event in run.events if event.function] if written else []
     called, guards = {event.function for event in calls}, []
     for text in written:
@@ -119,16 +120,16 @@ def _guards(written: Sequence[str], runs: Sequence[Trajectory]) -> list[Guard]:
             if function not in called:
                 raise GuardError(f"--guard {guard}: no run calls {function}.{suggest_name(function, called)}")
         for function, argument in guard.arguments:
-            given = {name for event in calls if event.function == function for name in event.arguments}
-            if argument not in given:
-                near = suggest_name(argument, given)
+            names = {name for event in calls if event.function == function for name in event.arguments}
+            if argument not in names:
+                near = suggest_name(argument, names)
                 raise GuardError(f"--guard {guard}: no call of {function} has an argument {argument}.{near}")
         guards.append(guard)
     return guards
 
 
 class _Finder:
-    """The guards for a run: those of the cards that its agent would have been shown, or of all of its ability."""
+    """Finds the guards for a run: those of the cards that its agent would be shown, or of all cards of its ability."""
 
     def __init__(self, cards: Sequence[SkillCard], guards: Sequence[Guard], all_cards: bool) -> None:
         self._cards, self._all = cards, all_cards

@@ -1,4 +1,4 @@
-"""A watched run as a picture: what the agent did as rows, guards as columns, and below what was open at the end."""
+"""A replayed run in the terminal: actions as rows, guards as columns, and below what was owed at the end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OUTCOMES = {True: ("passed", "green"), False: ("failed", "red"), None: ("outcom
 
 @dataclass
 class _Rule:
-    """How the runs under one guard ended."""
+    """By outcome: how many runs a guard applied to, and how many violated it."""
 
     title: str
     unkept: dict[bool | None, int] = field(default_factory=lambda: defaultdict(int))
@@ -43,7 +43,7 @@ class _Rule:
 
 
 def list_runs(runs: Sequence[MonitoredRun], limit: int, console: Console) -> None:
-    """Which rules were not kept, and by which runs: those that left the most undone first."""
+    """The violated rules, then the runs that violated them, those with most violations first."""
     undone = [monitored for monitored in runs if monitored.unkept]
     undone.sort(
         key=lambda monitored: (-len(monitored.unkept), monitored.run.task_key, monitored.run.source, monitored.run.run)
@@ -101,7 +101,7 @@ def _heading(monitored: MonitoredRun) -> Text:
 
 
 def show_run(monitored: MonitoredRun, console: Console) -> None:
-    """The whole picture of one run."""
+    """Show one run step by step."""
     word, style = _OUTCOMES[monitored.run.outcome.passed]
     title = f"{escape(monitored.run.task_key)} · {escape(monitored.run.source)} · [{style}]{word}[/]"
     console.print(Panel(escape(monitored.run.task) or "[dim]no task text[/]", title=title, title_align="left"))
@@ -134,7 +134,7 @@ def _picture(monitored: MonitoredRun, width: int) -> Table:
 
 
 def _cells(states: Sequence[State], before: Sequence[State]) -> list[Text]:
-    """A state that has just changed stands out."""
+    """The states of the guards; a state that has just changed is highlighted."""
     cells = []
     for index, state in enumerate(states):
         mark, style = _MARKS[state]
@@ -148,13 +148,13 @@ def _describe_action(moment: MonitoredEvent) -> Text:
     if not event.function:
         return Text("final answer", "bold")
     failed = event.result is not None and event.result.error is not None
-    given = ", ".join(f"{name}={str(value)[:24]!r}" for name, value in event.arguments.items())
-    # The mark comes first: a long call is cut at its end.
-    return Text.assemble(("✗ " if failed else "", "red"), event.function.rpartition(".")[2], (f"({given})", "dim"))
+    arguments = ", ".join(f"{name}={str(value)[:24]!r}" for name, value in event.arguments.items())
+    # The mark comes first, because a long call is cut at its end.
+    return Text.assemble(("✗ " if failed else "", "red"), event.function.rpartition(".")[2], (f"({arguments})", "dim"))
 
 
 def _guards(monitored: MonitoredRun) -> Table:
-    """The columns of the picture in words, each with the card that asks for it."""
+    """The guards of the columns in words, each with its card."""
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", style="dim")
     table.add_column()
@@ -175,7 +175,7 @@ def _ending(monitored: MonitoredRun) -> Panel:
 
 
 def _line(owed: Obligation, monitored: MonitoredRun) -> Table:
-    """`✗ broken at 2: ...`, continued below its text."""
+    """A line such as `✗ broken at 2: ...`; a long text continues below itself."""
     mark, style = _MARKS[owed.state]
     since = monitored.since(owed)
     word = "still owed" if owed.state == "pending" else "broken"
@@ -186,7 +186,7 @@ def _line(owed: Obligation, monitored: MonitoredRun) -> Table:
 
 
 def _broken_value(owed: Obligation, since: MonitoredEvent | None) -> str:
-    """The value that a guard about values is broken by: its call is often too long for the picture."""
+    """The value that broke a guard about values, because the call is often cut in the table."""
     argument = owed.guard.argument
     if since is None or owed.guard.form.parameters != "F.argument" or argument not in since.event.arguments:
         return ""

@@ -1,4 +1,4 @@
-"""What commands print alike: figures for machines on stdout, bars for whoever waits on stderr."""
+"""Output that commands share: JSON on stdout and progress bars on stderr."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """A bar for each stage, when somebody is looking."""
-    # Most commands show no bar, and should not pay for it.
+    """A progress bar for each stage, if stderr is a terminal."""
+    # Imported here, because most commands show no progress bar.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars

@@ -1,4 +1,4 @@
-"""`contramem bank propose`: cards that somebody wrote, checked on runs and set beside those of the bank."""
+"""`contramem bank propose`: checks cards that somebody wrote against runs, and adds them to a store."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def propose_command(
     the bank. Duplicates, wider and narrower cards are edited after confirmation. Every decision is in the ledger.
     """
     proposals = read_proposals(file)
-    is_asked = any(isinstance(proposal, Proposal) and proposal.check for proposal in proposals)
+    needs_tables = any(isinstance(proposal, Proposal) and proposal.check for proposal in proposals)
     with ExitStack() as stack:
         study = stack.enter_context(study_runs(paths, options))
-        tables = stack.enter_context(study.tables()) if is_asked else None
+        tables = stack.enter_context(study.tables()) if needs_tables else None
         store = stack.enter_context(open_store(where, create=True))
         author = Proposer(name, study.run_set, TrialLog(Path(log), study.run_set.digest), tables)
         replies = propose(proposals, store, author, lambda question: yes or _ask(question))
@@ -71,5 +71,5 @@ def propose_command(
 
 
 def _ask(question: str) -> bool:
-    """Nobody can answer where no terminal is: then the edit waits."""
+    """Ask the user. False without a terminal, so that the edit waits."""
     return sys.stdin.isatty() and click.confirm(question, err=True)

@@ -1,4 +1,4 @@
-"""Options, progress and complaints that every command that reads traces shares."""
+"""Options, progress and error reports shared by all commands that read traces."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ _OPTIONS = (
 
 
 def reading_options(command: Command) -> Command:
-    """Add PATH... and the options that say how to read; the command gets `paths` and `options`."""
+    """Add PATH... and the reading options; the command gets `paths` and `options`."""
     argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
     return argument(how_to_read(command))
 
 
 def optional_paths(command: Command) -> Command:
-    """`reading_options` for a command that also does something without a path."""
+    """Like `reading_options`, but PATH is optional."""
     argument = click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
     return argument(how_to_read(command))
 
 
 def how_to_read(command: Command) -> Command:
-    """Add the options that say how to read; the command gets `options`."""
+    """Add the reading options; the command gets `options`."""
 
     @functools.wraps(command)
     def with_options(
@@ -99,14 +99,14 @@ def how_to_read(command: Command) -> Command:
 
 
 def collect_options(context: click.Context) -> tuple[str, ...]:
-    """The options of `how_to_read` that the user gave, as they are written on a command line."""
-    given: list[str] = []
+    """The reading options that the user gave, as written on a command line."""
+    arguments: list[str] = []
     for option in ("format_", "fields", "outcomes", "app", "ability", "effects"):
         value = context.params.get(option)
         name = {"format_": "--format", "fields": "--map"}.get(option, f"--{option}")
         for item in value if isinstance(value, tuple) else (value,) if value is not None else ():
-            given += [name, str(item)]
-    return tuple(given)
+            arguments += [name, str(item)]
+    return tuple(arguments)
 
 
 def _field(pair: str) -> tuple[str, str]:
@@ -120,7 +120,7 @@ def _field(pair: str) -> tuple[str, str]:
 
 @contextmanager
 def reading(paths: tuple[Path, ...], options: ReadOptions) -> Iterator[TraceReading]:
-    """Read with a progress bar on stderr, when somebody is looking."""
+    """Read traces, with a progress bar on stderr if it is a terminal."""
     console = Console(stderr=True)
     with Progress(
         TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TextColumn("files"), TimeRemainingColumn(),
@@ -139,9 +139,9 @@ def read_pool(
     engine: Engine = SERIAL,
     work: Work = NO_WORK,
 ) -> Iterator[Pool]:
-    """The runs under `paths`, of `sources` (names with commas between them) only, and an error when there are none.
+    """The runs under `paths`, limited to `sources` (comma-separated). Raises an error if there are none.
 
-    What the runs say about their tools goes into `tools`.
+    Descriptions of tools in the runs are added to `tools`.
     """
     with Pool() as pool:
         with reading(paths, options) as files:
@@ -160,7 +160,7 @@ def read_pool(
 
 
 def select_sources(runs: TraceReading, sources: str | None, option: str = "--sources") -> Iterator[Trajectory]:
-    """The runs of `sources`, names with commas between them; all when it is None."""
+    """The runs of `sources` (comma-separated); all runs if None."""
     if sources is None:
         yield from runs
         return
@@ -183,8 +183,8 @@ def _check_sources(wanted: set[str], present: set[str], option: str) -> None:
 
 
 def complain(problems: list[Problem], count: int, *, nothing_read: bool = False, strict: bool = False) -> None:
-    """Say on stderr what could not be read; the first ones in full. A lone problem that left nothing to work on is said
-    once, in the line that the command ends with. With `strict`, a problem ends the command."""
+    """Report on stderr what could not be read, the first problems in full. A single problem that left nothing to read
+    is not reported here, because the final error has it. With `strict`, any problem ends the command."""
     if nothing_read and count == 1:
         return
     for problem in problems[:SHOWN_PROBLEMS]:
@@ -202,7 +202,7 @@ def refuse_problems(count: int) -> None:
 
 
 def report_disputed(functions: tuple[str, ...]) -> None:
-    """Name the functions that runs describe in different ways: one of the descriptions may have been tampered with."""
+    """Warn about functions that runs describe differently: one of the descriptions may have been tampered with."""
     if functions:
         listed = ", ".join(functions[:3]) + (", ..." if len(functions) > 3 else "")
         message = f"Runs describe {plural(len(functions), 'function')} in different ways ({listed}); the description"
@@ -215,7 +215,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def nothing_read_error(problems: list[Problem], ignored: int) -> UsageError:
-    """The one line for when there was nothing to work on."""
+    """The error for input without any runs."""
     if problems:
         return UsageError(f"no run could be read. First problem: {problems[0]}")
     if ignored:

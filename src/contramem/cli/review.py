@@ -1,4 +1,4 @@
-"""`contramem bank review`: a person goes through what builds proposed, and each answer is a decision in the ledger."""
+"""`contramem bank review`: a person reviews the cards of a build, and each answer is a decision in the ledger."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def review(where: str, name: str, as_json: bool) -> None:
 
 
 def _ask(bank: Bank, entry: BankEntry, by: Attribution) -> tuple[Answer, Decision | None]:
-    """Ask until there is an answer. The end of the input means quit, and so does Ctrl-C."""
+    """Ask until there is a valid answer. The end of the input and Ctrl-C mean quit."""
     draft = _in_json(entry.card)
     while True:
         click.echo("[a]ccept [e]dit [m]ute [p]in [r]eject [s]kip [q]uit [?]: ", nl=False, err=True)
@@ -106,7 +106,7 @@ def _line() -> str:
 
 
 def _in_json(card: Card) -> str:
-    """What a person can edit of a card."""
+    """The fields of a card that a person can edit, as JSON."""
     fields = {name for name in _form(card).model_fields if name != "version"}
     return json.dumps(card.model_dump(mode="json", include=fields), ensure_ascii=False, indent=2)
 
@@ -116,7 +116,7 @@ def _form(card: Card) -> type[FunctionCard] | type[SkillDelta]:
 
 
 def _open_editor(text: str) -> str:
-    """`text` as the person leaves it in $EDITOR; as it is, when the editor fails (then it says why)."""
+    """`text` after editing in $EDITOR; unchanged, with a message, if the editor fails."""
     try:
         return (click.edit(text + "\n", extension=".json") or text).strip()
     except click.ClickException as error:
@@ -125,7 +125,7 @@ def _open_editor(text: str) -> str:
 
 
 def _edit(bank: Bank, card: Card, text: str, by: Attribution, reason: str) -> Decision | None:
-    """The card in a person's words. None: unchanged, or not this card any more (then it says why)."""
+    """The decision for an edited card. None if it is unchanged or invalid, with a message."""
     try:
         if text != _in_json(card):
             return acts.edit(bank, card.card_id, _form(card).model_validate_json(text), by, reason)
@@ -138,7 +138,7 @@ def _edit(bank: Bank, card: Card, text: str, by: Attribution, reason: str) -> De
 
 
 def say_doubts(entry: LedgerEntry, before: Bank, where: str) -> None:
-    """Say on stderr what the checks have against words that a person wrote. They stand nevertheless."""
+    """Print what the checks object to in a person's edit. The edit is kept all the same."""
     from contramem.validate.by_hand import doubts
 
     if entry.decision.operation not in ("EDIT", "IMPORT"):

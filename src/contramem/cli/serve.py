@@ -1,4 +1,4 @@
-"""`contramem serve`: the explorer, review in the browser and the HTTP API, on this machine unless told otherwise."""
+"""`contramem serve`: the explorer, review in the browser and the HTTP API, by default on this machine only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contramem.server.project import Project
 
 WAIT_FOR_RUNS_S = 3.0
-"""How long the server waits for recorded runs before it answers without those that are still being read."""
+"""How long to wait for recorded runs before serving without those that are still being read."""
 SCOPES = ("read", "guide", "record", "review", "admin")
 
 
@@ -88,7 +88,7 @@ def _run(options: object) -> None:
 
     assert isinstance(options, ServerOptions)
     server = Server(options)
-    # uvicorn ends by sending itself the signal again. Without a handler of ours that would be the end before `close`.
+    # uvicorn re-raises the signal at its end. Without a handler, the process would exit before `close`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server.open()
     try:
@@ -107,7 +107,7 @@ def _run(options: object) -> None:
 
 
 def _index_runs(project: Project) -> None:
-    """Recorded runs become browsable while the server answers already. What can't be read is said, not fatal."""
+    """Index recorded runs while the server already answers. Runs that cannot be read are reported but not fatal."""
     from contramem.server.run_index import Stopped
 
     try:

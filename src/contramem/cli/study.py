@@ -1,4 +1,4 @@
-"""`contramem query`, `kinds`, `runs`, `try` and `explain`: look at all runs, and test what you suppose."""
+"""`contramem query`, `kinds`, `runs`, `try` and `explain`: explore all runs, and test hypotheses."""
 
 from __future__ import annotations
 

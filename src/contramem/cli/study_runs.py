@@ -1,4 +1,4 @@
-"""Opening the runs of a study: those that are kept from the last time, or read now with a progress bar."""
+"""Opens the runs of a study: from the cache, or read with a progress bar."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ no_cache_option = click.option(
 
 @contextmanager
 def study_runs(paths: tuple[Path, ...], options: ReadOptions, no_cache: bool = False) -> Iterator[Study]:
-    """The runs under `paths`, ready to be asked."""
+    """Open the runs under `paths` for a study."""
     with progress() as tell:
         study = open_study(
             paths,

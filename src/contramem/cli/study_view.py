@@ -1,4 +1,4 @@
-"""What `contramem query` prints."""
+"""The output of `contramem query`."""
 
 from __future__ import annotations
 

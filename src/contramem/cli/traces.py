@@ -1,4 +1,4 @@
-"""`contramem traces` and `contramem convert`: what was read, and the same runs in contramem's own format."""
+"""`contramem traces` summarizes runs; `contramem convert` writes them in contramem's own format."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _rate(tally: OutcomeCounts) -> float:
 
 def _bar(share: float, width: int = 12) -> str:
     full = round(share * width)
-    return f"[green]{'━' * full}[/][red]{'─' * (width - full)}[/]"  # to be told apart without colour too
+    return f"[green]{'━' * full}[/][red]{'─' * (width - full)}[/]"  # readable without colour too
 
 
 @click.command(cls=SectionedCommand)

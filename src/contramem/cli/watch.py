@@ -1,4 +1,4 @@
-"""`contramem watch`, which learns from runs as they appear, and `contramem bank rollback`."""
+"""`contramem watch` learns from runs as they appear; `contramem bank rollback` goes back to an earlier bank."""
 
 from __future__ import annotations
 
