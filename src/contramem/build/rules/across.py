@@ -15,8 +15,8 @@ from contramem.build.rules.forms import has_shape, name_form
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.look_first import LookFirst
-from contramem.build.rules.phrases import names_deed, stem
-from contramem.build.rules.rule import Contrast, Lesson, illustrate
+from contramem.build.rules.phrases import names_deed
+from contramem.build.rules.rule import Contrast, Lesson, Rule, illustrate
 from contramem.build.rules.steps import calls_of
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
@@ -28,7 +28,6 @@ from contramem.monitor.scope import FieldReturned, TaskSays
 from contramem.study.explain import Difference, explain
 from contramem.study.instead import find_instead
 from contramem.study.run_set import RunSet, StudyRun
-from contramem.traces.effects import words
 from contramem.traces.trajectory import digest
 
 MAX_LESSONS = 30
@@ -40,6 +39,8 @@ MAX_STUDIED = 500
 """Tasks that differences are looked for in. What is found is counted over all of them."""
 MIN_SHOWING = 2
 """Tasks in which passing runs keep it and failing ones break it; unless one task alone is as good as proof."""
+MIN_SHOWING_WORD = 3
+"""The same where a word of the request is the condition: requests have many words."""
 MAX_HOLDING = 0.9
 """Of the runs that called a function: the share in which a condition on its answer may hold."""
 MAX_CHANCE_IN_ONE_TASK = 0.002
@@ -82,9 +83,11 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
             difference.guard, shown_by, evidence, runs
         ):
             continue
-        if tasks >= MIN_SHOWING or not _is_told_by_chance_word(difference.guard):
-            told.update({topic} if topic else ())
-            yield _learn(difference, evidence, *showing[0])
+        if tasks >= (MIN_SHOWING_WORD if _said(difference.guard) else enough):
+            shared = _learn(difference, evidence, *showing[0])
+            if not _only_forbids_a_source(difference.guard, shared.lesson.rule):
+                told.update({topic} if topic else ())
+                yield shared
     yield from _learn_unfinished(packets, evidence, runs)
 
 
@@ -187,11 +190,11 @@ def _is_about_data(guard: Guard) -> bool:
     return any(isinstance(condition, FieldReturned) for condition in guard.conditions)
 
 
-def _is_told_by_chance_word(guard: Guard) -> bool:
-    """Is it confined to requests with a word that has nothing to do with the call? One task alone has many words."""
-    said = [stem(condition.value) for condition in guard.conditions if isinstance(condition, TaskSays)]
-    named = {stem(word) for word in words(guard.target.rpartition(".")[2])}
-    return bool(said) and named.isdisjoint(said)
+def _only_forbids_a_source(guard: Guard, rule: Rule) -> bool:
+    """Does it say where a value must not come from, when passing runs have no place in common that it comes from? Then
+    the place is that of a symptom."""
+    tests = parse_pattern(guard.function).conditions if guard.template == "absence" else ()
+    return isinstance(rule, Convention) and not rule.instead and any(test.test in ("from", "picks") for test in tests)
 
 
 def _find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, GuardReplay]]:
