@@ -28,3 +28,13 @@ def test_words_that_name_something_of_the_function_are_conditions_alone_and_in_p
 def test_names_and_quoted_values_are_no_conditions() -> None:
     tasks = ('Ask Channel Four about "the channel budget".', "Summarize the article.")
     assert words_about("Chat.get_channels", *tasks) == []
+
+
+def test_a_call_that_no_word_of_the_request_names_is_told_by_the_word_that_is_missing() -> None:
+    runs = RunSet.of(
+        run("a", True, call("Mail.get_unread"), task=task, task_id=task)
+        for task in ("Show the unread mail.", "Find the invoice.", "Find the address.")
+    ).runs
+    (atom,) = TaskWords(runs).not_naming("Mail.get_unread")
+    assert atom.text == "task lacks unread"
+    assert atom.mask.bit_count() == 2

@@ -78,7 +78,9 @@ def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
     by_words, tried = list[Contender](), len(candidates) + len(loose) * len(facts)
     words = TaskWords(runs)
     for candidate in filter(is_presence, loose):
-        of_request = Conditions(masks, words.about(function_of(candidate)), tells_kinds=True)
+        function = function_of(candidate)
+        atoms = words.not_naming(function) if _is_ban(candidate) else words.about(function)
+        of_request = Conditions(masks, atoms, tells_kinds=True)
         by_words += search.sharpen([candidate], of_request)
         tried += len(of_request)
     return Contenders(by_data, by_words, tried)

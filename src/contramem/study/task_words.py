@@ -54,14 +54,26 @@ class TaskWords:
 
     def about(self, function: str) -> list[Atom]:
         """The conditions on the request that name something of the function. Fewest words first."""
-        named = {stem(singular(word)) for word in words_of_name(function.rpartition(".")[2]) if word not in _GENERIC}
-        phrases = {phrase for word in named for phrase in self._by_stem.get(word, ())}
+        phrases = {phrase for word in _name_words(function) for phrase in self._by_stem.get(stem(singular(word)), ())}
         by_mask: dict[Mask, str] = {}
         for phrase in sorted(phrases, key=lambda phrase: (phrase.count(" "), len(phrase), phrase)):
             mask = sum(self._places[task] for task, text in self._texts.items() if phrase in text)
             if 0 < mask < self._every:
                 by_mask.setdefault(mask, phrase)
         return [Atom(f"task contains {write_value(phrase)}", mask, len(by_mask)) for mask, phrase in by_mask.items()]
+
+    def not_naming(self, function: str) -> list[Atom]:
+        """The conditions that the request lacks a word of the function's name: nothing asks for the call."""
+        atoms = []
+        for word in _name_words(function):
+            mask = sum(self._places[task] for task, text in self._texts.items() if word not in text)
+            if 0 < mask < self._every:
+                atoms.append(Atom(f"task lacks {write_value(word)}", mask, 1))
+        return atoms
+
+
+def _name_words(function: str) -> list[str]:
+    return [word for word in words_of_name(function.rpartition(".")[2]) if word not in _GENERIC]
 
 
 def _phrases(text: str) -> Iterator[str]:

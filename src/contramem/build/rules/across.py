@@ -16,7 +16,7 @@ from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.look_first import LookFirst
 from contramem.build.rules.phrases import names_deed
-from contramem.build.rules.rule import Contrast, Lesson, Rule, illustrate
+from contramem.build.rules.rule import Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
 from contramem.build.rules.unfinished import find_unfinished
 from contramem.contrast.packet import Packet, PacketRun
@@ -84,10 +84,8 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
         ):
             continue
         if tasks >= (MIN_SHOWING_WORD if _said(difference.guard) else enough):
-            shared = _learn(difference, evidence, *showing[0])
-            if not _only_forbids_a_source(difference.guard, shared.lesson.rule):
-                told.update({topic} if topic else ())
-                yield shared
+            told.update({topic} if topic else ())
+            yield _learn(difference, evidence, *showing[0])
     yield from _learn_unfinished(packets, evidence, runs)
 
 
@@ -154,8 +152,10 @@ def _says_only_that_a_call_was_made(guard: Guard, runs: Sequence[StudyRun]) -> b
 
 
 def _forbids_by_words(guard: Guard) -> bool:
-    """Is a call forbidden for a word of the request? Which word goes with tasks that need no such call is chance."""
-    return guard.template == "absence" and bool(_said(guard))
+    """Is a call forbidden for a word of the request? Which word goes with tasks that need no such call is chance. That
+    the request lacks a word of the function's own name is none."""
+    conditions = [condition for condition in guard.conditions if isinstance(condition, TaskSays)]
+    return guard.template == "absence" and any(condition.operator != "lacks" for condition in conditions)
 
 
 def _names_a_value_of(guard: Guard, packets: Sequence[Packet]) -> bool:
@@ -188,13 +188,6 @@ def _may_be_done(guard: Guard, packets: Sequence[Packet], evidence: Sequence[Stu
 def _is_about_data(guard: Guard) -> bool:
     """Does a value that some call returned tell when it holds? One task alone has many values."""
     return any(isinstance(condition, FieldReturned) for condition in guard.conditions)
-
-
-def _only_forbids_a_source(guard: Guard, rule: Rule) -> bool:
-    """Does it say where a value must not come from, when passing runs have no place in common that it comes from? Then
-    the place is that of a symptom."""
-    tests = parse_pattern(guard.function).conditions if guard.template == "absence" else ()
-    return isinstance(rule, Convention) and not rule.instead and any(test.test in ("from", "picks") for test in tests)
 
 
 def _find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, GuardReplay]]:
