@@ -1,7 +1,7 @@
-"""Hints across tasks: what separates passing from failing runs of many tasks, for the packets that it concerns.
+"""Hints across tasks: what separates passing from failing runs of many tasks, shown with the packets it applies to.
 
-One task shows that a credit note of <AMOUNT_1> needed a hold; only many show that it is so above 500. And where two
-tasks of a kind needed opposite things, opposites.py lays them side by side.
+One task shows that a credit note of <AMOUNT_1> needed a hold; only many tasks show that the threshold is 500. If
+two tasks of a kind needed opposite things, opposites.py shows them side by side.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contramem.monitor.packet_replay import replay
 
 
 class SharedHint(NamedTuple):
-    """A condition that explains outcomes over tasks."""
+    """A guard that explains outcomes across tasks."""
 
     guard: Guard
     held: int
@@ -33,7 +33,7 @@ class SharedHint(NamedTuple):
         return f"{self.guard} (kept by {self.held} passing runs, broken by {self.broken} failing{against})"
 
     def concerns(self, packet: Packet) -> bool:
-        """Do runs of this task call all that it is about?"""
+        """Whether runs of this task call all functions of the guard."""
         called = {step.function for run in packet.runs for step in run.actions if step.function}
         return called.issuperset(self.guard.functions)
 

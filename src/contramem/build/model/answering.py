@@ -1,4 +1,4 @@
-"""Who answers a round: a model that is asked now, or a file of replies."""
+"""Two ways to answer a round of requests: asking a model now, or reading replies from a file."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from contramem.llm.exchange import Exchange
 from contramem.llm.request import ModelReply, Request
 
 Watch = Callable[[int, int], None]
-"""Told (answered, asked) of the round under way."""
+"""Called with (answered, total) of the current round."""
 
 
 @dataclass
 class AskNow:
-    """Every request of a round is put to the model; each reply is kept the moment it comes."""
+    """Sends every request of a round to the model, and keeps each reply as soon as it arrives."""
 
     caller: ModelCaller
     exchange: Exchange
     watch: Watch | None = None
 
     def __call__(self, requests: Sequence[Request]) -> bool:
-        tell = self.watch or (lambda answered, asked: None)
-        tell(0, len(requests))
+        report = self.watch or (lambda answered, total: None)
+        report(0, len(requests))
         for answered, (request, reply) in enumerate(self.caller.ask_all(requests), 1):
             self.exchange.take(request, reply)
-            tell(answered, len(requests))
+            report(answered, len(requests))
         return True
 
 
 @dataclass
 class FromFile:
-    """Takes what replies there are. `open` holds what is left to ask when none fits any more."""
+    """Answers with the replies of a file. `open` are the requests of the last round without a reply."""
 
     replies: dict[str, ModelReply]
     exchange: Exchange
@@ -49,5 +49,5 @@ class FromFile:
 
     @property
     def unused(self) -> int:
-        """Replies that answer nothing that was asked."""
+        """The number of replies that match no request."""
         return len(self.replies.keys() - self.used)

@@ -1,8 +1,8 @@
-"""ModelAuthor: the paper's Builder, Reflector and Curator, asked of a model; the same three jobs as the rules do.
+"""ModelAuthor: a model as the paper's Builder, Reflector and Curator.
 
-A reply is parsed strictly and held against the same checks that guard the bank. One that fails is asked again with the
-complaint, a bounded number of times; what still fails goes to the ledger as refused. Nothing here makes a call: a reply
-that is not there raises NotYet, and rounds.py has it asked.
+A reply is parsed strictly and must pass the same checks as every change of the bank. If it fails, the model is asked
+again with the complaint, a limited number of times; what still fails is recorded in the ledger as refused. No calls are
+made here: a missing reply raises NotYet, and rounds.py has it asked.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
 
 MAX_ASKED = 3
-"""How often one question is put: once, and twice more with the complaint."""
+"""How often a question is asked: once, and twice more with the complaint."""
 MAX_REPEATED_CHARS = 6_000
-"""Of an unusable reply that is shown to the model again."""
+"""How much of an unusable reply is repeated to the model."""
 NONE = "none"
 NOTHING_NEAR = "No card of the bank is near it."
 SAID_ALREADY = "The card says it already, in nearly the same words."
@@ -50,12 +50,12 @@ NO_CARD = "Every function that was seen to work gets a card: say what it does, i
 
 Made = TypeVar("Made")
 Judge = Callable[[str], tuple[Made, list[str]]]
-"""From a reply's text to what it says and what is wrong with it; raises Unparsed."""
+"""Parses the text of a reply and returns the result with the complaints about it. Raises UnparsedReply."""
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """Who writes, and how: all of it is part of every request's digest."""
+    """The model and its settings, all of which are part of every request's digest."""
 
     name: str
     settings: ModelSettings = field(default_factory=ModelSettings)
@@ -63,12 +63,12 @@ class ModelChoice:
     packet_tokens: int = PACKET_BUDGET_TOKENS
     function_tokens: int = FUNCTION_BUDGET_TOKENS
     every_function: bool = False
-    """Every function that was seen to work gets a card, as in the paper's GAIA2 bank. Otherwise one that has nothing to
-    say beyond its documentation gets none."""
+    """Whether every function that was seen to work gets a card, as in the paper's GAIA2 bank. Otherwise a function
+    whose runs show nothing beyond its documentation gets none."""
 
 
 class ModelAuthor:
-    """Writes cards with a model. `packets` are all that the build is about: replies are held against them."""
+    """Writes cards with a model. `packets` are all packets of the build; replies are checked against them."""
 
     def __init__(self, choice: ModelChoice, exchange: Exchange, checks: Validator, packets: Sequence[Packet]) -> None:
         self._choice = choice
@@ -104,7 +104,7 @@ class ModelAuthor:
         return self._converse(self.builder_request(function, observations, tool), judge)
 
     def _is_card_due(self, observations: Sequence[Observation]) -> bool:
-        # What never worked may be a function that a model made up.
+        # A function that never worked may have been invented by a model.
         return self._choice.every_function and any(not observation.error for observation in observations)
 
     def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
@@ -119,18 +119,18 @@ class ModelAuthor:
         return self._converse(self.reflector_request(packet, bank), judge)
 
     def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
-        return ()  # a model sees one packet at a time
+        return ()  # a model only sees one packet at a time
 
     def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
-        """One question about all candidates of a packet, without those whose answer is known: nothing is near, or a
-        card says the very same. One that repeats another of the packet has to wait for it."""
+        """Ask once about all candidates of a packet, except those with an obvious answer: no card is near, or a card
+        says the same. A candidate that repeats another one of the packet waits for it."""
         decided: dict[int, Curation] = {}
         open_ = dict[int, Candidate]()
         for index, candidate in candidates.items():
             if any(say_the_same(candidate.delta, candidates[earlier].delta) for earlier in (*decided, *open_)):
                 break
-            if known := self._known_answer(index, candidate.delta, packet.ability, bank):
-                decided[index] = Curation(known)
+            if patch := self._obvious_answer(index, candidate.delta, packet.ability, bank):
+                decided[index] = Curation(patch)
             else:
                 open_[index] = candidate
         if not open_:
@@ -143,9 +143,9 @@ class ModelAuthor:
                 return before
             if len(open_) == 1:
                 raise
-        return self._ask_curator({first: open_[first]}, packet, bank)  # the others are asked about again, too
+        return self._ask_curator({first: open_[first]}, packet, bank)  # the others are asked about again later
 
-    def _known_answer(self, index: int, delta: SkillDelta, ability: str, bank: Bank) -> Patch | None:
+    def _obvious_answer(self, index: int, delta: SkillDelta, ability: str, bank: Bank) -> Patch | None:
         cards = relate_to_delta(delta, ability, bank)
         if not cards:
             return Add(delta_index=index, new_or_updated_card=delta, reason=NOTHING_NEAR)
@@ -170,7 +170,7 @@ class ModelAuthor:
         return {index: Curation(patch) for index, patch in decided.items()}
 
     def spent(self) -> AuthorCost:
-        """The calls behind what was last recorded, as far as no earlier decision was charged with them."""
+        """The cost of the calls since the last decision, without those already charged to an earlier one."""
         fresh = [call for call in self._used.values() if not call.charged and call.digest not in self._charged]
         self._used = {}
         self._charged.update(call.digest for call in fresh)
@@ -184,10 +184,10 @@ class ModelAuthor:
         return AuthorCost(usage, tuple(call.digest for call in fresh))
 
     def forget(self) -> None:
-        """What was read since was only a look ahead: no decision is charged with it yet."""
+        """Don't charge the replies read since the last decision: they were only a look ahead."""
         self._used = {}
 
-    # The requests, as they are first put
+    # The first request of each job
 
     def builder_request(self, function: str, observations: Sequence[Observation], tool: Tool | None) -> Request:
         documentation = tool_text(tool)
@@ -269,7 +269,7 @@ class ModelAuthor:
                 complaints = list(unparsed.complaints)
             else:
                 if not complaints or asked == MAX_ASKED:
-                    return made  # what is wrong with it still, the checks of the bank will say, and the ledger keep
+                    return made  # if it still has flaws, the checks of the bank will refuse it with the reason
             cut_off = call.finish == "length"
             self._note(call, "truncated" if cut_off else "invalid")
             if cut_off:
@@ -281,7 +281,7 @@ class ModelAuthor:
         try:
             call = self._exchange.reply(request)
         except NotYet:
-            self._used = {}  # whoever comes back to this decision reads, and is charged with, all its replies again
+            self._used = {}  # when this decision is taken up again, all its replies are read and charged again
             raise
         self._used[call.digest] = call
         return call
@@ -293,9 +293,9 @@ class ModelAuthor:
 
     def _again(self, request: Request, reply: str, complaints: Sequence[str], attempt: int) -> Request:
         unique = list(dict.fromkeys(complaints))[: replies.MAX_COMPLAINTS]
-        # The number of the try makes it another question where the model gave the same answer twice.
+        # The number of the attempt makes the request a new one if the model gave the same answer twice.
         text = self._prompts.fill("again", complaints=unique, attempt=attempt, attempts=MAX_ASKED).text
-        # The first question and the last answer: a third try needs no memory of the first.
+        # Only the question and the last answer are repeated; a third attempt doesn't need the first.
         question = tuple(message for message in request.messages[:2] if message.role in ("system", "user"))
         previous = reply[:MAX_REPEATED_CHARS] or "(nothing)"
         return Request(
@@ -327,7 +327,7 @@ class ModelAuthor:
 
 
 def _complaints(refusals: Sequence[Refusal]) -> list[str]:
-    """What the model is asked to change. A guard that does not hold is dropped, and not asked for again."""
+    """What the model is asked to change. A guard that does not hold is dropped without asking again."""
     return list(dict.fromkeys(refusal.reason for refusal in refusals if not refusal.final))
 
 

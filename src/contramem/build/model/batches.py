@@ -1,4 +1,4 @@
-"""Rounds answered by a provider's batch service. What is at the provider stands in the store, so nothing is lost."""
+"""Answers rounds with a provider's batch service. Submitted batches are recorded in the store, so none is lost."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from contramem.llm.exchange import Exchange
 from contramem.llm.request import ModelFailure, ModelSettings, PromptMessage, Request
 
 MAX_BATCHES = 3
-"""How often one request is handed over before the build gives up on it."""
+"""How often a request is submitted before the build gives up on it."""
 FIRST_LOOK_S, LOOKS_GROW, MAX_LOOK_S = 10.0, 1.5, 300.0
 
 Result = TypeVar("Result")
 Tell = Callable[[str], None]
-"""Told in a sentence what happens to a batch."""
+"""Called with a sentence about what happens to a batch."""
 
 
 @dataclass(frozen=True)
 class SentBatch:
-    """A batch at the provider, and what was asked in it."""
+    """A batch at the provider, with its requests."""
 
     ticket: Ticket
     requests: tuple[Request, ...]
@@ -44,7 +44,7 @@ def open_batches(store: Store, model: str) -> list[SentBatch]:
 
 @dataclass
 class BatchQueue:
-    """Hands requests over and takes replies in."""
+    """Submits requests and collects replies."""
 
     batches: Batches
     exchange: Exchange
@@ -53,12 +53,12 @@ class BatchQueue:
     tell: Tell = lambda said: None
     stop: Event = field(default_factory=Event)
     wait: Callable[[float], object] | None = None
-    """How to pass the time between two looks. None: until the time has come, or somebody wants to stop."""
+    """How to wait between two checks. None means a wait that ends early if `stop` is set."""
     troubles: Counter[str] = field(default_factory=Counter)
 
     def take_in(self, held: SentBatch) -> ModelError | None:
-        """Keep every reply of a batch that has ended. What it ended without is open again; an error where asking again
-        would not help."""
+        """Keep every reply of a batch that has ended. Requests without a reply are open again. Returns an error if
+        asking again would not help."""
         outcomes = self._patiently(lambda: self.batches.collect(held.ticket, held.requests))
         hopeless = None
         came = 0
@@ -67,7 +67,7 @@ class BatchQueue:
             if isinstance(outcome, ModelFailure):
                 self.troubles[outcome.kind] += 1
                 hopeless = hopeless or (None if outcome.again else self._refusal_error(request, outcome))
-            elif not self.exchange.has(request):  # a killed build may have taken in some of them
+            elif not self.exchange.has(request):  # a killed build may have collected some of them
                 came += 1
                 self.exchange.take(request, outcome)
                 if self.budget is not None:
@@ -77,7 +77,7 @@ class BatchQueue:
         return hopeless
 
     def look(self, held: SentBatch) -> SentBatch | None:
-        """How a batch stands. None: the provider does not know it any more, so what it held is open again."""
+        """The current state of a batch. None if the provider no longer knows it; its requests are then open again."""
         try:
             return replace(held, ticket=self._patiently(lambda: self.batches.look(held.ticket)))
         except ModelFailure as lost:
@@ -87,7 +87,7 @@ class BatchQueue:
             return None
 
     def hand_over(self, requests: Sequence[Request]) -> None:
-        """Each batch is in the store as soon as it is at the provider."""
+        """Submit requests. Each batch is recorded in the store as soon as the provider has it."""
         if self.stop.is_set():
             raise make_stop_error()
         try:
@@ -110,7 +110,7 @@ class BatchQueue:
             )
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
-        """Looking and collecting cost nothing, so they are tried again. LOST goes to the caller."""
+        """Retry a call that costs nothing, such as checking or collecting. LOST is raised to the caller."""
         for tries in range(1, MAX_TRIES + 1):
             try:
                 return call()
@@ -138,13 +138,13 @@ class BatchQueue:
 
 @dataclass
 class AskInBatches:
-    """Every round is a batch, or a few; the next begins when all have ended."""
+    """Submits every round as one or a few batches, and waits until all have ended."""
 
     desk: BatchQueue
 
     def __call__(self, requests: Sequence[Request]) -> bool:
         handed = Counter[str]()
-        self._wait_for_all()  # what an earlier build left at the provider
+        self._wait_for_all()  # for batches that an earlier build left at the provider
         while left := [request for request in requests if not self.desk.exchange.has(request)]:
             part = self._affordable(left)
             handed.update(request.digest for request in part)
@@ -190,7 +190,7 @@ class AskInBatches:
 
 @dataclass
 class TakeInFirst:
-    """Calls, after what an earlier build left in batches has been taken in: nothing is paid for twice."""
+    """Collects the batches of an earlier build before asking directly, so that nothing is paid for twice."""
 
     desk: BatchQueue
     ask: Callable[[Sequence[Request]], bool]

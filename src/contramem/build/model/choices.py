@@ -1,7 +1,7 @@
-"""Choices: which record of a list passing runs went on with and which failing ones did, and how their numbers relate.
+"""Compares which record of a list passing and failing runs chose, and how they computed their numbers.
 
-A packet shows lists by their form, and identifiers as placeholders, so nobody sees that the right invoice was the
-oldest. These lines say it without a value: place in the list, lowest and highest fields, words of the interface.
+A packet shows lists by their form and identifiers as placeholders, which hides that the right invoice was the oldest.
+These lines say it without values: position in the list, lowest and highest fields, words of the interface.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ from contramem.traces.trajectory import Event, Trajectory
 MAX_LINES, MAX_TRAITS = 3, 4
 MIN_NAME_CHARS = 3
 MAX_RECORDS = 500
-"""Of one list. Nobody picks the right one of more by a rule that a card could state."""
+"""Longer lists are ignored: no rule that a card could state picks the right record of so many."""
 MAX_TRIVIAL = 9
-"""Numbers up to this are equal by chance."""
+"""Numbers up to this are often equal by chance."""
 FACTORS = {100: "100 times", 0.01: "a hundredth of", 1000: "1000 times", 0.001: "a thousandth of", -1: "minus",
            60: "60 times", 1 / 60: "a sixtieth of"}  # fmt: skip
-"""How two amounts are related when only their unit or sign differs."""
+"""How two amounts relate if only their unit or sign differs."""
 ANSWER = "the final answer"
 _IDENTIFIERS = ROLES["ID"] | {"item", "notes"}
-"""Fields of which nobody takes the lowest on purpose."""
+"""Fields whose lowest or highest value is never chosen on purpose."""
 
 Record: TypeAlias = dict[str, Any]
 Sides: TypeAlias = tuple[list[Any], list[Any]]
-"""Of passing runs, and of failing ones."""
+"""For passing runs, and for failing runs."""
 
 
 class _Listing(NamedTuple):
-    """A list that a run had been shown."""
+    """A list that a call returned."""
 
     function: str
     records: Sequence[Record]
 
 
 def compare_choices(packet: Packet) -> Iterator[str]:
-    """A line for each list from which passing runs took another record than failing ones."""
+    """A line for each list from which passing and failing runs chose different records."""
     chosen = defaultdict[tuple[str, str], Sides](lambda: ([], []))
     for side, runs in enumerate((packet.passing, packet.failing)):
         for run in runs:
             first: dict[tuple[str, str], dict[str, None]] = {}
             for slot, traits in _choices(packet.recorded[run.letter], packet.placeholders):
-                first.setdefault(slot, traits)  # where a run takes several in turn, the order is what was chosen
+                first.setdefault(slot, traits)  # if a run uses several records in turn, the first one counts
             for slot, traits in first.items():
                 chosen[slot][side].append(traits)
     lines = (_choice_line(slot, *sides) for slot, sides in chosen.items() if all(sides))
@@ -78,7 +78,7 @@ def _shared(sides: Sequence[dict[str, None]]) -> list[str]:
 
 
 def _choices(run: Trajectory, placeholders: Placeholders) -> Iterator[tuple[tuple[str, str], dict[str, None]]]:
-    """For each list and what was done with one record of it: what that record is among the others."""
+    """For each list and use of one of its records: what distinguishes the record from the others."""
     listings: dict[str, _Listing] = {}
     for event in run.events:
         if event.actor != "agent":
@@ -94,7 +94,7 @@ def _choices(run: Trajectory, placeholders: Placeholders) -> Iterator[tuple[tupl
 
 
 def _records(result: Any) -> Sequence[Record]:
-    """What an agent chooses among: records, or the entries of a map from a thing to what is said of it."""
+    """The records an agent chooses from, or the entries of a map from an item to its description."""
     if isinstance(result, dict) and _is_map_of_things(result):
         return [{"item": key, **_numbers(value)} for key, value in result.items()]
     return list_records(result)
@@ -106,7 +106,7 @@ def _is_map_of_things(result: Mapping[Any, Any]) -> bool:
 
 
 def _numbers(value: Any) -> dict[str, float]:
-    """What a map says of a thing in numbers: a number, or a text such as `Rating: 4.5`."""
+    """The numbers in the description of an item: a number, or text such as `Rating: 4.5`."""
     if (number := read_number(value)) is not None:
         return {"value": number}
     return {name.strip().lower(): float(number) for name, number in reversed(_NUMBER_OF.findall(str(value)))}
@@ -116,7 +116,7 @@ _NUMBER_OF = re.compile(r"([A-Za-z][A-Za-z ]{1,30}): ?(-?\d+(?:\.\d+)?)(?![\w:/-
 
 
 def _values_used(event: Event, task: str) -> Iterator[tuple[str, list[Any]]]:
-    """What the agent names of its own accord: not what the request names, and not a span of time."""
+    """The values that the agent chose itself: neither values of the request nor times."""
     if event.kind == "final" and not event.function:
         yield ANSWER, [event.text]
     elif event.function and not speech_of(event):
@@ -129,7 +129,7 @@ def _values_used(event: Event, task: str) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _named(records: Sequence[Record], values: Sequence[Any], event: Event) -> Record | None:
-    """The one record that a value names by something that no other record has."""
+    """The only record that has one of these values; None if there is none or several."""
     if event.kind == "final" and not event.function:
         text = event.text.casefold()
         named = [record for record in records if any(_is_told(value, text) for value in _own_values(record, records))]
@@ -182,7 +182,7 @@ def _extremes(record: Record, records: Sequence[Record]) -> Iterator[str]:
 
 
 def _readable(record: Record, function: str, placeholders: Placeholders) -> dict[str, str]:
-    """Fields of the record that hold a word of the interface."""
+    """The fields of the record whose value is a word of the interface."""
     shown = {name: placeholders.value(function, name, value) for name, value in _scalars(record).items()}
     return {
         name: value
@@ -192,7 +192,7 @@ def _readable(record: Record, function: str, placeholders: Placeholders) -> dict
 
 
 def _is_ordered(value: Any) -> bool:
-    """Numbers, and dates that are written year first."""
+    """Whether the value is a number or a date with the year first."""
     return read_number(value) is not None or str(value)[:4].isdigit()
 
 
@@ -200,7 +200,7 @@ def _is_ordered(value: Any) -> bool:
 
 
 def compare_numbers(packet: Packet) -> Iterator[str]:
-    """A line for each number that passing runs work out in another way from what they had read than failing ones."""
+    """A line for each number that passing and failing runs computed differently from what they had read."""
     worked_out = defaultdict[str, Sides](lambda: ([], []))
     for side, runs in enumerate((packet.passing, packet.failing)):
         for run in runs:
@@ -217,7 +217,7 @@ def compare_numbers(packet: Packet) -> Iterator[str]:
 
 
 def _numbers_given(run: Trajectory) -> dict[str, dict[str, None]]:
-    """By argument: how the first number that fills it relates to what the run had read, in every way that fits."""
+    """By argument: every way in which its first number relates to numbers that the run had read."""
     read: dict[str, list[float]] = {}
     given: dict[str, dict[str, None]] = {}
     for event in run.events:

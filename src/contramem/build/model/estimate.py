@@ -1,4 +1,4 @@
-"""What a build by a model will cost, before any call is made: exact where the requests are known, a range where not."""
+"""Estimates the cost of a build with a model before any call: exact for known requests, a range for the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from contramem.llm.price import Price
 from contramem.llm.request import PAPER_STAGES, Request, Stage
 from contramem.validate.validator import Validator
 
-# The most that the checks let through: 600 words, at two tokens a word, and the names of fields, functions and guards.
+# The most that the checks allow: 600 words at two tokens each, plus the names of fields, functions and guards.
 CARD_TOKENS = 1_500
 CITES_TOKENS, REASON_TOKENS = 100, 200
 BRIEF_TOKENS = 340
@@ -44,7 +44,7 @@ SHORTEST_REPLY: dict[Stage, str] = {
 
 
 class Range(NamedTuple):
-    """At least and at most."""
+    """A lower and an upper bound."""
 
     least: float
     most: float
@@ -63,11 +63,11 @@ Part: TypeAlias = Literal["ready", "held", "later"]
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """One stage. Asking again after an unusable reply, and reasoning that a provider bills as output, come on top."""
+    """The estimate of one stage. Retries after unusable replies, and reasoning billed as output, are not included."""
 
     stage: Stage
     part: Part
-    """`ready`: the requests are known. `held`: they are in a batch at the provider already, and are not asked again.
+    """`ready`: the requests are known. `held`: they are already in a batch at the provider, and are not asked again.
     `later`: they depend on replies."""
     calls: Range
     tokens_in: Range
@@ -78,7 +78,7 @@ class StageEstimate:
 def estimate(
     plan: BuildPlan, choice: ModelChoice, checks: Validator, price: Price | None, where: Store | None
 ) -> list[StageEstimate]:
-    """Stage by stage. The store is read and not changed."""
+    """Estimate each stage. The store is not changed."""
     tariff = _Tariff(price, choice.settings.max_tokens)
     with replicate(where) as store, store.writing("build --dry-run"):
         author = ModelAuthor(choice, Exchange(store), checks, plan.packets)
@@ -86,7 +86,7 @@ def estimate(
         stages = list(_estimate_ready(rounds.ready(), open_batches(store, choice.name), tariff))
         left = _left(plan, BankBuild(store, author, checks))
         if plan.only != "functions":
-            # Reflections of the open window are asked for now, or have their reply already.
+            # Reflections of the open window are among the ready requests, or already have their reply.
             opened = rounds.opened
             stages.append(_reflections(author, [p for p in left if p.task_key not in opened], tariff))
             if not plan.append_only:
@@ -103,7 +103,7 @@ def _left(plan: BuildPlan, construction: BankBuild) -> list[Packet]:
 def _estimate_ready(
     requests: Sequence[Request], batches: Sequence[SentBatch], tariff: _Tariff
 ) -> Iterator[StageEstimate]:
-    """Requests that stand already: those that are still to be put, and those that a provider has."""
+    """Estimate the known requests: those still to be sent, and those already at the provider."""
     sent = {request.digest for batch in batches for request in batch.requests}
     parts: tuple[tuple[Part, bool], ...] = (("ready", False), ("held", True))
     for stage, (part, is_held) in product(PAPER_STAGES, parts):
@@ -112,15 +112,15 @@ def _estimate_ready(
 
 
 def _reflections(author: ModelAuthor, packets: Sequence[Packet], tariff: _Tariff) -> StageEstimate:
-    """What the cards that are near by then will add is not known, the rest is."""
+    """Exact, except for the tokens of the neighbouring cards, which are not known yet."""
     bare = sum(author.reflector_request(packet, Bank()).tokens for packet in packets)
     tokens = Range(bare, bare + len(packets) * FOR_REFLECTOR * BRIEF_TOKENS)
     return tariff.of("reflector", "later", Range(len(packets), len(packets)), tokens)
 
 
 def _curations(author: ModelAuthor, packets: Sequence[Packet], tariff: _Tariff) -> StageEstimate:
-    """From no delta at all to the most of every packet, each with a full neighbourhood of the longest cards; and every
-    decision about a card that the one before it changes, so that three deltas take three calls."""
+    """From no delta at all to the maximum for every packet, each with a full neighbourhood of the longest cards. In the
+    worst case every decision changes a card of the next one, so that three deltas take three calls."""
     if not packets:
         return tariff.of("curator", "later", Range(0, 0), Range(0, 0))
     bare = author.curator_request({0: _SMALLEST}, packets[0], Bank()).tokens
@@ -132,7 +132,7 @@ def _curations(author: ModelAuthor, packets: Sequence[Packet], tariff: _Tariff) 
 
 @dataclass(frozen=True)
 class _Tariff:
-    """What calls cost, and how long a reply may get."""
+    """The price of calls, and the maximum length of a reply."""
 
     price: Price | None
     max_reply_tokens: int
@@ -154,7 +154,7 @@ _SMALLEST = Candidate(
 
 @contextmanager
 def replicate(where: Store | None) -> Iterator[Store]:
-    """A store of its own that holds what `where` holds."""
+    """A temporary copy of a store; empty if there is none."""
     with TemporaryDirectory(prefix="contramem-dry-run-") as folder, open_store(
         Path(folder) / "bank.db", create=True
     ) as store:  # fmt: skip

@@ -1,4 +1,4 @@
-"""Focus blocks: what the Reflector looks at first, by the ability or the signature of a task. Users bring their own."""
+"""Focus blocks: what the Reflector looks at first, by the ability or signature of a task. Users can add their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Focus:
-    """One block."""
+    """One focus block."""
 
     name: str
     obligation: str
@@ -35,8 +35,8 @@ class FocusBlocks:
     blocks: Mapping[Suite, Mapping[str, Focus]] = field(default_factory=dict)
 
     def of(self, suite: Suite, packet: Packet) -> Focus:
-        """App tools: by the ability's label. Code agents: by the signature of the task, or a block named after its
-        ability, where a user has one. Exactly one; `default` where nothing else fits."""
+        """The block for a packet: for app tools by the label of its ability; for code agents by the signature of the
+        task, or a user's block named after its ability. `default` if nothing else fits."""
         blocks = self.blocks[suite]
         ability = packet.ability.lower()
         if ability in blocks and ability != DEFAULT:
@@ -50,7 +50,7 @@ def _apps(packet: Packet) -> set[str]:
 
 
 def load_focus(path: Path | None = None) -> FocusBlocks:
-    """Our blocks, with those of the TOML file at `path` in their place or beside them."""
+    """The built-in blocks, overridden and extended by those of the TOML file at `path`."""
     shipped = _load_shipped()
     if path is None:
         return shipped

@@ -1,4 +1,4 @@
-"""What a Curator is shown beside the deltas of a packet: the cards that are near them, and what their functions do."""
+"""Neighbourhood: what a Curator sees besides the deltas of a packet: the nearest cards, and what their functions do."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from contramem.build.author import Candidate
 from contramem.build.model.neighbours import relate_to_delta
 
 MAX_FUNCTION_LINES = 16
-"""What the Curator is told of the functions of the deltas."""
+"""How many functions of the deltas are described to the Curator."""
 WHOLE_CARDS = 1
-"""Cards that are shown whole for each delta, nearest first; the others in brief. Of 108 cards that a strong model chose
-to patch, 92 were the nearest: a Curator that chooses another is shown it whole when it is asked again."""
+"""How many cards are shown in full for each delta, nearest first; the others in brief. Of 108 cards that a strong model
+chose to patch, 92 were the nearest. A Curator that chooses another one is asked again with that card in full."""
 
 
 class Neighbourhood:
-    """The deltas of one packet, by their numbers, and the cards of the bank that are nearest to each."""
+    """The deltas of one packet by index, and the nearest cards of the bank."""
 
     def __init__(self, candidates: Mapping[int, Candidate], ability: str, bank: Bank) -> None:
         self._deltas = {index: candidate.delta for index, candidate in candidates.items()}
@@ -49,17 +49,17 @@ class Neighbourhood:
 
 
 def card_in_brief(card: SkillCard) -> str:
-    """What it is called, and its rule."""
+    """The title and rule of a card."""
     return f"- {card.title}: {card.skill.core_rule}"
 
 
 def card_text(card: SkillCard) -> str:
-    """All that the card says, without what it rests on."""
+    """The text of a card as JSON, without its evidence."""
     return _compact(card, {"card_id": card.card_id})
 
 
 def _compact(text: SkillDelta, named: Mapping[str, object]) -> str:
-    """What is decided on is the rule: evidence stays with the card that it was found for."""
+    """Evidence is left out, because the decision is about the rule."""
     fields: dict[str, Any] = text.model_dump(mode="json", include=set(SkillDelta.model_fields) - {"evidence"})
     return json.dumps({**named, **_drop_empty(fields)}, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""The cards of one ability that are nearest to a packet or a delta, by the BM25 that agents are served with."""
+"""Finds the cards of one ability that are nearest to a packet or a delta, by the paper's BM25."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ card that states the same rule, with 23 % fewer tokens than none."""
 
 
 def relate_to_packet(packet: Packet, bank: Bank, limit: int = FOR_REFLECTOR) -> list[SkillCard]:
-    """By the words of the task and the functions that its runs call."""
+    """The nearest cards by the words of the task and the functions that its runs call."""
     functions = sorted({step.function for run in packet.runs for step in run.actions if step.function})
     return _nearest(f"{packet.task} {' '.join(functions)}", functions, packet.ability, bank, limit, _LOOSE)
 
 
 def relate_to_delta(delta: SkillDelta, ability: str, bank: Bank, limit: int = FOR_CURATOR) -> list[SkillCard]:
-    """By what the delta would be found by, were it a card."""
+    """The nearest cards by the searchable text of the delta."""
     words = f"{delta.title} {delta.applies_when} {' '.join(delta.tags)} {delta.skill.core_rule}"
     return _nearest(words, delta.functions_used, ability, bank, limit, _CLOSE)
 
@@ -41,8 +41,8 @@ def _nearest(
     cards = [entry.card for entry in learning_cards(bank, ability)]
     if not cards:
         return []
-    shelf = CardIndex(cards, plain_bm25)
+    index = CardIndex(cards, plain_bm25)
     apps = frozenset(function.partition(".")[0] for function in functions)
-    ranking = shelf.rank(tokenize(words), apps, profile)
-    best = (shelf.cards[number] for number in shelf.best(ranking, limit, ranking.fits))
+    ranking = index.rank(tokenize(words), apps, profile)
+    best = (index.cards[number] for number in index.best(ranking, limit, ranking.fits))
     return [card for card in best if isinstance(card, SkillCard)]

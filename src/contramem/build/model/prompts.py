@@ -1,4 +1,4 @@
-"""A suite of prompts: which template asks what, the focus blocks, and what a user has put in their place."""
+"""Prompts: the templates and focus blocks of one suite, with the user's overrides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contramem.prompts import Prompt, render, render_source
 Template: TypeAlias = Literal["builder", "reflector", "curator", "again"]
 TEMPLATES: tuple[Template, ...] = ("builder", "reflector", "curator", "again")
 MARK = "===== data =====\n"
-"""What stands before it in a template are the instructions, the same for every call; what stands after is the data."""
+"""Separates the instructions of a template, which are the same for every call, from the data."""
 
 
 class Prompts:
@@ -35,20 +35,20 @@ class Prompts:
         return self._focus.of(self.suite, packet)
 
     def fill(self, template: Template, **values: object) -> Prompt:
-        """A filled template. A value that the template needs and that is not given is an error, not a blank."""
+        """Render a template. A missing value is an error, not a blank."""
         if template in self._own:
             path, source = self._own[template]
             return render_source(source, str(path), **values)
         return render(self._template_path(template), **values)
 
     def messages(self, template: Template, **values: object) -> tuple[tuple[PromptMessage, ...], str]:
-        """The instructions as system message, the data as the user's; and the digest of the wording."""
+        """The instructions as system message and the data as user message, with the digest of the wording."""
         prompt = self.fill(template, **values)
         return in_messages(prompt), prompt.digest
 
     @property
     def digest(self) -> str:
-        """Of all wordings: templates, the fields that they ask for, and focus blocks."""
+        """A digest of all wordings: templates, the fields that they ask for, and focus blocks."""
         sources = [*(self._source(template) for template in TEMPLATES), card_shape(hints=True)]
         blocks = self._focus.blocks[self.suite]
         sources += [f"{block.name}\n{block.obligation}\n{block.contrasts}" for _, block in sorted(blocks.items())]
@@ -64,7 +64,7 @@ class Prompts:
 
 
 def in_messages(prompt: Prompt) -> tuple[PromptMessage, ...]:
-    """What stands before the mark as system message, the rest as the user's."""
+    """The text before the mark as system message, the rest as user message."""
     instructions, mark, data = prompt.text.partition(MARK)
     if not mark:
         return (PromptMessage("user", prompt.text.strip()),)

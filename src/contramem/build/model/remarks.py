@@ -1,4 +1,4 @@
-"""Remarks: what is worth a line of its own beside the steps of a packet."""
+"""Remarks: lines after the steps of a packet that point out differences between its runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.quotation import quote_words
 
 MAX_TEXTS = 2
-"""Arguments whose texts are shown."""
+"""How many arguments are shown with their texts."""
 
 
 def remarks(packet: Packet) -> Iterator[str]:
-    """Every line that the packet deserves."""
+    """All remarks about a packet."""
     yield from compare_writes(packet, passes_without_a_write(packet))
     yield from compare_forms(packet)
     yield from compare_texts(packet)
@@ -32,7 +32,7 @@ def remarks(packet: Packet) -> Iterator[str]:
 
 
 def passes_without_a_write(packet: Packet) -> set[str]:
-    """Passing runs that changed nothing where another passing run did: perhaps lucky, and no example to follow."""
+    """Passing runs that changed nothing although another passing run did: they may be lucky and no good example."""
     idle = {run.letter for run in packet.passing if not writes_of(run)}
     return idle if len(idle) < len(packet.passing) else set()
 
@@ -42,13 +42,14 @@ def _changes(step: Step) -> bool:
 
 
 def _may_change(step: Step) -> bool:
-    """A name does not always tell what a call does: `open_ticket` looks like a read, and returns one record."""
+    """Whether a call may have changed something. Names can mislead: `open_ticket` looks like a read, but returns one
+    record like a write."""
     one_record = step.form is not None and step.form.kind == "record"
     return _changes(step) or (bool(step.function) and not step.error and not step.speaks and one_record)
 
 
 def compare_forms(packet: Packet) -> Iterator[str]:
-    """Arguments that passing runs write in another form than failing runs."""
+    """Arguments that passing and failing runs write in different forms."""
     shapes: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for side, runs in enumerate((packet.passing, packet.failing)):
         for step in (step for run in runs for step in run.actions if step.function and not step.error):
@@ -61,7 +62,7 @@ def compare_forms(packet: Packet) -> Iterator[str]:
 
 
 def compare_counts(packet: Packet) -> Iterator[str]:
-    """Writes that failing runs make more often than any passing run does, where all passing runs make as many."""
+    """Writes that all passing runs make equally often and some failing runs make more often."""
     counts = {run.letter: Counter(step.function for step in run.actions if _may_change(step)) for run in packet.runs}
     for function in sorted({function for counted in counts.values() for function in counted}):
         often = {counts[run.letter][function] for run in packet.passing}
@@ -71,7 +72,7 @@ def compare_counts(packet: Packet) -> Iterator[str]:
 
 
 def find_same_calls(packet: Packet) -> Iterator[str]:
-    """Runs that made the same visible calls and ended differently."""
+    """Runs with the same visible calls and different outcomes."""
     groups = defaultdict[bytes, list[PacketRun]](list)
     for run in (*packet.passing, *packet.failing):
         calls = [(step.function, step.arguments) for step in run.actions if step.function]
@@ -93,7 +94,7 @@ def list_conventions(conventions: Sequence[SharedValue]) -> Iterator[str]:
 
 
 def compare_texts(packet: Packet) -> Iterator[str]:
-    """Texts that agents wrote, where those of passing runs and those of failing runs are never the same."""
+    """Texts that agents wrote, if no passing and no failing run wrote the same."""
     written: dict[tuple[str, str], tuple[dict[str, str], dict[str, str]]] = {}
     for side, runs in enumerate((packet.passing, packet.failing)):
         for run in runs:
@@ -112,7 +113,7 @@ def compare_texts(packet: Packet) -> Iterator[str]:
 
 
 def _texts_written(run: PacketRun) -> Iterator[tuple[tuple[str, str], str, str]]:
-    """By function and argument: the placeholder of each text that was written, and the text with its values masked."""
+    """(function and argument, placeholder, masked text) of each text that the run wrote."""
     for step in run.actions:
         if not step.error:
             for argument, text in step.prose.items():
@@ -120,7 +121,7 @@ def _texts_written(run: PacketRun) -> Iterator[tuple[tuple[str, str], str, str]]
 
 
 def name_durations(packet: Packet) -> Iterator[str]:
-    """The lengths of time that the request names, in the seconds that the clock of the steps counts in."""
+    """The durations that the request names, in seconds like the times of the steps."""
     if not any(step.at_s is not None for run in packet.runs for step in run.steps):
         return
     if named := [f"{duration.text} is {duration.seconds:g} s" for duration in durations_in(packet.task)]:

@@ -1,4 +1,4 @@
-"""What a construction model answers with, parsed strictly: a Function Card, deltas with their events, a patch."""
+"""Parses the replies of a construction model strictly: a Function Card, deltas with their events, or patches."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class BuilderReply(Strict):
     card: FunctionText | None
 
 
-# Patterns spell digits out: the grammars that local servers make of a schema do not know \d.
+# [0-9] instead of \d, because the grammars that local servers derive from a schema don't know \d.
 CITE = r"^[A-Z]+#[0-9]+$"
 CiteText = Annotated[str, Field(pattern=CITE)]
 
 
 def _one_by_one(cites: Any) -> Any:
-    """`A#4 B#7` are two events: packets name them so, and models repeat it."""
+    """Split `A#4 B#7` into two events: packets write them like this, and models copy it."""
     if not isinstance(cites, list) or not all(isinstance(cite, str) for cite in cites):
         return cites
     apart = [part for cite in cites for part in re.split(r"[\s,;]+", cite) if part]
@@ -59,7 +59,7 @@ class ReflectorReply(Strict):
 
 
 def _rewritten_schema() -> dict[str, Any]:
-    """Of a rewritten card: any of the fields that say something, and no evidence."""
+    """The schema of a rewritten card: any of its fields except evidence."""
     schema: dict[str, Any] = {"type": "object", "properties": {}}
     for field in (field for field in SKILL_FIELDS if not field.path.startswith("evidence.")):
         group, _, _ = field.path.rpartition(".")
@@ -90,7 +90,7 @@ class CuratorReply(Strict):
 
 
 class UnparsedReply(Exception):
-    """A reply that is not what was asked for; each complaint is a sentence for the model."""
+    """A reply does not parse. Each complaint is a sentence for the model."""
 
     def __init__(self, *complaints: str) -> None:
         super().__init__(" ".join(complaints))
@@ -110,7 +110,7 @@ def function_card(reply: str, function: str) -> FunctionCard | None:
 
 
 def candidates(reply: str) -> list[Candidate]:
-    """The lessons, each once: small models say one three times."""
+    """The lessons without repetitions: small models often give the same one three times."""
     deltas = {
         (delta.title, delta.skill.core_rule): delta for delta in reversed(parse_reply(reply, ReflectorReply).deltas)
     }
@@ -118,8 +118,8 @@ def candidates(reply: str) -> list[Candidate]:
 
 
 def patches(reply: str, deltas: Mapping[int, SkillDelta], bank: Bank) -> dict[int, Patch]:
-    """A decision on each of `deltas`. What a rewritten card does not give stays as it is in the retained card, or for
-    ADD in the delta: nobody pays for copying it."""
+    """A patch for each of `deltas`. Fields that a rewritten card leaves out are copied from the retained card or, for
+    ADD, from the delta, so that no tokens are spent on copying them."""
     decisions = parse_reply(reply, CuratorReply).decisions
     by_index = {decision.delta_index: decision for decision in decisions}
     if by_index.keys() != deltas.keys() or len(decisions) > len(deltas):
@@ -145,7 +145,7 @@ def _patch(decision: CuratorDecision, delta: SkillDelta, bank: Bank) -> Patch:
 
 
 def _rewrite(text: SkillDelta, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """All fields of `text`, with `changes`."""
+    """All fields of `text`, updated with `changes`."""
     fields = text.model_dump(mode="json", include=set(SkillDelta.model_fields))
     changed = {name: value for name, value in changes.items() if name not in ("skill", "evidence", "card_id")}
     skill = changes.get("skill") or {}
@@ -165,7 +165,7 @@ _JSON_BLOCK = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 def parse_reply(reply: str, kind: type[Parsed]) -> Parsed:
-    """The reply as what was asked for, in a fence or not; raises Unparsed."""
+    """Parse a reply, with or without a code fence. Raises UnparsedReply."""
     block = _JSON_BLOCK.match(reply)
     try:
         return kind.model_validate_json(block[1] if block else reply)
@@ -185,7 +185,7 @@ _FIELDS = {field.path: field for field in SKILL_FIELDS}
 
 
 def card_shape(kind: type[BaseModel] = SkillDelta, hints: bool = False, prefix: str = "") -> str:
-    """The fields of a Skill Card as a prompt asks for them, with `hints` about what belongs into each."""
+    """The fields of a Skill Card as a prompt asks for them, with `hints` about what to write in each."""
     parts = []
     for name, info in kind.model_fields.items():
         if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
@@ -197,7 +197,7 @@ def card_shape(kind: type[BaseModel] = SkillDelta, hints: bool = False, prefix: 
 
 
 def _dispensable() -> frozenset[str]:
-    """Fields that a short lesson does without, and groups of nothing else."""
+    """Fields that a short lesson can omit, and groups with only such fields."""
     needed = {field.path.partition(".")[0] for field in SKILL_FIELDS if not field.dispensable}
     paths = (field.path for field in SKILL_FIELDS if field.dispensable)
     return frozenset(name for path in paths for name in path.split(".") if name not in needed)
@@ -216,7 +216,7 @@ def _schema_text(kind: type[BaseModel]) -> str:
 
 
 def _inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """With each definition where it is used: none is used twice."""
+    """Replace each reference by its definition; none is used twice."""
     if isinstance(schema, dict) and "$ref" in schema:
         return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     if isinstance(schema, dict):
@@ -225,18 +225,17 @@ def _inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def _bare(schema: Any) -> Any:
-    """Without titles and descriptions, because the prompt says what the fields mean, and without lengths, which it says
-    too and every reply is checked for. More is asked for than a reply must have: where a server enforces the schema,
-    small models leave out what they may."""
+    """A schema without titles, descriptions and lengths, which the prompt gives and every reply is checked for. It
+    requires more fields than a reply must have: if a server enforces the schema, small models omit what is optional."""
     if isinstance(schema, dict):
         named = "properties" in schema and schema.get("type") == "object"
         kept = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
         if "[^" in str(kept.get("pattern", "")):
-            del kept["pattern"]  # in a server's grammar it takes the closing quote, and all that follows, for the value
+            del kept["pattern"]  # in a server's grammar it would also match the closing quote and all that follows
         bare = {key: _bare(value) for key, value in kept.items() if key != "properties"}
         if named:
             bare["properties"] = {name: _bare(value) for name, value in schema["properties"].items()}
-            if "additionalProperties" in schema:  # a whole value; of a rewritten card any field may be missing
+            if "additionalProperties" in schema:  # a complete value; a rewritten card may omit any field
                 bare["required"] = [name for name in bare["properties"] if name not in DISPENSABLE]
         return bare
     return [_bare(part) for part in schema] if isinstance(schema, list) else schema

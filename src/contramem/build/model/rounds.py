@@ -1,8 +1,8 @@
-"""A build in rounds: go as far as the replies allow, gather every request that is ready, have them answered, go on.
+"""A build in rounds: proceed as far as the replies allow, collect all requests that are ready, and have them answered.
 
-Round one holds all Builder requests and each ability's first window of reflections. Abilities go side by side; inside
-one, reflection sees the bank as it was when its window began, and curation goes delta by delta. Curator requests whose
-neighbourhoods do not overlap share a round. Who answers a round does not matter: a provider, a script, or a file.
+The first round has all Builder requests and each ability's first window of reflections. Abilities are independent of
+each other. Within one, reflections see the bank as it was when their window began, and curation goes delta by delta.
+Curator requests whose neighbourhoods do not overlap share a round. A provider, a script or a file can answer a round.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from contramem.traces.trajectory import Tool
 from contramem.validate.validator import Validator
 
 Answer = Callable[[Sequence[Request]], bool]
-"""Has the requests of one round answered, as far as it can. False: nothing came, the build stops here for now."""
+"""Answers the requests of one round as far as it can. Returns False if nothing was answered, which stops the build."""
 
 DEFAULT_WINDOW = 1
 
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What is to be built, and how."""
+    """What to build, and how."""
 
     packets: Sequence[Packet]
     tools: Mapping[str, Tool] = field(default_factory=dict)
     only: Only | None = None
     append_only: bool = False
     reassesses: bool = True
-    """Are cards held against all runs of their ability in the end?"""
+    """Whether cards are checked against all runs of their ability at the end."""
     window: int = DEFAULT_WINDOW
-    """Packets of an ability that are reflected on against the same bank. 1 is the paper's order."""
+    """How many packets of an ability are reflected on against the same bank. 1 is the paper's order."""
 
 
 class Rounds:
-    """One build by a model author. Made inside `store.writing(...)`."""
+    """One build with a model. Must be used inside `store.writing(...)`."""
 
     def __init__(self, plan: BuildPlan, store: Store, author: ModelAuthor, checks: Validator) -> None:
         self._plan = plan
@@ -76,11 +76,11 @@ class Rounds:
 
     @property
     def opened(self) -> set[str]:
-        """Keys of the tasks in the windows that are open."""
+        """Keys of the tasks in the open windows."""
         return {packet.task_key for ability in self._abilities.values() for packet in ability.window}
 
     def run(self, answer: Answer, tell: Progress = no_progress) -> bool:
-        """Round after round, until all is done or nothing more is answered. True: all is done."""
+        """Run rounds until everything is done or a round is not answered. Returns whether everything is done."""
         while ready := self.ready():
             left = sum(len(ability) for ability in self._abilities.values())
             tell("function cards", self._function_count - len(self._functions), self._function_count)
@@ -90,7 +90,7 @@ class Rounds:
         return True
 
     def ready(self) -> list[Request]:
-        """Go as far as the replies allow; the requests that are needed next, each once."""
+        """Proceed as far as the replies allow. Returns the requests that are needed next, without duplicates."""
         requests = [
             *self._build_functions(),
             *(r for ability in self._abilities.values() for r in self._learn(ability)),
@@ -121,8 +121,8 @@ class Rounds:
             ability.settled = True
 
     def _go_on(self, ability: _Ability) -> Iterator[Request]:
-        """Learn the packets of the window in order. From the first that has to wait on, only look ahead."""
-        waits = bool(self._functions)  # a Curator reads Function Cards: they come first
+        """Learn the packets of the window in order. After the first that must wait, only look ahead."""
+        waits = bool(self._functions)  # Function Cards come first, because the Curator reads them
         ahead: _Ahead | None = None
         for packet in list(ability.window):
             if not waits:
@@ -139,13 +139,13 @@ class Rounds:
             candidates = self._reflect(packet, ability.seen)
             if isinstance(candidates, Request):
                 yield candidates
-                ahead = None  # what it will say is not known: nothing behind it can be foreseen
+                ahead = None  # its reply is unknown, so nothing after it can be foreseen
             elif ahead is not None:
                 yield from ahead.request(self._fit_candidates(candidates, packet), packet)
         self._author.forget()
 
     def _fit_candidates(self, candidates: Sequence[Candidate], packet: Packet) -> dict[int, Candidate]:
-        """Those that are still to be decided on and that no check refuses."""
+        """The candidates that are still undecided and that pass every check."""
         first = self._construction.count_decided(packet) or 0
         checked = {
             index: (candidate, self._construction.check(candidate, packet))
@@ -168,12 +168,12 @@ class Rounds:
 
 
 class _Ability:
-    """The packets of one ability that are still to learn, and the window that is open."""
+    """The packets of one ability that are still to be learned, and the open window."""
 
     def __init__(self, packets: Sequence[Packet]) -> None:
         self.name, self.packets = packets[0].ability, sorted(packets, key=lambda packet: packet.task_key)
         self.settled = False
-        """Were its cards held against all its packets, when all were learned from?"""
+        """Whether its cards were checked against all its packets at the end."""
         self._left = curriculum(packets)
         self.window: list[Packet] = []
         self.seen = Bank()
@@ -191,7 +191,7 @@ class _Ability:
         self._left.remove(packet)
 
     def open_window(self, construction: BankBuild, store: Store, size: int) -> None:
-        """Go on with the window that an interrupted build left open, or open the next one and remember where."""
+        """Resume the window that an interrupted build left open, or open and record the next one."""
         if self.window:
             return
         for packet in [packet for packet in self._left if construction.count_decided(packet) is None]:
@@ -212,16 +212,16 @@ class _Ability:
 
 
 class _Ahead:
-    """Curator requests that can be made before those in front of them are decided: neither changes what the other sees.
+    """Curator requests that can be sent before earlier ones are decided, because neither changes what the other sees.
 
-    A guess, never a risk: if the bank turns out otherwise the request is another one, and is made when its turn comes.
+    A wrong guess does no harm: if the bank turns out differently, the request is different too and is made in its turn.
     """
 
     def __init__(self, author: ModelAuthor, bank: Bank, ability: str) -> None:
         self._author = author
         self._bank = bank
         self._grown = bank
-        """The bank, were all that wait to become cards."""
+        """The bank if all waiting deltas became cards."""
         self._near: set[str] = set()
         self._ability = ability
 
@@ -237,8 +237,8 @@ class _Ahead:
                 yield wait.request
         self._near |= nearby
         for delta in deltas:
-            becomes = Add(delta_index=0, new_or_updated_card=delta, reason="Perhaps.")
-            self._grown = self._grown.apply(becomes, self._ability)
+            addition = Add(delta_index=0, new_or_updated_card=delta, reason="Perhaps.")
+            self._grown = self._grown.apply(addition, self._ability)
 
     def _near_ids(self, delta: SkillDelta, bank: Bank) -> list[str]:
         return [card.card_id for card in relate_to_delta(delta, self._ability, bank)]

@@ -1,6 +1,6 @@
 """The deterministic signature of a task: which of five kinds of work it asks for (paper, appendix B.9).
 
-It chooses what the Reflector looks at first while a bank is built. It is no ability, and gates nothing at run time.
+It chooses what the Reflector looks at first during a build. It is not an ability, and has no effect at run time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 Signature: TypeAlias = Literal["answer_extraction", "bulk_or_multi_write", "cross_app", "state_write", "default"]
 
-# Apps that serve every task say nothing about which apps it is about.
+# Apps that every task uses don't show which apps a task is about.
 HELPER_APPS = frozenset({"supervisor", "api_docs", "apidocs", "admin", "agentuserinterface", "system", "systemapp"})
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
@@ -39,7 +39,7 @@ _POLITE = frozenset(
 
 
 def signature(task: str, apps: Collection[str] = ()) -> Signature:
-    """What kind of work `task` asks for. `apps` are those that its runs called; helper apps do not count.
+    """The kind of work that `task` asks for. `apps` are those that its runs called; helper apps don't count.
 
     The first that applies: a question without a write is answer_extraction; a write over a set (`all`, `each`, ...) or
     several different writes is bulk_or_multi_write; any other work over two or more apps is cross_app; one write is
@@ -62,7 +62,7 @@ def _is_question(sentence: str) -> bool:
 
 
 def _commands(sentence: str) -> list[str]:
-    """Verbs of writing where an order stands: at the start of a sentence or clause, or after `to`, `please`, `and`."""
+    """Writing verbs used as commands: at the start of a sentence or clause, or after `to`, `please`, `and`."""
     commands = []
     for clause in re.split(r"[,;:]| - ", sentence):
         words = _WORD.findall(clause)

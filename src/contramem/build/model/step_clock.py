@@ -1,4 +1,4 @@
-"""When steps happened, in words that follow them: writes, waits and what is said to the user, on the run's clock."""
+"""Renders when steps happened: the times of writes, waits and messages to the user, on the run's clock."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contramem.contrast.align import AlignedStep
 from contramem.contrast.packet import PacketRun, Step
 
 SAME_TIME_S = 5.0
-"""Steps of several runs that are no further apart are told with one time."""
+"""Steps of several runs that are at most this far apart are shown with one time."""
 
 
 class Clock:
-    """Of the runs of one packet. Says nothing where the packet has no times."""
+    """The times of the runs of one packet. Renders nothing if the packet has no times."""
 
     def __init__(self, runs: Sequence[PacketRun]) -> None:
         self.runs = any(step.at_s is not None for run in runs for step in run.steps)
-        """Does it run: are there times?"""
+        """Whether there are any times."""
         self._waited = {
             (run.letter, step.position): later.at_s - step.at_s
             for run in runs
@@ -25,15 +25,15 @@ class Clock:
         }
 
     def text(self, row: AlignedStep, letters: Sequence[str]) -> str:
-        """To follow a line about what these runs did."""
-        told = {letter: self._of_step(letter, row.steps[letter]) for letter in letters}
-        if not all(told.values()):
+        """The times to append to a line about what these runs did."""
+        texts = {letter: self._of_step(letter, row.steps[letter]) for letter in letters}
+        if not all(texts.values()):
             return ""
         times = [row.steps[letter].at_s or 0.0 for letter in letters]
         waits = [self._waited.get((letter, row.steps[letter].position), 0.0) for letter in letters]
         if max(times) - min(times) <= SAME_TIME_S and max(waits) - min(waits) <= SAME_TIME_S:
-            return f" ({told[letters[0]]})"
-        return f" ({'; '.join(f'{letter} {text}' for letter, text in told.items())})"
+            return f" ({texts[letters[0]]})"
+        return f" ({'; '.join(f'{letter} {text}' for letter, text in texts.items())})"
 
     def _of_step(self, letter: str, step: Step) -> str:
         if step.at_s is None or not (step.speaks or step.effect in ("write", "wait", "finalize") or not step.function):

@@ -1,4 +1,4 @@
-"""Twins: a delta that a card says already, in nearly the same words. Nobody needs to be asked about it.
+"""Twins: a delta that a card already states in nearly the same words, so that no model has to be asked about it.
 
 With a window, reflections do not see each other's cards, so packets of one kind teach the same lesson several times.
 """
@@ -11,18 +11,18 @@ from contramem.bank.card import SkillCard, SkillDelta
 from contramem.validate.lexicon import content_words
 
 SAME_WORDS = 0.8
-"""The share of words that two rules about the same functions must have in common to be one."""
+"""The share of words that two rules about the same functions must have in common to count as the same."""
 SAME_WORDS_AND_GUARDS = 0.6
-"""The same, where they are also checked alike."""
+"""The same for rules that also have the same guards."""
 
 
 def find_twin(delta: SkillDelta, cards: Sequence[SkillCard]) -> SkillCard | None:
-    """The first of `cards` that says what the delta says; None when each says something else."""
+    """The first of `cards` that says the same as the delta; None if there is none."""
     return next((card for card in cards if say_the_same(delta, card)), None)
 
 
 def say_the_same(delta: SkillDelta, other: SkillDelta) -> bool:
-    """The same functions, in nearly the same words."""
+    """Whether two lessons are about the same functions in nearly the same words."""
     if set(delta.functions_used) != set(other.functions_used):
         return False
     words, others = _words(delta), _words(other)
@@ -32,5 +32,4 @@ def say_the_same(delta: SkillDelta, other: SkillDelta) -> bool:
 
 
 def _words(text: SkillDelta) -> set[str]:
-    said = f"{text.title} {text.skill.core_rule}"
-    return {root for root, _ in content_words(said)}
+    return {root for root, _ in content_words(f"{text.title} {text.skill.core_rule}")}

@@ -1,7 +1,7 @@
-"""A packet as a construction model reads it: divergences in full, agreements folded, hints that may be refused.
+"""Renders a packet for a construction model: divergences in full, agreements condensed, and hints as suggestions.
 
-Runs are aligned; what every run did alike is told once. Over its token budget the text says less in the order of
-`DEGRADATIONS`. A divergence is never cut: a text that holds nothing else may be longer than its budget.
+Runs are aligned; steps that all runs share are shown once. If the text exceeds its token budget, details are left out
+in the order of `DEGRADATIONS`. Divergences are never cut, so a text of divergences alone may exceed its budget.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ DEGRADATIONS = (
     "all but the three clearest hints",
     "messages, notifications and feedback beyond their first 160 characters",
 )
-"""What is left out, first to last, until the text fits."""
+"""What is left out, in this order, until the text fits."""
 MAX_SHARED, MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 3, 5, 4, 3
 MAX_CITES = 3
 """Of one signal: enough to find its place among the steps."""
 MAX_TEXT_CHARS, SHORT_TEXT_CHARS = 600, 160
 NEARLY_EQUAL = 0.6
-"""The share of words that two messages must have in common to be told as one."""
+"""The share of words that two messages must have in common to be shown as one."""
 LUCKY = " (changed nothing, though other passing runs did)"
 OUTCOMES = frozenset({"passed", "failed", "pass", "fail", "true", "false"})
-"""Feedback that says no more than the outcome does."""
+"""Feedback that only repeats the outcome."""
 Outcomes: TypeAlias = Mapping[str, bool | None]
 """By run letter, in the order of the packet."""
 
@@ -55,10 +55,10 @@ class PacketText:
 
     text: str
     hints: str
-    """Signals and candidate guards, apart: they are suggestions, not evidence."""
+    """Signals and candidate guards, kept separate because they are suggestions and not evidence."""
     tokens: int
     left_out: tuple[str, ...]
-    """Which of `DEGRADATIONS` it took."""
+    """The `DEGRADATIONS` that were applied."""
 
 
 def packet_text(
@@ -138,10 +138,10 @@ def _is_shared(row: AlignedStep, letters: Collection[str]) -> bool:
 
 
 def _did(step: Step) -> bytes:
-    """Alike in what was done and what came of it; the order in which arguments are written makes no difference."""
+    """A key that is equal for steps with the same action and result, whatever the order of their arguments."""
     contents = step.contents if step.effect == "read" else ()
-    made = [step.label, step.arguments, step.origins, step.error or step.text, step.returned, contents]
-    return msgspec.json.encode(made, order="deterministic")
+    parts = [step.label, step.arguments, step.origins, step.error or step.text, step.returned, contents]
+    return msgspec.json.encode(parts, order="deterministic")
 
 
 def _write_shared_lines(
@@ -160,7 +160,7 @@ def _write_shared_lines(
 
 
 class _Line(NamedTuple):
-    """What some runs did at one step."""
+    """What some of the runs did at one step."""
 
     letters: tuple[str, ...]
     places: str
@@ -169,7 +169,7 @@ class _Line(NamedTuple):
 
 
 def _divergence(row: AlignedStep, passed: Outcomes, results: ResultTexts, clock: Clock) -> Iterator[_Line]:
-    """Runs that did it alike share a line; where the function is the same, later lines say what is different."""
+    """Runs that did the same share a line; if the function is the same, later lines only show the differences."""
     groups: list[list[str]] = []
     for letter in passed:
         if letter not in row.steps:
@@ -189,7 +189,7 @@ def _divergence(row: AlignedStep, passed: Outcomes, results: ResultTexts, clock:
 
 
 def _is_alike(step: Step, other: Step, same_outcome: bool) -> bool:
-    """The same, or messages of runs with the same outcome that say the same in nearly the same words."""
+    """Whether two steps are the same, or messages of runs with the same outcome in nearly the same words."""
     if (step.function and not step.speaks) or not same_outcome or step.label != other.label:
         return _did(step) == _did(other)
     words, others = set(step.text.lower().split()), set(other.text.lower().split())
@@ -197,7 +197,7 @@ def _is_alike(step: Step, other: Step, same_outcome: bool) -> bool:
 
 
 def _fold_repeats(lines: Sequence[_Line]) -> Iterator[str]:
-    """A call that the same runs repeat at once stands on one line, with how often."""
+    """Show a call that the same runs repeat immediately on one line, with the number of repetitions."""
     for (_, text), repeats in groupby(lines, key=lambda line: (line.letters, line.text)):
         repeated = list(repeats)
         until = f" to {repeated[-1].places} x{len(repeated)}" if len(repeated) > 1 else ""
@@ -248,8 +248,8 @@ def _hints(packet: Packet, across: AcrossHints, *, few: bool) -> Iterator[str]:
 
 
 def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
-    """Without those that another one repeats: at its end ("All 3 failing runs alike. ..."), or more sharply, as when a
-    write is missing that passing runs are said to call, or an argument differs where runs are said to part."""
+    """Drop signals that another one repeats at its end ("All 3 failing runs alike. ...") or states more precisely: a
+    missing write instead of a call of passing runs, a differing argument instead of a divergence."""
     statements = {signal.statement for signal in signals}
     sharper = {(signal.functions, kind) for signal in signals for kind in _SHARPER.get(signal.kind, ())}
     of_one_side = {name for signal in signals if signal.kind in _CALLED for name in signal.functions}
@@ -283,7 +283,7 @@ _ABOUT_WRITES = ("missing write", "extra write", "first divergence")
 _CALLED = ("calls of passing runs", "calls of failing runs")
 _OF_ONE_SIDE = (*_CALLED, "first divergence")
 _SHARPER = {"missing write": _OF_ONE_SIDE, "extra write": _OF_ONE_SIDE, "differing argument": ("first divergence",)}
-"""By kind: what it says already about the same functions."""
+"""By kind of signal: the kinds it makes redundant for the same functions."""
 
 
 def _replay_in_words(replay: GuardReplay) -> str:
