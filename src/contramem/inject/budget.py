@@ -1,4 +1,4 @@
-"""Card texts and what fits of them. A card is cut only between fields."""
+"""Renders cards and cuts them to a budget. A card is cut only between fields."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from contramem.counting import count_tokens
 from contramem.prompts import render
 from contramem.retrieve.hit import Hit
 
-_GONE = -maxsize  # lines to spare of a card that was left out
-# Control characters, and those that reorder or hide what is displayed: one field stays one visible line.
+_GONE = -maxsize  # marks a card that was left out
+# Control characters, and those that reorder or hide text: a field must stay one visible line.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
 
 
 class Size(NamedTuple):
-    """How long a text is."""
+    """The length of a text."""
 
     tokens: int
     words: int
@@ -32,14 +32,14 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class CardText:
-    """A card as the agent reads it, one field a line, the most important first."""
+    """A card as the agent reads it, one field per line, the most important first."""
 
     card_id: str
     lines: tuple[str, ...]
     upto: tuple[Size, ...]
     """`upto[n]` is the size of the first n lines."""
     essential: int
-    """With fewer lines than this the card says nothing: it is left out instead."""
+    """With fewer lines than this, the card is useless and is left out."""
 
     def first(self, lines: int) -> str:
         return "\n".join(self.lines[:lines])
@@ -50,12 +50,12 @@ def size(text: str) -> Size:
 
 
 def text_of(card: Card) -> CardText:
-    """`card` in words. Its fields are made one line each, so no card can pass for two, or for a heading of ours."""
+    """Render a card. Each field becomes one line, so that no card can pose as two cards or as one of our headings."""
     essential = 2 if isinstance(card, FunctionCard) else 3
     lines = _write(card).strip().split("\n")
     upto = [Size(1, 0)]  # the blank line before the card
     for line in lines:
-        # With its line break: the tokenizer never joins a break to what follows, so sizes of lines add up.
+        # Including the line break: the tokenizer never merges it with what follows, so the sizes of lines add up.
         upto.append(upto[-1] + size(line + "\n"))
     return CardText(card.card_id, tuple(lines), tuple(upto), essential)
 
@@ -79,30 +79,30 @@ def _join(field: SkillField, texts: tuple[str, ...]) -> str:
 
 
 def lesson_of(card: FunctionCard) -> str:
-    """The first known mistake, or else the first rule. Empty: there is none."""
+    """The first known mistake or, without one, the first rule; empty if there is neither."""
     return next(iter(in_lines([*card.common_mistakes, *card.usage_rules])), "")
 
 
 def sources_of(card: FunctionCard) -> str:
-    """Which other functions give the values of its arguments. Empty: none is known to."""
+    """Which other functions provide the values of its arguments; empty if none is known."""
     sources = [f"`{argument.name}`: {argument.meaning}" for argument in card.arguments if "`" in argument.meaning]
     return "; ".join(in_lines(sources))
 
 
 def beyond_description(card: FunctionCard) -> str:
-    """What the tool's own description does not say, in a line. Empty: nothing."""
+    """What the card adds to the tool's own description, in one line; may be empty."""
     return "; ".join(filter(None, (lesson_of(card), sources_of(card))))
 
 
 def brief_text_of(card: FunctionCard) -> CardText | None:
-    """A function in one line for small models: what to call before it, or else a lesson. None: the agent knows all of
-    it from the tool's own description."""
+    """A function in one line for small models: what to call before it or, if unknown, a lesson. None if the card adds
+    nothing to the tool's own description."""
     say = sources_of(card) or lesson_of(card)
     return _one_line(card, f"- {in_lines(card.function)}: {say}.") if say else None
 
 
 def list_text_of(hit: Hit) -> CardText:
-    """The calls of a hit as a numbered list, whole or not at all."""
+    """The calls of a hit as a numbered list, which is never cut."""
     lines = tuple(f"{number}. {bare(function)}" for number, function in enumerate(hit.call_list, 1))
     upto = [Size(1, 0)]
     for line in lines:
@@ -111,7 +111,7 @@ def list_text_of(hit: Hit) -> CardText:
 
 
 def bare(function: str) -> str:
-    """As the agent's tools call it: without its app."""
+    """The name of a function without its app, as the agent's tools use it."""
     return str(in_lines(function.rpartition(".")[2]))
 
 
@@ -124,22 +124,22 @@ def _one_line(card: FunctionCard, line: str) -> CardText:
 
 
 def in_lines(value: Any) -> Any:
-    """`value` with every text in it on one line, and without characters that cannot be seen."""
+    """`value` with every text in it on one line and without invisible characters."""
     if isinstance(value, str):
         return " ".join(_UNPRINTABLE.sub(" ", value).split())
     if isinstance(value, dict):
         return {key: in_lines(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
-        items = [in_lines(item) for item in value]  # items are joined by semicolons, so their full stops go
+        items = [in_lines(item) for item in value]  # items are joined by semicolons, so their full stops are removed
         return [item.removesuffix(".") if isinstance(item, str) else item for item in items]
     return value
 
 
 def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
-    """How many lines of each card to show so that all stay within `limit`; 0 leaves a card out.
+    """How many lines of each card to show so that the total stays within `limit`; 0 leaves a card out.
 
-    The card that has most beyond the essential loses its last field first; of equals, the last card. When all are down
-    to the essential, the last card goes.
+    The card with most lines beyond the essential ones loses its last line first; among equals, the last card does. When
+    all cards are down to the essential lines, the last card is left out.
     """
     counts = [len(card.lines) for card in cards]
     spare = [len(card.lines) - card.essential for card in cards]
@@ -148,7 +148,7 @@ def fit(cards: Sequence[CardText], limit: Size) -> list[int]:
         number = len(cards) - 1 - spare[::-1].index(most)
         upto, before = cards[number].upto, counts[number]
         counts[number], spare[number] = (before - 1, most - 1) if most > 0 else (0, _GONE)
-        # A card that goes takes the blank line before it along.
+        # A card that is left out also saves the blank line before it.
         after = upto[before - 1] if most > 0 else Size(0, 0)
         tokens, words = tokens - upto[before].tokens + after.tokens, words - upto[before].words + after.words
     return counts

@@ -1,4 +1,4 @@
-"""A call as guards know it: the function by its full name, a shell command by its program."""
+"""Converts calls to the names that guards use: functions by full name, shell commands by program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contramem.traces.trajectory import Event
 
 
 def name_fully(event: Event, names: FunctionNames) -> Event:
-    """As guards know it: a function by its full name, a shell command by its program."""
+    """The event with the function name that guards use."""
     command = shell_call(event.function, event.arguments)
     named = names.full_name(command.function if command else event.function)
     if named == event.function and event.effect != "unknown":

@@ -1,6 +1,6 @@
-"""A bank as files for clients that load nothing of ours: Agent Skills, a section of AGENTS.md, JSON, Markdown.
+"""Exports a bank to files for clients without contramem: Agent Skills, a section of AGENTS.md, JSON, Markdown.
 
-Exports hold what the cards say and nothing of where they come from, and only cards that give nothing personal away.
+Exports contain the text of the cards without their provenance, and only cards without personal data.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MAX_NAME = 64
 MAX_DESCRIPTION = 1024
 """Limits of the Agent Skills standard (agentskills.io/specification)."""
 MAX_REFERENCES = 100
-"""Functions of one skill: a link is about 30 tokens, and a SKILL.md should stay under 5,000."""
+"""The most functions of one skill: a link is about 30 tokens, and a SKILL.md should stay under 5,000."""
 GENERATOR = "generator: contramem"
-"""Tells a folder that we wrote, and may write again, from one that somebody else put beside it."""
+"""Marks a folder as written by us, so that we may overwrite it."""
 BEGIN, END = "<!-- contramem: begin -->", "<!-- contramem: end -->"
-"""Of our section of an AGENTS.md. What is around it is the user's."""
+"""The marks around our section of an AGENTS.md. The rest of the file belongs to the user."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SkippedCard:
 
 
 def exportable(cards: Sequence[Card]) -> tuple[list[Card], list[SkippedCard]]:
-    """The cards that give nothing personal away by their form alone, and those that do."""
+    """The cards without anything that looks like personal data, and the skipped ones."""
     functions = frozenset(card.tool for card in cards if isinstance(card, FunctionCard))
     check = Privacy()
     refused = {card.card_id: next(check(Case(card, functions=functions)), "") for card in cards}
@@ -56,8 +56,8 @@ def as_markdown(cards: Sequence[Card]) -> str:
 
 
 def as_agents_md(cards: Sequence[Card], around: str = "") -> str:
-    """The text `around` with our section in it, at its old place or at the end. A card is a line or two, because an
-    AGENTS.md is read whole at every start."""
+    """The text `around` with our section, at its old place or at the end. Each card takes a line or two, because an
+    AGENTS.md is read in full at every start."""
     section = f"{BEGIN}\n{_agents_section(cards)}\n{END}"
     before, begun, rest = around.partition(BEGIN)
     if begun:
@@ -74,11 +74,11 @@ def _agents_section(cards: Sequence[Card]) -> str:
     ]
     skills = [in_lines(card.model_dump()) for card in cards if isinstance(card, SkillCard)]
     text = render("inject/prompts/agents_md.jinja", skills=skills, functions=functions).text.strip()
-    return text.replace("<!--", "").replace("-->", "")  # no card can end our section, or hide what follows
+    return text.replace("<!--", "").replace("-->", "")  # so that no card can end our section or hide what follows
 
 
 def write_agents_md(cards: Sequence[Card], path: Path) -> None:
-    """Put our section into the file at `path`, keeping what else is in it."""
+    """Write our section into the file at `path`, and keep the rest of the file."""
     try:
         around = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(as_agents_md(cards, around), encoding="utf-8")
@@ -98,13 +98,13 @@ class SkillFolder:
 
     @property
     def skill_md(self) -> str:
-        # A JSON string is a YAML string, whatever is in it.
+        # Every JSON string is a valid YAML string.
         head = f"name: {self.name}\ndescription: {json.dumps(self.description, ensure_ascii=False)}"
         return f"---\n{head}\nmetadata:\n  {GENERATOR}\n---\n\n{self.body}"
 
 
 def skill_folders(cards: Sequence[Card]) -> list[SkillFolder]:
-    """One skill for each Skill Card, with the cards of its functions beside it, and one for each app's functions."""
+    """One skill per Skill Card, with the cards of its functions, and one per app for its functions."""
     functions = {card.tool: card for card in cards if isinstance(card, FunctionCard)}
     skills = [card for card in cards if isinstance(card, SkillCard)]
     taken: set[str] = set()
@@ -142,7 +142,7 @@ def _file(card: FunctionCard) -> str:
 
 
 def _name(title: str, taken: set[str]) -> str:
-    """A name within the standard that no other skill of this export has."""
+    """A valid skill name that no other skill of this export has."""
     plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:MAX_NAME].strip("-") or "skill"
     name, number = plain, 1
     while name in taken:
@@ -153,15 +153,15 @@ def _name(title: str, taken: set[str]) -> str:
 
 
 def _describe(text: str) -> str:
-    """One line, cut at a word where it is too long. Without angle brackets, which some clients take for markup, and
-    without `---`, which readers of SKILL.md take for the end of its head."""
+    """One line, cut at a word if it is too long. Angle brackets, which some clients treat as markup, and `---`, which
+    would end the header of a SKILL.md, are removed."""
     line: str = re.sub(r"[<>]|-{3,}", "", in_lines(text))
     return line if len(line) <= MAX_DESCRIPTION else line[: MAX_DESCRIPTION - 2].rpartition(" ")[0] + " …"
 
 
 def write_skills(folders: Sequence[SkillFolder], into: Path) -> None:
-    """Write the skills, in place of those that an earlier export left. Skills of others are not touched; one that has a
-    name we need is an error, before anything is written."""
+    """Write the skills and remove those of an earlier export. Other people's skills are not touched; if one has a name
+    that we need, it is an error before anything is written."""
     foreign = [folder.name for folder in folders if (into / folder.name).exists() and not _is_ours(into / folder.name)]
     if foreign:
         raise BankFileError(
@@ -185,7 +185,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """What an export writes; what somebody has put beside it stays."""
+    """Remove the files of an export, and the folder if nothing else is in it."""
     for file in _find_exported_files(folder):
         file.unlink(missing_ok=True)
     for place in (folder / "references", folder):

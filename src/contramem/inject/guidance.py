@@ -1,4 +1,4 @@
-"""Guidance: the text an agent is shown, at task start and before a call, within its budget."""
+"""Guidance: the text that an agent is shown at task start, before a call or before the end, within its budget."""
 
 from __future__ import annotations
 
@@ -43,31 +43,31 @@ TOOL_DESCRIPTION = "inject/prompts/tool_description.jinja"
 DESCRIPTION_TOKENS = 80
 
 Moment: TypeAlias = Literal["before", "after", "end"]
-"""Of a reminder: before a call that would break a guard, after one that did, or at the end of the run."""
+"""When a reminder is given: before a call that would break a guard, after one that did, or at the end of the run."""
 
 
 @dataclass(frozen=True)
 class Guidance:
-    """What to put in front of the agent. False when there is nothing: then put nothing."""
+    """A text for the agent. False if there is nothing to show."""
 
     text: str
     tokens: int
-    """Of `text`, counted with `encoding`."""
+    """The tokens of `text`, counted with `encoding`."""
     encoding: str
     card_ids: tuple[str, ...]
-    """The cards in the text, in its order."""
+    """The cards in the text, in order."""
     card_tokens: tuple[int, ...] = ()
-    """What each of them takes; the policy and headings around them take the rest of `tokens`."""
+    """The tokens of each card; the rest of `tokens` is the policy and the headings."""
     shortened: tuple[str, ...] = ()
-    """Those of them that lost fields to the budget."""
+    """The cards that were cut to fit the budget."""
     left_out: tuple[str, ...] = ()
-    """Cards that fit the task but not the budget."""
+    """Cards that fit the task but were left out because of the budget."""
     hits: tuple[Hit, ...] = ()
     """At task start: why each card is there."""
     prompt: str = ""
     """Digest of the template."""
     note: str = ""
-    """Why there is nothing, or what the caller may have overlooked. For people, not for the agent."""
+    """Why there is nothing, or a warning. For people, not for the agent."""
 
     def __bool__(self) -> bool:
         return bool(self.text)
@@ -78,17 +78,17 @@ class Guidance:
 
     @property
     def whole_card_ids(self) -> set[str]:
-        """The cards that lost nothing to the budget: they are not shown again before a call."""
+        """The cards that were shown in full, and are not shown again before a call."""
         return set(self.card_ids).difference(self.shortened)
 
 
 def nothing(note: str, left_out: Sequence[str] = ()) -> Guidance:
-    """No guidance, and the reason."""
+    """Empty guidance with a reason."""
     return Guidance("", 0, ENCODING, (), left_out=tuple(left_out), note=note)
 
 
 def together(first: Guidance | None, second: Guidance | None) -> Guidance | None:
-    """Both, one after the other; None when neither has anything to say."""
+    """Join two guidances; None if both are empty."""
     if not (first and second):
         return first or second or None
     text = f"{first.text}\n\n{second.text}"
@@ -106,7 +106,7 @@ def together(first: Guidance | None, second: Guidance | None) -> Guidance | None
 
 
 class Writer:
-    """Puts cards into words. Texts of cards are kept, so that each is filled and counted once; threads may share it."""
+    """Renders guidance. Caches the texts of cards, so that each is rendered and counted once. Thread-safe."""
 
     def __init__(self) -> None:
         self._texts: dict[str, CardText] = {}
@@ -114,7 +114,7 @@ class Writer:
         self._before_call: dict[tuple[str, Profile, bool], Guidance] = {}
 
     def at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
-        """What memory has for a task, skills first."""
+        """The guidance at task start, skills first."""
         if not (retrieval.skills or retrieval.functions):
             return nothing(retrieval.note or "no card is relevant enough to this task")
         functions = [
@@ -144,7 +144,7 @@ class Writer:
     def before_call(
         self, card: FunctionCard, profile: Profile, *, failed: bool = False, missing: Sequence[str] = ()
     ) -> Guidance:
-        """What earlier calls of one function showed. `missing`: required arguments that this call lacks."""
+        """The card of one function before a call. `missing` are required arguments that the call lacks."""
         if missing:  # rare, and different each time
             return self._write_before_call(card, profile, failed, missing)
         key = (card.card_id, profile, failed)
@@ -166,16 +166,16 @@ class Writer:
         return _guidance(text, count_tokens(text), prompt.digest, list(zip(texts, counts, strict=True)))
 
     def describe_repeated_call(self, card: FunctionCard) -> Guidance:
-        """What to say before a call that failed a moment ago with the same arguments."""
+        """The warning before a call that just failed with the same arguments."""
         prompt = render(REPEATED_CALL, function=card.tool, lesson=lesson_of(card))
         return _one_line(card, prompt)
 
     def command(self, card: FunctionCard, first: str) -> Guidance:
-        """What to call after this function failed, for a model that follows orders and little else."""
+        """The instruction for a small model after this function failed: what to call first."""
         return _one_line(card, render(COMMAND, function=card.function, first=bare(first)))
 
     def tool_description(self, card: FunctionCard) -> Guidance:
-        """What the description of the tool does not say, in one line."""
+        """What the card adds to the tool's own description, in one line."""
         for lesson in (beyond_description(card), lesson_of(card), sources_of(card)):
             guidance = _one_line(card, render(TOOL_DESCRIPTION, lesson=lesson))
             if lesson and guidance.tokens <= DESCRIPTION_TOKENS:
@@ -183,11 +183,11 @@ class Writer:
         return nothing("the card says no more than the tool's own description")
 
     def before_final(self, card: Card, profile: Profile) -> Guidance:
-        """The finalization card once more, cut to the budget of one call."""
+        """The finalization card again, cut to the budget of one call."""
         return _within(profile.call_budget_tokens, self._text(card), lambda text: render(BEFORE_FINAL, card=text))
 
     def obligations(self, obligations: Sequence[Obligation], profile: Profile, *, moment: Moment) -> Guidance:
-        """What guards of shown cards ask for, within the budget of one call."""
+        """Reminders from guards of shown cards, within the budget of one call."""
         for count in range(len(obligations), 0, -1):
             lines = [(obligation.text, obligation.title) for obligation in obligations[:count]]
             prompt = render(OBLIGATIONS, moment=moment, lines=lines)
@@ -235,7 +235,7 @@ def _guidance(
     hits: tuple[Hit, ...] = (),
     note: str = "",
 ) -> Guidance:
-    """`cards` are those that were to be shown, with how many of their lines are."""
+    """`cards` are the candidates, each with the number of lines shown."""
     visible = [(card, lines) for card, lines in cards if lines]
     return Guidance(
         text,
@@ -258,7 +258,7 @@ def _one_line(card: FunctionCard, prompt: Prompt) -> Guidance:
 
 
 def _within(budget_tokens: int, card: CardText, fill: Callable[[str], Prompt]) -> Guidance:
-    """One card in its frame, with as many of its fields as the budget allows."""
+    """Render one card in its template, with as many of its lines as the budget allows."""
     [lines] = fit([card], _room(size(fill("").text), budget_tokens, None))
     if not lines:
         return nothing(f"the card does not fit into {budget_tokens} tokens", [card.card_id])
@@ -269,22 +269,22 @@ def _within(budget_tokens: int, card: CardText, fill: Callable[[str], Prompt]) -
 
 @dataclass(frozen=True)
 class _StartFrame:
-    """The template of task start around its cards. It is filled once: each card is a paragraph of its own."""
+    """The text around the cards at task start. Rendered once, because each card is a separate paragraph."""
 
     policy: str
     heading: str
-    """Before the functions, if there are any."""
+    """The heading of the functions, if there are any."""
     size: Size
     size_with_functions: Size
     digest: str
 
     def room(self, profile: Profile, functions: bool) -> Size:
-        """What is left of the profile's budget for cards."""
-        taken = self.size_with_functions if functions else self.size
-        return _room(taken, profile.budget_tokens, profile.budget_words)
+        """How much of the profile's budget is left for cards."""
+        used = self.size_with_functions if functions else self.size
+        return _room(used, profile.budget_tokens, profile.budget_words)
 
     def around(self, skills: Sequence[str], functions: Sequence[str]) -> list[str]:
-        """The paragraphs of the text; cards without any line are left out."""
+        """The paragraphs of the text, without empty cards."""
         paragraphs = [self.policy, *filter(None, skills)]
         cards = [*filter(None, functions)]
         return [*paragraphs, self.heading, *cards] if cards else paragraphs

@@ -1,7 +1,7 @@
-"""What the inject log tells: which cards were shown, how runs ended with them, and what holding calls cost.
+"""Summarizes the inject log: which cards were shown, how those runs ended, and what holding calls cost.
 
-A card is shown where it fits, so runs with it differ from runs without it in more than the card. What memory changed
-is told by the held-out runs alone: they were chosen by lot.
+A card is shown if it fits the task, so runs with and without it differ in more than the card. Only the comparison with
+held-out runs shows what memory changed, because they were chosen at random.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from contramem.errors import UsageError
 from contramem.inject.log import FORMAT, Line
 
 MIN_RUNS = 10
-"""With fewer known outcomes there is a count and no rate."""
+"""With fewer known outcomes, only counts are given and no rate."""
 _Z = 1.959964  # 95 %
 
 
 @dataclass(frozen=True)
 class RunCounts:
-    """Runs and how they ended, as far as anybody said."""
+    """The number of runs by known outcome."""
 
     runs: int = 0
     passed: int = 0
@@ -51,11 +51,11 @@ class RunCounts:
 
 @dataclass(frozen=True)
 class CardUse:
-    """One card in use."""
+    """How often one card was shown, and how those runs ended."""
 
     card_id: str
     times: int
-    """How often it was shown; several times in one run if a call failed."""
+    """How often it was shown; may be several times in one run, if a call failed."""
     runs: RunCounts
     tokens: int
 
@@ -71,19 +71,19 @@ class Moments:
 
 @dataclass(frozen=True)
 class Injections:
-    """The whole log, counted."""
+    """The summary of a log."""
 
     with_memory: RunCounts
-    """Runs that could be shown something, whether or not anything fitted."""
+    """Runs with memory, whether or not any card fitted."""
     held_out: RunCounts
     switched_off: RunCounts
     start: Moments
     before_call: Moments
-    """Each of these held a call where the integration holds calls, which is one turn of the agent."""
+    """If the integration holds calls, each of these cost the agent one turn."""
     final: Moments
     cards: tuple[CardUse, ...]
     unreadable: int
-    """Lines that are no log lines, or of a newer format."""
+    """Lines that do not parse, or have a newer format."""
 
     @property
     def difference(self) -> tuple[float, tuple[float, float]] | None:
@@ -116,7 +116,7 @@ class Injections:
 
 
 def read_log(path: Path) -> tuple[list[Line], int]:
-    """The lines of an inject log, and how many could not be read: a process may have died in the middle of one."""
+    """The lines of an inject log, and the number of unreadable ones: a process may have died while writing."""
     try:
         content = path.read_bytes()
     except OSError as error:

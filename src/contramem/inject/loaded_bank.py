@@ -1,4 +1,4 @@
-"""The bank that is served now, and the file it came from: a changed file is taken over whole, or not at all."""
+"""The bank that is served, and its file. A changed file is loaded completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from contramem.retrieve.retriever import DEFAULT_SCORER, Retriever
 from contramem.retrieve.stored_index import keep_index
 
 Stamp: TypeAlias = tuple[int, int, int]
-"""Time of the last change in nanoseconds, size, and file number: what one look at a file tells."""
+"""Modification time in nanoseconds, size and inode of a file."""
 
 _logger = logging.getLogger(__name__)
 
 
 def bank_at(where: str) -> FrozenBank:
-    """The bank at `where`: a frozen file as it is, a store as it would be frozen now."""
+    """Load the bank at `where`: a frozen file, or a store as if it were frozen now."""
     if kind_of(where) == "frozen":
         return load_frozen(Path(where))
     bank, _ = load_bank(where)
@@ -31,7 +31,7 @@ def bank_at(where: str) -> FrozenBank:
 
 @dataclass(frozen=True)
 class LoadedBank:
-    """One version of a bank with all that is made from it. A run keeps the version it started with."""
+    """One version of a bank with its retriever and writer. A run keeps the version it started with."""
 
     bank: FrozenBank
     retriever: Retriever
@@ -39,7 +39,7 @@ class LoadedBank:
 
     @classmethod
     def of(cls, bank: FrozenBank, index: Path | None = None) -> LoadedBank:
-        """`index` is the folder for the index of a large bank; None: it stays in memory."""
+        """`index` is the folder for the index of a large bank; None keeps it in memory."""
         keeps = index if not bank.edited else None
         retriever = Retriever(
             bank.skills,
@@ -54,7 +54,7 @@ class LoadedBank:
 
 
 def index_folder(path: Path) -> Path:
-    """Where the index of the frozen bank at `path` is kept, if the bank is large."""
+    """The folder for the index of the frozen bank at `path`, if the bank is large."""
     return path.with_name(f"{path.name}.index")
 
 
@@ -71,15 +71,15 @@ class BankFile:
         return load_frozen(self.path)
 
     def read_change(self) -> FrozenBank | None:
-        """The bank now in the file if that is another than before, else None. Threads do not wait for each other: one
-        reads, the others go on with what they have. A file that cannot be read is reported once and passed over."""
+        """The new bank if the file has changed, otherwise None. Threads don't wait for each other: one reads, the
+        others continue with the old bank. A file that cannot be read is reported once and ignored."""
         stamp = self._stamp()
         if stamp == self._seen or not self._lock.acquire(blocking=False):
             return None
         try:
             if stamp == self._seen:
                 return None
-            # Looked at before it is read: what is written meanwhile shows in the next look.
+            # Set before reading, so that a change made while reading is noticed next time.
             self._seen = stamp
             bank = load_frozen(self.path)
             _logger.info("%s has changed: %d cards are served now", self.path, len(bank.cards))

@@ -1,7 +1,7 @@
-"""Inject log: one JSON line for each time an agent was shown something, and one for how its run ended.
+"""Inject log: a JSON line each time an agent is shown something, and one for how its run ended.
 
-The log is for people who look later; an agent never waits for it to be repaired. A line that cannot be written is
-lost, and the first such loss is reported through `logging`.
+The log is for later analysis and must never stop an agent. A line that cannot be written is lost, and the first such
+loss is reported through `logging`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One line. It names the task by the caller's id or by a digest, and never holds its text."""
+    """One line. It names the task by the caller's id or by a digest, and never contains its text."""
 
     log: int
     """Version of the format."""
@@ -37,12 +37,12 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The moment: task start (or another request), a tool's description, before a call, beside its result, before
     finishing, or the end of the run."""
     cards: dict[str, int] = {}
-    """By card id: the tokens that the card took. The policy around the cards is in `tokens` only."""
+    """The tokens of each card by its id. The policy around the cards is counted in `tokens` only."""
     tokens: int = 0
     withheld: Withheld = ""
-    """Why this run gets nothing whatever fits: it is held out as a control, or memory was switched off."""
+    """Why this run gets no guidance: it is held out as a control, or memory is switched off."""
     passed: bool | None = None
-    """At the end of a run. None: nobody said."""
+    """The outcome at the end of a run; None if unknown."""
     reward: float | None = None
     bank: str = ""
     """The first digits of the bank's content hash."""
@@ -50,7 +50,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class InjectLog:
-    """Appends lines to a file. Threads may share a log, and processes a file: each line is one write at its end."""
+    """Appends lines to a file. Threads can share a log and processes a file, because each line is one append."""
 
     def __init__(self, path: str | Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.path = Path(path)
@@ -62,10 +62,10 @@ class InjectLog:
         return self._clock().isoformat(timespec="milliseconds")
 
     def append(self, line: Line) -> None:
-        """Write `line`. Never raises: what goes wrong is reported once, and again after it went right in between."""
+        """Write a line. Never raises: a failure is logged once, and again after a success in between."""
         try:
             self._write(msgspec.json.encode(line) + b"\n")
-        except (OSError, ValueError) as error:  # ValueError: a name that is no Unicode text
+        except (OSError, ValueError) as error:  # ValueError: a name that is not valid Unicode
             if not self._failing:
                 _logger.warning("the inject log %s cannot be written (%s); runs go on without it", self.path, error)
             self._failing = True
@@ -73,7 +73,7 @@ class InjectLog:
             self._failing = False
 
     def _write(self, content: bytes) -> None:
-        # Opened each time: a log that is moved away by a log rotation is simply begun anew, and forks share nothing.
+        # Opened each time, so that log rotation works and forks share nothing.
         with self._lock:
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:

@@ -1,6 +1,6 @@
-"""A bank as an MCP server: tools, resources and a prompt, for clients that speak MCP and nothing of contramem.
+"""Serves a bank over MCP: tools, resources and a prompt.
 
-The server cannot see the calls of other servers' tools: it gives cards when it is asked, and its instructions say when
+The server cannot see calls of other servers' tools, so it only answers when asked; its instructions tell clients when
 to ask.
 """
 
@@ -24,14 +24,14 @@ INSTRUCTIONS = (
     "recorded, tell your calls with report_call and how the task ended with report_outcome. The notes are soft "
     "guidance: what you observe is the truth, and nothing is to be copied from them."
 )
-MANY = 1000
-"""Runs whose outcome can still be told; older ones are forgotten."""
+MAX_RUNS = 1000
+"""How many runs are remembered for a report of their outcome; older ones are dropped."""
 NO_SUCH_RUN = "There is no such run: call get_guidance first."
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
 def server(memory: Memory, profile: str | None = None) -> MCPServer:
-    """The server, ready to run. Every guidance asked for is a run of its own: MCP does not say where a task ends."""
+    """The server, ready to run. Every request for guidance starts a run, because MCP does not say when a task ends."""
     serves = MCPServer("contramem", version=version("contramem"), instructions=INSTRUCTIONS, log_level="WARNING")
     runs = _Runs(memory, profile)
     _add_guidance(serves, runs)
@@ -41,7 +41,7 @@ def server(memory: Memory, profile: str | None = None) -> MCPServer:
 
 
 class _Runs:
-    """The runs that a client has begun."""
+    """The runs that a client has started."""
 
     def __init__(self, memory: Memory, profile: str | None) -> None:
         self.memory = memory
@@ -49,17 +49,17 @@ class _Runs:
         self._runs: dict[str, Run] = {}
 
     def start(self, task: str, ability: str | None = None, apps: list[str] | None = None) -> Run:
-        # A client cannot know the labels of the bank. One that it does not have is no reason to show nothing.
+        # A client cannot know the ability labels of the bank, so an unknown one is ignored.
         labels = map(str.casefold, self.memory.retriever.abilities)
         label = ability if ability and ability.casefold() in labels else None
         run = self.memory.start(task, ability=label, apps=apps, profile=self._profile)
         self._runs[run.run_id] = run
-        while len(self._runs) > MANY:
+        while len(self._runs) > MAX_RUNS:
             del self._runs[next(iter(self._runs))]
         return run
 
     def find(self, run_id: str = "") -> Run | None:
-        """The run of this id; without an id, the latest."""
+        """The run with this id; without an id, the latest."""
         return self._runs.get(run_id or next(reversed(self._runs), ""))
 
     def read_card(self, function: str) -> str:
@@ -67,7 +67,7 @@ class _Runs:
         return card.text if card else ""
 
 
-# Tools give plain text: what is structured reaches Claude Code and Codex as one line of escaped JSON.
+# Tools return plain text, because structured output reaches Claude Code and Codex as one line of escaped JSON.
 
 
 def _add_guidance(serves: MCPServer, runs: _Runs) -> None:

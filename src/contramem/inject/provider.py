@@ -1,6 +1,6 @@
-"""MemoryProvider: whatever helps a running agent with text. `Memory` is one; the same text for every task is another.
+"""MemoryProvider: the interface between an agent loop and a memory, such as `Memory` or a fixed text for every task.
 
-An agent loop knows only this, so that it runs alike with cards, with other memories and with none.
+An agent loop uses only this interface, so that it runs the same way with cards, with other memories and with none.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from contramem.traces.trajectory import Event, Outcome
 
 
 class MemoryRun(Protocol):
-    """One run with an provider. `inject.run.Run` says more about each moment."""
+    """One run with a provider. `inject.run.Run` documents the methods in detail."""
 
     @property
     def guidance(self) -> Guidance:
-        """What to show before the first step. False: show nothing."""
+        """What to show before the first step; False if there is nothing."""
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
         """What to show before this call."""
 
     def describe(self, function: str) -> str:
-        """What to put after the description of a tool. Empty: nothing."""
+        """What to append to the description of a tool; may be empty."""
 
     def before_harm(
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
-        """What to say before a call that would do harm. `repeats`: it failed before, with the same arguments."""
+        """What to say before a harmful call. `repeats` means that it failed before with the same arguments."""
 
     def observe(self, event: Event) -> object:
-        """Tell what happened."""
+        """Report an event of the run."""
 
     def after_call(self, event: Event) -> Guidance | None:
-        """Tell what came of a call; what to show beside its result."""
+        """Report a call with its result. Returns what to show beside the result."""
 
     def before_final(self) -> Guidance | None:
         """What to show before the run ends."""
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
-        """Tell how the run ended."""
+        """Report how the run ended."""
 
 
 class MemoryProvider(Protocol):
-    """Helps any number of runs."""
+    """Guides any number of runs."""
 
     def begin(self, query: Query, *, run_id: str | None = None) -> MemoryRun:
-        """Begin a run at the task of `query`."""
+        """Start a run for the task of `query`."""
 
 
 @dataclass(frozen=True)
 class TextMemoryRun:
-    """A run that gets one text at its start and nothing afterwards."""
+    """A run that gets one text at its start and nothing later."""
 
     guidance: Guidance
 
@@ -89,7 +89,7 @@ class TextMemoryRun:
 
 @dataclass(frozen=True)
 class TextMemory:
-    """Gives each task the text that `write` has for it, at its start."""
+    """Shows the text that `write` returns at the start of each task."""
 
     write: Callable[[Query], str]
 
@@ -98,7 +98,7 @@ class TextMemory:
 
 
 class ForwardingRun:
-    """Passes everything on to another run. What notes or changes something overrides the method in question."""
+    """Forwards everything to another run. Subclasses override the methods that they change."""
 
     run: MemoryRun
 

@@ -1,8 +1,8 @@
-"""Recording: every run that a memory guides, as lines that `build` reads back as traces.
+"""Records every run that a memory guides, as lines that `contramem build` reads as traces.
 
-Each happening is one line, appended in one write, so any number of threads and processes may share a file: a run's
-lines carry its id, and the reader (traces/readers/recording.py) puts them together. Off unless a path is given. Like
-the inject log, it never stops an agent: a line that cannot be written is lost, and the first loss is reported.
+Each event is one line, appended in one write, so that any number of threads and processes can share a file: each line
+has the id of its run, and the reader (traces/readers/recording.py) joins them. Off unless a path is given. Like the
+inject log, it never stops an agent: a line that cannot be written is lost, and the first loss is reported.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from contramem.traces.trajectory import Event, Outcome, digest
 
 FORMAT = 1
 MAX_BYTES = 256 << 20
-"""A file that has grown to this is full: recording stops, and says so once."""
+"""The maximum size of a file. When it is reached, recording stops with one warning."""
 MAX_LINE_BYTES = 64 << 10
-"""Longer results and texts are cut: a run must not fill a disk."""
+"""Longer results and texts are cut, so that a run cannot fill the disk."""
 
 _logger = logging.getLogger(__name__)
 
 
 class RunRecording:
-    """A file that runs are recorded in."""
+    """Records runs to a file."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class RunRecording:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """`source` names the agent in the traces. With `redact`, no value of a task, an argument or a result is
-        written: each becomes a mark that is the same for equal values of one run and, made with a key that is kept
-        nowhere, tells nothing else. Requests are named by a digest, so that runs of one task stay together."""
+        written: each is replaced by a mark that is the same for equal values of one run, and that reveals nothing else
+        because its key is not stored. Requests are named by a digest, so that runs of one task stay together."""
         if not source:
             raise UsageError("source names the agent that is recorded; it cannot be empty.")
         self.path, self.source, self.redact = Path(path), source, redact
@@ -61,12 +61,12 @@ class RunRecording:
         self._append(run_id, "start", {**about, "bank": bank, "guided": guided})
 
     def record_shown(self, run_id: str, text: str, function: str, cards: Iterable[str], tokens: int) -> None:
-        """What a memory showed the agent. It is text of the bank's, so it is never redacted."""
+        """Record what the agent was shown. It is text of the bank, so it is not redacted."""
         fields = {"text": text, "function": function, "cards": list(cards), "tokens": tokens}
         self._append(run_id, "shown", fields)
 
     def event(self, run_id: str, event: Event) -> None:
-        """A call with its result, a message, or whatever else happened."""
+        """Record an event: a call with its result, a message, or anything else."""
         fields = msgspec.to_builtins(event)
         fields.pop("position", None)
         if self.redact:
@@ -135,7 +135,7 @@ def _redact_event(fields: dict[str, Any], run_id: str, secret: bytes) -> dict[st
 
 
 def _redact(value: Any, key: bytes) -> Any:
-    """The same shape without a value: names of fields, booleans and nulls stay, they are the form of a call."""
+    """The same structure without values. Names of fields, booleans and nulls stay, because they are its form."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, dict):

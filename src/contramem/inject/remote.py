@@ -22,7 +22,7 @@ TIMEOUT_S = 30.0
 
 
 class RemoteMemory:
-    """Guides runs through a server. Threads may share it: each has a connection of its own, which is kept open."""
+    """Guides runs through a server. Thread-safe: each thread has its own connection, which is kept open."""
 
     def __init__(
         self, url: str, *, token: str | None = None, project: str = "default", timeout_s: float = TIMEOUT_S
@@ -57,18 +57,18 @@ class RemoteMemory:
         run_id: str | None = None,
         profile: str | Profile | None = None,
     ) -> RemoteRun:
-        """Begin a run at `task`, as `Memory.start` does."""
+        """Start a run for `task`, like `Memory.start`."""
         names = None if tools is None else [tool if isinstance(tool, str) else tool.function for tool in tools]
-        asked = {
+        fields = {
             "task": task, "ability": ability, "apps": None if apps is None else list(apps), "tools": names,
             "task_id": task_id, "scenario_id": scenario_id, "run_id": run_id,
             "profile": profile.name if isinstance(profile, Profile) else profile,
         }  # fmt: skip
-        body = {name: value for name, value in asked.items() if value is not None}
+        body = {name: value for name, value in fields.items() if value is not None}
         return RemoteRun(self, task, self.ask("POST", "runs", body))
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The server's answer. Raises ServerError with the server's own words when it refuses."""
+        """Send a request and return the answer. Raises ServerError with the server's message if it refuses."""
         content = msgspec.json.encode(body) if body is not None else None
         try:
             status, text = self._exchange(method, path, content)
@@ -86,7 +86,7 @@ class RemoteMemory:
         return answer
 
     def _exchange(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes]:
-        """One request. A connection that the server has closed meanwhile is opened again, once."""
+        """Send one request. If the server has closed the connection, it is reopened once."""
         reused = getattr(self._threads, "connection", None)
         connection = reused or self._kind(self._netloc, timeout=self._timeout_s)
         if reused is None:
@@ -104,7 +104,7 @@ class RemoteMemory:
 
 
 class RemoteRun:
-    """One attempt of an agent at one task, as the server keeps it."""
+    """One run of an agent at one task. Its state is kept by the server."""
 
     def __init__(self, memory: RemoteMemory, task: str, started: Mapping[str, Any]) -> None:
         self._memory, self.task = memory, task
@@ -115,7 +115,7 @@ class RemoteRun:
         """What to show before the first step."""
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
-        """What to show before this call; None when there is nothing, or it was shown already."""
+        """What to show before this call; None if there is nothing, or it was already shown."""
         return self._ask_guidance("before-call", {"function": function, "arguments": arguments})
 
     def before_final(self) -> Guidance | None:
@@ -123,26 +123,26 @@ class RemoteRun:
         return self._ask_guidance("before-final", None)
 
     def observe(self, event: Event) -> tuple[Obligation, ...]:
-        """Tell what happened; what it broke for good is returned."""
+        """Report an event. Returns the guards it broke for good."""
         return self._ask_obligations("POST", "events", msgspec.to_builtins(event))
 
     def pending(self) -> tuple[Obligation, ...]:
-        """What the cards that were shown still ask for."""
+        """What the shown cards still require."""
         return self._ask_obligations("GET", "pending", None)
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
-        """What this call would break for good."""
+        """The guards that this call would break for good."""
         return self._ask_obligations("POST", "would-break", {"function": function, "arguments": arguments})
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
-        """Tell how the run ended."""
+        """Report how the run ended."""
         ended = outcome if isinstance(outcome, Outcome) else Outcome(passed=outcome)
         body = {"passed": ended.passed, "reward": ended.reward, "feedback": ended.feedback}
         self._memory.ask("POST", f"{self._path}/finish", body)
 
     def _ask_guidance(self, path: str, body: Mapping[str, Any] | None) -> Guidance | None:
-        given = self._memory.ask("POST", f"{self._path}/{path}", body)["guidance"]
-        return _guidance(given) if given else None
+        guidance = self._memory.ask("POST", f"{self._path}/{path}", body)["guidance"]
+        return _guidance(guidance) if guidance else None
 
     def _ask_obligations(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[Obligation, ...]:
         answer = self._memory.ask(method, f"{self._path}/{path}", body)
@@ -152,5 +152,7 @@ class RemoteRun:
         )
 
 
-def _guidance(given: Mapping[str, Any]) -> Guidance:
-    return Guidance(given["text"], given["tokens"], given["encoding"], tuple(given["card_ids"]), note=given["note"])
+def _guidance(fields: Mapping[str, Any]) -> Guidance:
+    return Guidance(
+        fields["text"], fields["tokens"], fields["encoding"], tuple(fields["card_ids"]), note=fields["note"]
+    )

@@ -1,4 +1,4 @@
-"""Memory and Run: how an agent gets its guidance, in three lines and whatever framework it runs in.
+"""Memory and Run: how an agent gets its guidance, in three lines and in any framework.
 
 memory = Memory.load("bank.jsonl")
 run = memory.start(task, ability="search")
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """A frozen bank, ready to guide any number of runs at once. Threads may share it."""
+    """A frozen bank that guides any number of runs at once. Thread-safe."""
 
     def __init__(
         self,
@@ -53,10 +53,10 @@ class Memory:
         record: str | Path | RunRecording | None = None,
         index: Path | None = None,
     ) -> None:
-        """`log` is where to note what was shown and how runs ended. `holdout` is the share of runs that get nothing, as
-        a control group: the same run id is always on the same side. `record` is a file to record whole runs in, which
-        `contramem build` and `contramem watch` read; it holds what agents do, so it is off unless a path is given.
-        `index` is the folder where the index of a large bank is kept; None: in memory."""
+        """`log` is a file for what was shown and how runs ended. `holdout` is the share of runs that get nothing, as a
+        control group; a run id is always on the same side. `record` is a file for recording whole runs, which
+        `contramem build` and `contramem watch` read; it contains what agents do, so it is off by default. `index` is
+        the folder for the index of a large bank; None keeps it in memory."""
         if not 0 <= holdout < 1:
             raise UsageError(f"holdout is a share of the runs, from 0 up to but not including 1; it is {holdout}.")
         self.log = InjectLog(log) if isinstance(log, str | Path) else log
@@ -76,11 +76,11 @@ class Memory:
         holdout: float = 0.0,
         record: str | Path | RunRecording | None = None,
     ) -> Memory:
-        """Read the frozen bank at `path`; the index is made by the first `start`.
+        """Load the frozen bank at `path`. The index is built by the first `start`.
 
-        Nothing is read after that unless `reload` is set: then each `start` looks whether the file has changed, and
-        reads it if so. Runs that have begun keep the bank they began with. The index of a bank of 10,000 cards and more
-        is kept beside it (`bank.jsonl.index/`), and shared by all processes that load the bank.
+        With `reload`, each `start` checks whether the file has changed, and loads it if so. Runs keep the bank they
+        started with. The index of a bank with 10,000 or more cards is stored beside it (`bank.jsonl.index/`), and
+        shared by all processes that load the bank.
         """
         file = BankFile(Path(path))
         memory = cls(file.read(), log=log, holdout=holdout, record=record, index=index_folder(Path(path)))
@@ -119,11 +119,11 @@ class Memory:
         run_id: str | None = None,
         profile: str | Profile | None = None,
     ) -> Run:
-        """Begin a run at `task`.
+        """Start a run for `task`.
 
-        `apps` are those the task is about; left out, its words tell. `tools` are the functions the agent has: it is
-        shown cards of no others. With `task_id` or `scenario_id`, no card comes back that was learned from that task,
-        its text or that scenario. The profile is the bank's own unless one is given. A run without `run_id` gets one.
+        `apps` are those the task is about; by default they are inferred from its words. `tools` are the functions that
+        the agent has; it is shown cards of no others. With `task_id` or `scenario_id`, cards learned from that task,
+        its text or that scenario are left out. The profile defaults to the bank's own. A run without `run_id` gets one.
         """
         functions = None if tools is None else [tool if isinstance(tool, str) else tool.function for tool in tools]
         query = Query(
@@ -137,7 +137,7 @@ class Memory:
         return self.begin(query, run_id=run_id, profile=profile)
 
     def begin(self, query: Query, *, run_id: str | None = None, profile: str | Profile | None = None) -> Run:
-        """`start`, for whoever has the query."""
+        """Like `start`, with a query."""
         if self._file and (changed := self._file.read_change()):
             self._served = LoadedBank.of(changed, self._index)
         served = self._served
@@ -149,7 +149,7 @@ class Memory:
         return Run(served, query, chosen, run_id, retrieval, withheld, self.log, self.recording)
 
     def without_log(self) -> Memory:
-        """The same bank with the same index. Its runs are neither logged nor recorded."""
+        """The same bank and index, with runs that are neither logged nor recorded."""
         silent = copy(self)
         silent.log = silent.recording = None
         return silent
@@ -161,7 +161,7 @@ class Memory:
 
 
 class Run:
-    """One attempt of an agent at one task. Its state is its own; calls may come from any thread."""
+    """One run of an agent at one task. Thread-safe."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class Run:
         self._note("start", self.guidance)
 
     def more(self, task: str) -> Guidance:
-        """Guidance for `task`, which is what the user asks now, later in the same run. No card comes a second time."""
+        """Guidance for a later request of the user in the same run. No card is shown a second time."""
         if self.retrieval is None:
             return nothing(self.guidance.note)
         retrieval = self._retriever.retrieve(replace(self._query, task=task), self.profile)
@@ -222,12 +222,12 @@ class Run:
         return new
 
     def describe(self, function: str) -> str:
-        """One line for the description of a tool: what earlier calls of it showed. Empty when the profile wants none,
-        there is nothing to add, or the card is in the guidance."""
+        """One line for the description of a tool: what earlier calls of it showed. Empty if the profile has none, there
+        is nothing to add, or the card is already in the guidance."""
         card = self._find(function)
         if card is None or self.retrieval is None or not shows_before_call(card, self.profile):
             return ""
-        if card.card_id not in self._described:  # said once, and the same in every request from then on
+        if card.card_id not in self._described:  # computed once, so that it stays the same in every request
             is_in_guidance = card.card_id in self._turns.shown
             line = nothing("the card is in the guidance") if is_in_guidance else self._writer.tool_description(card)
             self._described[card.card_id] = line.text
@@ -236,7 +236,7 @@ class Run:
         return self._described[card.card_id]
 
     def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
-        """What to show before this call; None when there is nothing, or it was shown already.
+        """What to show before this call; None if there is nothing, or it was already shown.
 
         A function brings its card once a run, unless it was shown whole at the start, and once more after it failed; or
         before each call, where the profile says so. Skill Cards about the function come with it, and in profiles with
@@ -251,7 +251,7 @@ class Run:
         return guidance
 
     def look_up(self, function: str) -> Guidance | None:
-        """The card of a function, for whoever asks for it; None when there is none, or this run gets nothing."""
+        """The card of a function, on request; None if there is none, or this run gets no guidance."""
         card = self._find(function)
         if card is None or self.retrieval is None:
             return None
@@ -275,8 +275,8 @@ class Run:
         return guidance
 
     def after_call(self, event: Event) -> Guidance | None:
-        """Tell what came of a call. What to show beside its result: after a failure the card of the function, once, and
-        what the call broke of the guards of cards that were shown, unless that was said before it."""
+        """Report a call with its result. Returns what to show beside the result: after a failure the card of the
+        function, once; and the guards of shown cards that the call broke, unless the agent was warned before it."""
         broken = self.observe(event)
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
         failed = event.result is not None and event.result.error is not None
@@ -290,7 +290,7 @@ class Run:
         return guidance
 
     def _command(self, card: FunctionCard | None) -> Guidance | None:
-        """For small models: the call that came before this one in runs that passed. None: the list has none."""
+        """For small models: the call that came before this one in passing runs; None if the list has none."""
         for hit in self.guidance.hits:
             if card is not None and card.tool in hit.call_list[1:]:
                 return self._writer.command(card, hit.call_list[hit.call_list.index(card.tool) - 1])
@@ -333,9 +333,9 @@ class Run:
         return self._writer.obligations(obligations, self.profile, moment="before") if obligations else None
 
     def before_final(self) -> Guidance | None:
-        """What to show before the run ends, each thing once: what the cards that were shown still ask for, as far as
-        `observe` told what happened, and the finalization card, where the profile says so. Call this before the final
-        answer, or when the last timer is about to end."""
+        """What to show before the run ends, each thing once: what the shown cards still require, as far as `observe`
+        knows, and the finalization card, if the profile has one. Call this before the final answer, or when the last
+        timer is about to end."""
         final = self.retrieval.final if self.retrieval else None
         with self._lock:
             due, self._reminded = final is not None and not self._reminded, True
@@ -348,8 +348,8 @@ class Run:
         return guidance
 
     def observe(self, event: Event) -> tuple[Obligation, ...]:
-        """Tell what happened: an error brings the card of its function back, and what the event broke for good of the
-        cards' guards is returned, once. A call that was held did not happen; do not tell of it."""
+        """Report an event. After an error, the card of the function is shown again. Returns the guards of shown cards
+        that the event broke for good, each once. Don't report a call that was held: it did not happen."""
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
         event = name_fully(event, self._retriever.names)
         if self._recording is not None:
@@ -361,12 +361,12 @@ class Run:
             return self._watching.observe(event)
 
     def pending(self) -> tuple[Obligation, ...]:
-        """What the cards that were shown still ask for, if the run is to end well. Ask before the final answer."""
+        """What the shown cards still require. Call this before the final answer."""
         with self._lock:
             return self._watching.pending()
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
-        """What this call would break for good, if it were made and worked. A warning, never a veto."""
+        """The guards that this call would break for good if it succeeded. A warning, not a veto."""
         call = make_call(function, arguments, self._retriever.names)
         with self._lock:
             return self._watching.would_break(call)

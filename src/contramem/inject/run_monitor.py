@@ -1,4 +1,4 @@
-"""Watching: the guards of the cards that a run was shown, and which of them its agent has been reminded of."""
+"""RunMonitor: monitors the guards of the cards that a run was shown, and gives each reminder once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contramem.traces.trajectory import Event
 
 
 class RunMonitor:
-    """One run. Each reminder is given once: an agent that has good reason to go on is not stopped again."""
+    """The guards of one run. Each reminder is given once, so that an agent with good reasons is not stopped again."""
 
     def __init__(self, cards: Iterable[SkillCard], task: str) -> None:
         self._cards, self._task = list(cards), task
@@ -22,7 +22,7 @@ class RunMonitor:
         self._reminded: set[tuple[str, Guard]] = set()
 
     def add(self, cards: Iterable[SkillCard]) -> None:
-        """Watch these as well. They were shown later, and have their say about what happened before."""
+        """Monitor more cards. They were shown later, so the events so far are replayed for them."""
         self._cards.extend(cards)
         self._watch = GuardMonitor.of_cards(self._cards, self._task)
         for event in self._events:
@@ -50,20 +50,20 @@ class RunMonitor:
         return [card for card in cards if card.card_id in objecting]
 
     def reminders_before(self, call: Event) -> list[Obligation]:
-        """What the call would break. In a loop that tells nothing of what happens only the first call can be judged:
-        of later ones nobody knows what came before."""
+        """The guards that the call would break. If the agent loop reports no events, only the first call can be judged,
+        because for later ones it is unknown what happened before."""
         judged, self._asked = self._observed or not self._asked, True
-        return self._unsaid("call", self._watch.would_break(call)) if judged else []
+        return self._drop_repeated("call", self._watch.would_break(call)) if judged else []
 
     def reminders_after(self, broken: Sequence[Obligation]) -> list[Obligation]:
-        """What a call broke, unless the agent was warned before it."""
-        return self._unsaid("call", broken)
+        """The guards that a call broke, without those that the agent was warned about."""
+        return self._drop_repeated("call", broken)
 
     def reminders_at_end(self) -> list[Obligation]:
-        """What is open, in a run that tells what happens."""
-        return self._unsaid("end", self._watch.pending()) if self._observed else []
+        """What is still owed, if events of the run were reported."""
+        return self._drop_repeated("end", self._watch.pending()) if self._observed else []
 
-    def _unsaid(self, moment: Literal["call", "end"], obligations: Sequence[Obligation]) -> list[Obligation]:
-        unsaid = [obligation for obligation in obligations if (moment, obligation.guard) not in self._reminded]
-        self._reminded.update((moment, obligation.guard) for obligation in unsaid)
-        return unsaid
+    def _drop_repeated(self, moment: Literal["call", "end"], obligations: Sequence[Obligation]) -> list[Obligation]:
+        new = [obligation for obligation in obligations if (moment, obligation.guard) not in self._reminded]
+        self._reminded.update((moment, obligation.guard) for obligation in new)
+        return new

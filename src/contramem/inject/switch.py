@@ -1,9 +1,9 @@
-"""The kill switch. In a file of its own, so that a hook can ask it without loading anything else."""
+"""The kill switch. A separate file, so that a hook can check it without importing anything else."""
 
 import os
 
 OFF = "CONTRAMEM_OFF"
-"""Set to 1, runs that start from then on get no guidance at all."""
+"""If set to 1, new runs get no guidance at all."""
 
 
 def is_switched_off() -> bool:

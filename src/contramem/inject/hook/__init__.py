@@ -1,11 +1,11 @@
-"""The hook of Claude Code and Codex: a process per event, which asks a resident one, or answers by itself.
+"""The hook of Claude Code and Codex: a process per event that asks a resident process, or answers by itself.
 
-client.py      the process per event: asks the resident one, in hardly more time than Python takes to start
-__main__.py    goes on where nobody answers it: starts a resident process, or answers; never stands in the agent's way
-place.py       the options of a hook, and the files it keeps
-wire.py        where the resident process listens: a Unix socket, or a port of this machine
-server.py      the resident process: holds the bank, answers, ends by itself
-journal.py     the events of each session, so that any process can go on with it
-sessions.py    what events are answered with
-install.py     the settings of the clients
+client.py      the process per event: asks the resident process, in little more time than Python takes to start
+__main__.py    used if no resident process answers: starts one, or answers itself; never blocks the agent
+place.py       the options of a hook, and its files
+wire.py        where the resident process listens: a Unix socket, or a local port
+server.py      the resident process: keeps the bank in memory, answers, exits when idle
+journal.py     the events of each session, so that any process can continue it
+sessions.py    the answers to events
+install.py     installs the hook in the settings of the clients
 """

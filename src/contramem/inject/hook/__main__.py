@@ -1,7 +1,7 @@
-"""Answers an event that found no resident process: starts one and asks it, or answers by itself.
+"""Answers an event if no resident process does: starts one and asks it, or answers itself.
 
-Whatever goes wrong, the agent goes on: exit 0, and the user, not the model, is told once a session what is broken. A
-resident process that is late, or that cannot be had, costs time and never the guidance.
+Whatever goes wrong, the agent continues: the exit code is 0, and the user (not the model) is told once per session what
+is broken. A resident process that is late or cannot be started costs time, but never the guidance.
 
     python -m contramem.inject.hook --bank bank.jsonl      as `contramem hook`, without its command line library
 """
@@ -18,12 +18,12 @@ from contramem.inject.hook.place import HookOptions, HookPlace
 from contramem.inject.switch import is_switched_off
 
 WAIT_S = 3.0
-"""How long after its start the resident process is waited for."""
+"""How long to wait for the resident process after its start."""
 LOOK_S = 0.02
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Answer one event. Never raises, and never ends with 2, which Claude Code and Codex take as an order to stop."""
+    """Answer one event. Never raises, and never exits with 2, which Claude Code and Codex treat as a block."""
     try:
         serve(HookOptions.parse(sys.argv[1:] if arguments is None else arguments), sys.stdin.buffer.read())
     except Exception as error:
@@ -35,7 +35,7 @@ def complain(error: Exception) -> None:
 
 
 def serve(options: HookOptions, event: bytes) -> None:
-    """Print the answer to an event, which is JSON; print nothing where there is nothing to say."""
+    """Print the answer to an event as JSON; print nothing if there is nothing to say."""
     if is_switched_off():
         return
     place = HookPlace.of(options)
@@ -49,7 +49,7 @@ def serve(options: HookOptions, event: bytes) -> None:
 
 
 def _ask_resident(options: HookOptions, place: HookPlace, event: bytes) -> bytes | None:
-    """The answer of the resident process, which is started if it is not there. None: it is not there in time."""
+    """The answer of the resident process, which is started if needed. None if it is not ready in time."""
     answer = ask(place.address, event)
     if answer is not None or place.problem():
         return answer
@@ -62,7 +62,7 @@ def _ask_resident(options: HookOptions, place: HookPlace, event: bytes) -> bytes
 
 
 def _start(options: HookOptions) -> None:
-    """Start the resident process; nobody waits for it here."""
+    """Start the resident process without waiting for it."""
     from contextlib import suppress
     from subprocess import DEVNULL, Popen
 
@@ -72,7 +72,7 @@ def _start(options: HookOptions) -> None:
 
 
 def _answer_here(options: HookOptions, place: HookPlace, event: bytes) -> bytes:
-    """The answer without a resident process: the bank and the session are loaded for this one event."""
+    """Answer without a resident process, by loading the bank and the session for this one event."""
     if not place.problem():
         from contramem.inject.hook.server import answer_alone
 
@@ -83,7 +83,7 @@ def _answer_here(options: HookOptions, place: HookPlace, event: bytes) -> bytes:
 
 
 def _warn(place: HookPlace, event: bytes) -> bytes:
-    """A message to the user, once a session."""
+    """A message to the user, once per session."""
     import json
 
     problem = place.problem()

@@ -1,9 +1,9 @@
-"""The process that Claude Code and Codex start at every event: passes the event on, prints the answer.
+"""The process that Claude Code and Codex start for every event: forwards the event and prints the answer.
 
-It runs at every prompt and every call, so it takes hardly longer than Python takes to start. It is started without
-`site` and imports a few modules of the interpreter only: `pathlib`, `socket` and `hashlib` take longer than all else.
-Where no resident process answers, `python -m contramem.inject.hook` does; that looks for the files of a setup here, so
-that both find the same ones.
+It runs at every prompt and every call, so it must take little longer than Python takes to start. It is started without
+`site` and imports only a few built-in modules: `pathlib`, `socket` and `hashlib` would take longer than all the rest.
+If no resident process answers, `python -m contramem.inject.hook` does; it uses the functions of this file to locate the
+files of a setup, so that both find the same ones.
 """
 
 import os
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ANSWER_S = 8
-"""A resident process that takes longer is not waited for: another process answers."""
+"""If the resident process takes longer, another process answers."""
 CONNECT_S = 2
 REFUSED = b"!"
-"""Begins the answer to what cannot be answered; the reason follows."""
+"""The first byte of an error answer; the reason follows."""
 OPTIONS = ("--bank", "--state", "--profile", "--log", "--record")
 
 
 def main(arguments: "Sequence[str] | None" = None) -> None:
-    """Answer one event. Never ends with 2, which Claude Code and Codex take as an order to stop."""
+    """Answer one event. Never exits with 2, which Claude Code and Codex treat as a block."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if is_switched_off():
         return
@@ -55,7 +55,7 @@ def _answer_slowly(arguments: "Sequence[str]", event: bytes) -> None:
 
 
 def parse_options(arguments: "Sequence[str]") -> dict[str, str]:
-    """The options of a command line, by name. Raises ValueError for one that is unknown or has no value."""
+    """Parse the options of a command line, by name. Raises ValueError for an unknown option or a missing value."""
     options: dict[str, str] = {}
     words = [word for word in arguments if word != "--batches"]  # written by older installs
     while words:
@@ -69,7 +69,7 @@ def parse_options(arguments: "Sequence[str]") -> dict[str, str]:
 
 
 def setup_name(options: "Mapping[str, str]") -> str:
-    """The name of a setup, in its files: other options, a bank that changed and other code are other setups."""
+    """The name of a setup, used in its file names. It changes with the options, the bank and the code."""
     try:
         status = os.stat(options["--bank"])
         version = f"{status.st_mtime_ns} {status.st_size}"
@@ -82,21 +82,21 @@ def setup_name(options: "Mapping[str, str]") -> str:
 
 def digest(text: str) -> str:
     try:
-        from _blake2 import blake2b  # what hashlib offers, which also loads OpenSSL
+        from _blake2 import blake2b  # hashlib would also load OpenSSL
     except ImportError:
         from hashlib import blake2b
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def private_folder() -> str:
-    """A folder of this user. What stands in it is shown to agents, so nobody else may write there."""
+    """A folder of this user. Its contents are shown to agents, so nobody else may write to it."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
         folder = os.path.join(local, "contramem-hook")
         os.makedirs(folder, exist_ok=True)
         return folder
     user = os.getuid()
-    # As tempfile.gettempdir, which loads a dozen modules.
+    # Like tempfile.gettempdir, which would load a dozen modules.
     folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"contramem-hook-{user}")
     try:
         os.mkdir(folder, 0o700)
@@ -113,29 +113,29 @@ def _check_private(folder: str, user: int) -> None:
 
 
 def address_path(folder: str, name: str) -> str:
-    """Where the resident process of a setup says how it can be reached: path of a socket, port, and its key."""
+    """The file in which the resident process of a setup writes its address: socket path, port and key."""
     return os.path.join(folder, f"address-{name}")
 
 
 def read_address(file: "str | Path") -> tuple[str, int, str]:
-    """Path of a Unix socket, or port and key. Raises OSError or ValueError where there is none."""
+    """Read the path of a Unix socket, or port and key. Raises OSError or ValueError if there is none."""
     with open(file, encoding="utf-8") as lines:
         path, port, key = lines.read().split("\n")
     return path, int(port), key
 
 
 def ask(address_file: "str | Path", event: bytes) -> bytes | None:
-    """The answer of the resident process, which may be empty. None: it did not answer."""
+    """The answer of the resident process, which may be empty. None if it did not answer."""
     try:
         path, port, key = read_address(address_file)
         reply = _exchange(path, port, key.encode() + b"\n" + event)
     except (OSError, ValueError):
         return None
-    return reply[:-1] if reply.endswith(b"\n") else None  # an answer that broke off is none
+    return reply[:-1] if reply.endswith(b"\n") else None  # a truncated answer is ignored
 
 
 def _exchange(path: str, port: int, request: bytes) -> bytes:
-    import _socket  # what socket wraps, which also loads selectors, enum and re
+    import _socket  # socket would also load selectors, enum and re
 
     connection = _socket.socket(_socket.AF_UNIX if path else _socket.AF_INET, _socket.SOCK_STREAM)
     try:

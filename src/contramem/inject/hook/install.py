@@ -1,4 +1,4 @@
-"""Putting the hook into the settings of Claude Code or Codex, beside whatever hooks are there, and taking it out."""
+"""Installs the hook in the settings of Claude Code or Codex, leaving other hooks alone, and uninstalls it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Change: TypeAlias = Literal["added", "updated", "unchanged", "removed"]
 
 MODULE = "contramem.inject.hook"
 CLIENT = "import sys; sys.path.append(sys.argv.pop(1)); from contramem.inject.hook.client import main; main()"
-"""Run with `-I -S`, which halves the time that Python takes to start, and told where contramem is. Never a path of a
-script: Python ends with 2 where that is gone, which Claude Code and Codex take as an order to stop."""
+"""Run with `-I -S`, which halves the start time of Python, and with the path of contramem as an argument. Not a script
+path: if the script is missing, Python exits with 2, which Claude Code and Codex treat as a block."""
 TIMEOUT_S = 30
 Events: TypeAlias = Mapping[str, str | None]
 _BOTH: Events = {"SessionStart": None, "UserPromptSubmit": None, "PreToolUse": "*", "PostToolUse": "*", "Stop": None}
@@ -27,7 +27,7 @@ EVENTS: Mapping[Client, Events] = {
     "claude-code": {**_BOTH, "SubagentStart": None, "PostToolUseFailure": "*", "PostToolBatch": None},
     "codex": _BOTH,
 }
-"""The events of each client that the hook answers, with a matcher where the event takes one."""
+"""The events that the hook answers, by client, with a matcher if the event takes one."""
 SHARED = ".claude/settings.json"
 LOCAL = ".claude/settings.local.json"
 CODEX = ".codex/hooks.json"
@@ -35,7 +35,7 @@ CODEX = ".codex/hooks.json"
 
 @dataclass(frozen=True)
 class InstalledHook:
-    """What was written where."""
+    """The result of an installation."""
 
     path: Path
     command: str
@@ -44,22 +44,22 @@ class InstalledHook:
 
 
 def settings_path(client: Client, project: Path, shared: bool = False) -> Path:
-    """Where the hooks of a project are set; in a home folder, those of the user. Claude Code has a file that teams
-    commit and one that is each person's own."""
+    """The settings file for the hooks of a project or, in a home folder, of the user. Claude Code has a file that teams
+    commit and a personal one."""
     if client == "codex":
         return project / CODEX
     return project / (SHARED if shared else LOCAL)
 
 
 def hook_command(bank: Path, options: Mapping[str, str | None]) -> str:
-    """The command line of the hook, by this Python: a client starts it wherever it likes, with whatever PATH."""
+    """The command line of the hook, with the path of this Python, because clients use any working folder and PATH."""
     packages = str(Path(__file__).parents[3])
     python = [sys.executable, "-I", "-S", "-c", CLIENT, packages]
     return shlex.join([*python, "--bank", str(bank.resolve()), *_option_arguments(options)])
 
 
 def shared_command(bank: Path, project: Path, options: Mapping[str, str | None]) -> str:
-    """The same for settings that a team commits: no path of this machine is in it."""
+    """The command line for settings that a team commits, without paths of this machine."""
     try:
         inside = bank.resolve().relative_to(project.resolve())
     except ValueError:
@@ -73,7 +73,7 @@ def _option_arguments(options: Mapping[str, str | None]) -> list[str]:
 
 
 def install(path: Path, command: str, events: Events) -> InstalledHook:
-    """Have `command` run at each event, once. Other settings and hooks stay; a second time changes nothing."""
+    """Register `command` for each event. Other settings and hooks are kept; a second install changes nothing."""
     settings = _read(path)
     hooks = _part(settings, "hooks", dict, path)
     changes = {event: _place(_part(hooks, event, list, path), command, matcher) for event, matcher in events.items()}
@@ -83,7 +83,7 @@ def install(path: Path, command: str, events: Events) -> InstalledHook:
 
 
 def uninstall(path: Path) -> dict[str, Change]:
-    """Take our hook out of the settings at `path`. Other settings and hooks stay. By event: what was removed."""
+    """Remove our hook from the settings at `path`, and keep everything else. Returns what was removed, by event."""
     settings = _read(path)
     hooks = settings.get("hooks")
     if not isinstance(hooks, dict):
@@ -104,7 +104,7 @@ def uninstall(path: Path) -> dict[str, Change]:
 
 
 def find_installed_commands(path: Path) -> dict[str, str]:
-    """By event: our command, as the settings at `path` have it."""
+    """Our commands in the settings at `path`, by event."""
     hooks = _read(path).get("hooks")
     if not isinstance(hooks, dict):
         return {}
@@ -124,7 +124,7 @@ def _entries(groups: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _without_ours(group: Any) -> Any:
-    """The group without our hook; None when nothing else was in it."""
+    """The group without our hook; None if nothing else was in it."""
     if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
         return group
     rest = [entry for entry in group["hooks"] if not (isinstance(entry, dict) and _is_ours(entry))]
@@ -173,7 +173,7 @@ def _write(path: Path, settings: dict[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         beside.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        beside.replace(path.resolve())  # through a link, so that settings kept elsewhere stay there
+        beside.replace(path.resolve())  # resolved, so that a symbolic link stays a link
     except OSError as error:
         beside.unlink(missing_ok=True)
         raise UsageError(f"{path}: cannot be written ({error.strerror}).") from error

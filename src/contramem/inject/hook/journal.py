@@ -1,7 +1,7 @@
-"""The events of each session, in a file of the private folder.
+"""The journal of each session: its events, in a file of the private folder.
 
-The resident process may end, be late or not be there at all, and events may be answered by several processes at once.
-So each of them first catches up on what the others were told, answers, and adds its own event.
+The resident process may exit, be late or be missing, and several processes may answer events at the same time. So each
+process first replays the events that others have answered, then answers, and appends its own event.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from contramem.inject.recording import RunRecording
 MAX_TEXT = 64 << 10
 """Longer results are cut in the journal."""
 LOCK_S = 4.0
-"""A process that holds a session for longer is not waited for."""
+"""How long to wait for another process that has the session locked."""
 
 
 class SessionLog(InjectLog):
-    """An inject log that can be silent while old events are told again."""
+    """An inject log that can be silenced while old events are replayed."""
 
     silent = False
 
@@ -38,7 +38,7 @@ class SessionLog(InjectLog):
 
 
 class SessionRecording(RunRecording):
-    """A recording that can be silent while old events are told again."""
+    """A recording that can be silenced while old events are replayed."""
 
     silent = False
 
@@ -48,12 +48,12 @@ class SessionRecording(RunRecording):
 
 
 class JournaledSessions:
-    """Answers events as `HookSessions` does, in sessions that other processes may have begun or answer as well."""
+    """Answers events like `HookSessions`, in sessions that other processes may have started or may also answer."""
 
     def __init__(
         self, place: HookPlace, sessions: HookSessions, writers: Sequence[SessionLog | SessionRecording] = ()
     ) -> None:
-        """`writers` are silent while this process catches up: the events were logged by whoever answered them."""
+        """`writers` are silenced during replay, because the process that answered an event has already logged it."""
         self._place, self._sessions, self._writers = place, sessions, writers
         self._read_bytes: dict[str, int] = {}
         self._lock = Lock()
@@ -63,7 +63,7 @@ class JournaledSessions:
         with self._lock, _open_locked(self._place.journal(session_id)) as journal:
             self._catch_up(session_id, journal)
             answer = self._sessions.answer(event)
-            journal.write(b"\n" + json.dumps(_shorten(event)).encode())  # a line that broke off ends here
+            journal.write(b"\n" + json.dumps(_shorten(event)).encode())  # the line break ends a truncated line
             journal.flush()
             self._read_bytes[session_id] = journal.tell()
         return answer
@@ -87,7 +87,7 @@ class JournaledSessions:
 
 
 def _read_event(line: bytes) -> HookEvent | None:
-    """None for a line that a process was killed over, or that somebody else wrote."""
+    """None for a line that was truncated by a kill, or that is not an event."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -104,7 +104,7 @@ def _shorten(event: HookEvent) -> dict[str, Any]:
 
 @contextmanager
 def _open_locked(path: Path) -> Iterator[IO[bytes]]:
-    """The file, while no other process has it; after `LOCK_S` in any case: a process that hangs must not stop all."""
+    """Open the file and lock it. After `LOCK_S` it goes on without the lock, so that a hung process blocks nobody."""
     with os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "a+b") as file:
         until = monotonic() + LOCK_S
         while not _lock(file) and monotonic() < until:
@@ -117,7 +117,7 @@ if sys.platform == "win32":
 
     def _lock(file: IO[bytes]) -> bool:
         position = file.tell()
-        file.seek(1 << 30)  # behind what anybody reads: a lock forbids that
+        file.seek(1 << 30)  # beyond the content, because locked bytes cannot be read
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -130,7 +130,7 @@ else:
     import fcntl
 
     def _lock(file: IO[bytes]) -> bool:
-        """Closing the file gives the lock back."""
+        """Closing the file releases the lock."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

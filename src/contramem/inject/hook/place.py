@@ -1,4 +1,4 @@
-"""What a hook was told on its command line, and the files it keeps: in a folder that only this user can write."""
+"""The command line options of a hook, and its files, in a folder that only this user can write to."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contramem.errors import UsageError
 from contramem.inject.hook.client import address_path, digest, parse_options, private_folder, setup_name
 
 KEPT_S = 3 * 24 * 3600
-"""Files that nothing happened to for longer are cleared away."""
+"""Files unchanged for longer are removed."""
 AGAIN_S = 300
-"""A setup that did not work is tried again after this, or when the bank changes."""
+"""A broken setup is tried again after this time, or when the bank changes."""
 START_S = 60
-"""A resident process that does not listen after this is started again."""
+"""If a resident process does not listen after this time, it is started again."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +25,28 @@ class HookOptions:
 
     bank: str
     state: Path | None = None
-    """Where the hook keeps its files. None: a private folder of this user."""
+    """The folder for the hook's files. None means a private folder of this user."""
     profile: str | None = None
     log: Path | None = None
-    """An inject log, in which a session is a run."""
+    """An inject log in which each session is a run."""
     record: Path | None = None
-    """A file that sessions are recorded in, as traces that `contramem build` reads."""
+    """A file for recording sessions as traces that `contramem build` reads."""
 
     @classmethod
     def parse(cls, arguments: Sequence[str]) -> HookOptions:
         """The options of a command line."""
         try:
-            given = parse_options(arguments)
+            options = parse_options(arguments)
         except ValueError as error:
             raise UsageError(str(error)) from error
-        state, log, record = (Path(given[name]) if name in given else None for name in ("--state", "--log", "--record"))
-        return cls(given["--bank"], state, given.get("--profile"), log, record)
+        state, log, record = (
+            Path(options[name]) if name in options else None for name in ("--state", "--log", "--record")
+        )
+        return cls(options["--bank"], state, options.get("--profile"), log, record)
 
     @property
     def named(self) -> dict[str, str]:
-        """As on a command line, by name."""
+        """The options as on a command line, by name."""
         return {f"--{name}": str(value) for name, value in vars(self).items() if value}
 
     @property
@@ -53,7 +55,7 @@ class HookOptions:
 
 
 class HookPlace:
-    """The files of one setup: bank, as it is now, profile and log. Another bank is another setup."""
+    """The files of one setup (the current version of the bank, profile and log). A changed bank is another setup."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
@@ -69,12 +71,12 @@ class HookPlace:
 
     @property
     def address(self) -> Path:
-        """Where the resident process says how it can be reached."""
+        """The file with the address of the resident process."""
         return Path(address_path(str(self.folder), self.name))
 
     @property
     def counts(self) -> Path:
-        """The tokens of texts that were shown."""
+        """The file with token counts of texts that were shown."""
         return self.folder / "tokens"
 
     @property
@@ -89,7 +91,7 @@ class HookPlace:
         return self.folder / f"session-{digest(self.name + session_id)}.jsonl"
 
     def claim_start(self) -> bool:
-        """Is it for this process to start the resident one? Of several that ask at once, one is told so."""
+        """Whether this process should start the resident one. True for only one of several that ask at once."""
         if self.start_age() > START_S:
             self._starting.unlink(missing_ok=True)
         return _create(self._starting)
@@ -99,18 +101,18 @@ class HookPlace:
         return time() - _read_change_time(self._starting)
 
     def end_start(self) -> None:
-        """The resident process listens, or has ended."""
+        """Record that the resident process listens or has exited."""
         self._starting.unlink(missing_ok=True)
 
     def report(self, problem: str) -> None:
-        """Say why there is no guidance at all; empty when there is."""
+        """Record why there is no guidance; empty if there is."""
         if problem:
             write_whole(self._problem, problem)
         else:
             self._problem.unlink(missing_ok=True)
 
     def problem(self) -> str:
-        """Why there is no guidance, if that was found out lately."""
+        """Why there is no guidance, if that was recorded recently."""
         if time() - _read_change_time(self._problem) > AGAIN_S:
             return ""
         try:
@@ -119,11 +121,11 @@ class HookPlace:
             return ""
 
     def is_first_warning(self, session_id: str) -> bool:
-        """Has this session not been told yet? Of several processes that ask at once, one is told so."""
+        """Whether to warn the user of this session. True once, for only one of several processes that ask at once."""
         return _create(self.folder / f"warned-{digest(self.name + session_id)}")
 
     def clear_old(self) -> None:
-        """Remove what old sessions and old banks left."""
+        """Remove the files of old sessions and old banks."""
         before = time() - KEPT_S
         for kind in ("address-*", "hook-*", "problem-*", "session-*", "starting-*", "tokens", "warned-*"):
             for path in self.folder.glob(kind):
@@ -132,7 +134,7 @@ class HookPlace:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """The whole file or none, and for this user only: another process may be reading it."""
+    """Write a file atomically, readable only for this user: another process may be reading it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
@@ -140,7 +142,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _create(path: Path) -> bool:
-    """False when it is there already."""
+    """Create a file. Returns False if it exists."""
     try:
         path.open("x").close()
     except OSError:
@@ -149,7 +151,7 @@ def _create(path: Path) -> bool:
 
 
 def _read_change_time(path: Path) -> float:
-    """When a file was last changed; long ago if it is not there."""
+    """The modification time of a file; 0 if it does not exist."""
     try:
         return path.lstat().st_mtime
     except OSError:

@@ -1,8 +1,8 @@
-"""The resident half of the hook: holds the bank and the sessions, answers, and ends by itself.
+"""The resident process of the hook: keeps the bank and the sessions in memory, answers, and exits when idle.
 
-A hook is a process per event, and loading libraries would cost each of them half a second. So the first event starts
-this process. It ends after some minutes without events, or when its files are removed; sessions go on after that, for
-their events are in a journal.
+A hook is a process per event, and loading libraries would cost each of them half a second, so the first event starts
+this process. It exits after some minutes without events, or when its files are removed. Sessions continue after that,
+because their events are in a journal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from contramem.inject.run import Memory
 IDLE_S = 5 * 60
 READ_S = 5
 LOOK_S = 10
-"""How often it looks whether its files are still there."""
+"""How often it checks whether its files still exist."""
 
 
 def sessions_of(options: HookOptions, place: HookPlace) -> JournaledSessions:
@@ -42,7 +42,7 @@ def sessions_of(options: HookOptions, place: HookPlace) -> JournaledSessions:
 
 
 def answer_alone(options: HookOptions, place: HookPlace, event: bytes) -> bytes | None:
-    """The answer to one event without a resident process. None: there is no guidance, and `place` says why."""
+    """Answer one event without a resident process. None if there is no guidance; `place` then has the reason."""
     parsed = parse_event(event)
     try:
         sessions = sessions_of(options, place)
@@ -66,16 +66,16 @@ def _encode(answer: dict[str, Any]) -> bytes:
 
 
 class HookServer:
-    """Answers one event a connection, one after the other: an answer takes milliseconds."""
+    """Answers one event per connection, one after the other, because an answer takes only milliseconds."""
 
     def __init__(self, place: HookPlace, sessions: JournaledSessions, *, unix: bool = HAS_UNIX_SOCKETS) -> None:
         self._place, self._sessions = place, sessions
         self._socket, self.address = listen(place.folder, place.name, unix=unix)
-        # Written last: whoever finds the address finds somebody who listens.
+        # Written last, so that a process that finds the address can connect.
         write_whole(place.address, self.address.text)
 
     def serve_until_idle(self, idle_s: float = IDLE_S, look_s: float = LOOK_S) -> None:
-        """Answer until nobody has asked for `idle_s`, somebody asks to end, or the file with the address is gone."""
+        """Answer until there was no event for `idle_s`, a client asks to end, or the address file is removed."""
         self._socket.settimeout(min(look_s, idle_s))
         until = monotonic() + idle_s
         while monotonic() < until and self._is_reachable():
@@ -84,7 +84,7 @@ class HookServer:
             except TimeoutError:
                 continue
             until = monotonic() + idle_s
-            with connection, suppress(OSError):  # whoever asked is gone: nobody else minds
+            with connection, suppress(OSError):  # the client is gone, which is harmless
                 self._serve(connection)
         self._close()
 
@@ -101,7 +101,7 @@ class HookServer:
     def _answer(self, event: bytes) -> bytes:
         try:
             return _encode(self._sessions.answer(parse_event(event)))
-        except Exception as error:  # told by the process that asked: this one has no user
+        except Exception as error:  # reported by the client process, because this one has no user
             return REFUSED + " ".join(str(error).split()).encode("utf-8", "replace")
 
     def _close(self) -> None:
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (ContramemError, OSError) as error:
         place.report(" ".join(str(error).split()))
         return
-    if ask(place.address, PROBE) is not None:  # another one was faster
+    if ask(place.address, PROBE) is not None:  # another process was faster
         return
     server = HookServer(place, sessions)
     keep_counts(place.counts)

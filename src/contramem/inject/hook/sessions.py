@@ -1,7 +1,8 @@
-"""What to answer the hooks of Claude Code, Codex and the Claude Agent SDK with, session by session.
+"""The answers to hook events of Claude Code, Codex and the Claude Agent SDK, by session.
 
-All three tell the same events in the same words. A prompt is answered with the cards that fit it, each once a session;
-a call is held only if it would do harm; notes stand beside results; what is open is said once before the end.
+All three send the same events in the same format. A prompt is answered with the cards that fit it, each once per
+session; a call is held only if it would do harm; notes are added to results; what is still owed is said once before the
+end.
 """
 
 from __future__ import annotations
@@ -16,20 +17,21 @@ from contramem.inject.adapters.starter import Conversation, Runs, Starter
 
 HookEvent: TypeAlias = Mapping[str, Any]
 HookAnswer: TypeAlias = dict[str, Any]
-"""As the clients want it, in JSON. Empty: nothing to say, and a call is left to the client's own permissions."""
+"""The answer in the JSON format of the clients. Empty if there is nothing to say; a call then needs the client's own
+permissions."""
 
 _NOTICE = re.compile(r"\s*<([a-z]+(?:-[a-z]+)+)>.*</\1>\s*$", re.DOTALL)
-"""What a client says to its model in the place of a prompt: a sub-agent is done, a command was run."""
+"""A message of the client instead of a user's prompt: a sub-agent is done, a command was run."""
 
 
 class HookSession:
-    """One conversation: of a main agent, or of a sub-agent, which has not read what the main agent has."""
+    """One conversation: of the main agent, or of a sub-agent, which has not seen what the main agent has."""
 
     def __init__(self, starter: Starter, run_id: str) -> None:
         self._conversation = Conversation(starter, run_id)
         self.prompts: list[str] = []
         self.turn: int | None = None
-        """Which reply the calls are from, where the client says when those of one are over."""
+        """The number of the current reply, if the client says when the calls of a reply are done."""
         self._given: set[int] = set()
 
     @property
@@ -37,13 +39,13 @@ class HookSession:
         return self._conversation.at(self.prompts)
 
     def ask(self, prompt: str) -> str:
-        """What to show with this prompt: cards that the conversation has not seen."""
+        """What to show with this prompt: cards that the conversation has not seen yet."""
         self.prompts.append(prompt)
         self._conversation.at(self.prompts)
         return self._take()
 
     def show_again(self) -> str:
-        """All that was shown, for a conversation that was compacted and has lost it."""
+        """Everything that was shown, for a conversation that lost it by compaction."""
         self._given.clear()
         return self._take()
 
@@ -54,7 +56,7 @@ class HookSession:
 
 
 class HookSessions:
-    """Answers the events of any number of sessions. Threads may share it."""
+    """Answers the events of any number of sessions. Thread-safe."""
 
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
@@ -72,7 +74,7 @@ class HookSessions:
         }
 
     def answer(self, event: HookEvent) -> HookAnswer:
-        """What to say to `event`; nothing to one that it does not know."""
+        """The answer to an event; empty for an unknown one."""
         answer = self._answers.get(str(event.get("hook_event_name")))
         if answer is None:
             return {}
@@ -91,7 +93,7 @@ class HookSessions:
         return {} if _NOTICE.match(prompt) else _context(event, session.ask(prompt))
 
     def _at_subagent(self, event: HookEvent, session: HookSession) -> HookAnswer:
-        """Nobody says what a sub-agent was asked; what the main agent was asked is the best guess."""
+        """The request of a sub-agent is unknown; the requests of the main agent are the best guess."""
         return _context(event, session.ask("\n\n".join(self._session(event.get("session_id")).prompts)))
 
     def _before_call(self, event: HookEvent, session: HookSession) -> HookAnswer:
@@ -136,7 +138,7 @@ def _output(event: HookEvent, **fields: str) -> HookAnswer:
 
 
 def _plain(response: object) -> object:
-    """What a tool answered, blocks of text as text."""
+    """The response of a tool, with blocks of text joined."""
     if isinstance(response, list) and all(isinstance(block, dict) and "text" in block for block in response):
         return "\n".join(str(block["text"]) for block in response)
     return response

@@ -1,7 +1,7 @@
-"""Where a resident process listens: one event a connection, answered with one line. client.py asks.
+"""Where a resident process listens. Each connection carries one event, answered with one line; client.py asks.
 
-A Unix socket in the private folder, where there are such and its path is not too long for one; else a port of this
-machine, and a key that stands beside it in the private folder: other users could reach the port, but cannot read that.
+It uses a Unix socket in the private folder, if the system has them and the path is not too long. Otherwise it uses a
+local port and a key, which is stored in the private folder: other users could reach the port, but cannot read the key.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from contramem.inject.hook.client import ask, read_address
 
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
 MAX_PATH_BYTES = 100
-"""Of the path of a Unix socket. Linux takes 107 bytes, macOS 103."""
+"""The maximum length of a socket path. Linux allows 107 bytes, macOS 103."""
 KEY_BYTES = 16
 PROBE = b""
-"""Asks whether somebody listens."""
+"""Checks whether a process listens."""
 END = b"end"
-"""Asks the resident process to end."""
+"""Asks the resident process to exit."""
 
 
 class HookAddress:
-    """Where a resident process listens: a Unix socket at `path`, or a port for whoever knows its key."""
+    """The address of a resident process: a Unix socket at `path`, or a port with a key."""
 
     def __init__(self, path: str = "", port: int = 0, key: str = "") -> None:
         self.path, self.port, self.key = path, port, key
@@ -42,7 +42,7 @@ class HookAddress:
 
 
 def listen(folder: Path, name: str, *, unix: bool = HAS_UNIX_SOCKETS) -> tuple[socket.socket, HookAddress]:
-    """A socket that listens, and its address, which is no other process's."""
+    """Open a listening socket with an address that no other process has."""
     path = str(folder / f"hook-{name}-{os.getpid()}")
     if unix and len(os.fsencode(path)) <= MAX_PATH_BYTES:
         Path(path).unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def _listening(server: socket.socket, where: str | tuple[str, int]) -> socket.so
 
 
 def end(address_file: Path) -> None:
-    """Have the resident process end, if there is one."""
+    """Ask the resident process to exit, if there is one."""
     ask(address_file, END)
     with suppress(OSError):
         address_file.unlink(missing_ok=True)
