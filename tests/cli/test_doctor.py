@@ -89,3 +89,11 @@ def test_own_sessions_are_listed_and_not_read(tmp_path: Path, monkeypatch: pytes
     result = run("traces", "--discover")
     assert result.exit_code == 0
     assert "1 session" in result.output and "-home-app" in result.output
+
+
+def test_the_command_that_a_thin_build_prints_reads_the_runs_in_the_same_way(tmp_path: Path) -> None:
+    rows = ["ticket,agent,tool,result,solved", "T-1,a,pay,ok,yes", "T-1,b,pay,Error: no such invoice,no"]
+    (tmp_path / "calls.csv").write_text("\n".join(rows))
+    how = ["--format", "steps", "--map", "task_id=ticket", "--map", "source=agent", "--map", "outcome=solved"]
+    built = CliRunner().invoke(cli, ["build", str(tmp_path / "calls.csv"), *how, "--bank", str(tmp_path / "b.db")])
+    assert built.exit_code == 0 and f"calls.csv {' '.join(how)} --bank" in built.output.replace("\n", "")

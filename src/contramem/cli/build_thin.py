@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
+import click
 from rich.console import Console
 
 from contramem.build.model.estimate import Range
 from contramem.build.thin import ThinBank
-from contramem.cli.reading import plural
+from contramem.cli.reading import collect_options, plural
 
 
 def show_thin(thin: ThinBank, paths: Sequence[Path], where: str) -> None:
@@ -55,8 +56,10 @@ def thin_json(thin: ThinBank, paths: Sequence[Path], where: str) -> dict[str, An
 
 
 def model_command(thin: ThinBank, paths: Sequence[Path], where: str) -> str:
-    runs = " ".join(quote(str(path)) for path in paths)
-    return f"contramem build {runs} --bank {quote(where)} --model {thin.model.model} --dry-run"
+    """The same build with a model, as it can be run: with the options that say how to read the runs."""
+    how_to_read = collect_options(click.get_current_context())
+    words = [*map(str, paths), *how_to_read, "--bank", where, "--model", thin.model.model, "--dry-run"]
+    return shlex.join(["contramem", "build", *words])
 
 
 def _range(bounds: Range, sign: str = "", digits: int = 0) -> str:
