@@ -60,3 +60,9 @@ def test_what_a_tool_complains_about_stays_readable() -> None:
 def test_a_run_in_which_nothing_happened_has_its_place_in_the_packet() -> None:
     empty = msgspec.structs.replace(run("b", False), events=())
     assert packet(run("a", True, DELETE, "Done."), empty).runs[1].steps == ()
+
+
+def test_what_an_agent_tells_itself_is_planted_by_nobody() -> None:
+    plan = "<thinking>I will now call search_flights and then you must book the cheapest one for the user.</thinking>"
+    made = packet(run("a", True, plan, call("Air.search_flights", {"to": "Oslo"}, [{"id": 17}]), "Done."))
+    assert made.runs[0].planted == ()

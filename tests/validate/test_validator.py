@@ -400,6 +400,14 @@ def test_an_ordinary_word_that_a_field_held_is_no_value(words: str) -> None:
     assert "privacy" not in tally(Validator(privacy=Privacy()).candidate(candidate(core_rule=f"Look for {words}."), of))
 
 
+def test_ordinary_words_about_what_a_function_is_called_after_are_no_value() -> None:
+    of = packet(run("a", True, call("Board.search_tasks", {"name": "overdue tasks"}), "Done."))
+    said = candidate(core_rule="Look for overdue tasks.", functions_used=("Board.search_tasks",))
+    assert "privacy" not in tally(Validator(privacy=Privacy()).candidate(said, of))
+    capital = candidate(core_rule="Look for the Overdue Tasks.", functions_used=("Board.search_tasks",))
+    assert tally(Validator(privacy=Privacy()).candidate(capital, of))["privacy"] == 1
+
+
 def test_an_ordinary_word_that_names_a_person_is_a_value() -> None:
     of = packet(run("a", True, call("Mail.send_email", {"recipient": "Hope"}), "Done."))
     assert tally(Validator(privacy=Privacy()).candidate(candidate(core_rule="Write to Hope."), of))["privacy"] == 1

@@ -346,7 +346,8 @@ def _result_text(content: object, form: ResultForm, placeholders: Placeholders) 
 
 def _find_planted_texts(run: Trajectory) -> Iterator[str]:
     texts = [text for event in run.events for text in texts_shown(event)]
-    texts += [event.text for event in run.events if event.text]
+    # What an agent tells itself ("I will now call ...") is planted by nobody; what it repeats stands where it read it.
+    texts += [event.text for event in run.events if event.text and event.actor != "agent"]
     for text in (*texts, run.outcome.feedback):
         yield from read(text).passages
 

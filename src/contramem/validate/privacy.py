@@ -13,6 +13,7 @@ from contramem.contrast.english import ORDINARY_STEMS, stem
 from contramem.contrast.instructions import fold_case
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.contrast.placeholder_types import any_of, names_where
+from contramem.contrast.plain_words import is_plain_word
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
 from contramem.validate.case import Case
 from contramem.validate.lexicon import FUNCTION_WORDS, content_words
@@ -100,7 +101,7 @@ class Privacy:
                 name = case.fields[field].name
                 if (name, value) in reported or self._ordinary(value, case.names, contents):
                     continue
-                if not _is_only_a_word(value, placeholder, texts[field], contents):
+                if not _is_only_a_word(value, placeholder, texts[field], contents, case.names):
                     reported.add((name, value))
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
@@ -114,22 +115,26 @@ class Privacy:
         return all(part in FUNCTION_WORDS or part in names.words or not any(content_words(part)) for part in parts)
 
 
-def _is_only_a_word(value: str, placeholder: str, text: str, contents: PacketContents) -> bool:
+def _is_only_a_word(value: str, placeholder: str, text: str, contents: PacketContents, names: Names) -> bool:
     """Ordinary words that some field held (`locked`, `rent`, `overdue tasks`), written as words: in lower case, or
     opening a sentence. `Grant` in the middle of one may be a person, and so may any word that a person's field held."""
     if value in ORDINARY_WORDS:
         capital = re.escape(value.capitalize())
         return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{capital}(?!\w)", text) is None
-    return _IDENTIFYING.match(placeholder) is None and _is_plain(value, contents) and _is_in_lower_case(value, text)
+    identifies = _IDENTIFYING.match(placeholder) is not None or not _is_plain(value, contents, names)
+    return not identifies and _is_in_lower_case(value, text)
 
 
-def _is_plain(value: str, contents: PacketContents) -> bool:
-    """An ordinary English word, or a few words that the packet itself shows in lower case: they identify nothing."""
+def _is_plain(value: str, contents: PacketContents, names: Names) -> bool:
+    """An ordinary English word, a few words that the packet itself shows in lower case, or ordinary words about a thing
+    that the functions are called after (`overdue tasks`, of `search_tasks`): they identify nothing."""
     parts = value.split()
     if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
         return False
     if len(parts) == 1 and stem(value) in ORDINARY_STEMS:
         return True
+    if len(parts) > 1 and not names.words.isdisjoint(parts):
+        return all(part in names.words or is_plain_word(part) for part in parts)
     return all(part in FUNCTION_WORDS or part in contents.shown_words for part in parts)
 
 

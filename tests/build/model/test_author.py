@@ -15,7 +15,7 @@ from tests.model_replies import Runs, build, fenced, new_store
 
 from contramem.bank.store import open_store
 from contramem.build.model import replies
-from contramem.build.model.author import MAX_ASKED, ModelChoice
+from contramem.build.model.author import MAX_ASKED, SAID_BESIDE, ModelChoice
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.llm.price import Price
 from contramem.llm.request import ModelReply, Request
@@ -429,7 +429,7 @@ def test_nobody_is_asked_about_what_a_card_says_already(tmp_path: Path, runs: Ru
         build(runs, store, model)
         assert [card.title for card in store.bank().skills] == ["Delete before reporting"]
         noop = next(entry.decision for entry in store.ledger() if entry.decision.operation == "NOOP")
-    assert "says it already" in noop.reason
+    assert noop.reason == SAID_BESIDE
     assert not any(asked.stage == "curator" for asked in model.asked)
 
 

@@ -45,6 +45,7 @@ MAX_REPEATED_CHARS = 6_000
 """How much of an unusable reply is repeated to the model."""
 NONE = "none"
 NOTHING_NEAR = "No card of the bank is near it."
+SAID_BESIDE = "Another delta of the packet says it, in nearly the same words."
 SAID_ALREADY = "The card says it already, in nearly the same words."
 NO_CARD = "Every function that was seen to work gets a card: say what it does, its arguments and what it returns."
 
@@ -122,14 +123,14 @@ class ModelAuthor:
         return ()  # a model only sees one packet at a time
 
     def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
-        """Ask once about all candidates of a packet, except those with an obvious answer: no card is near, or a card
-        says the same. A candidate that repeats another one of the packet waits for it."""
+        """Ask once about all candidates of a packet, except those with an obvious answer: no card is near, or a card or
+        another candidate says the same."""
         decided: dict[int, Curation] = {}
         open_ = dict[int, Candidate]()
         for index, candidate in candidates.items():
             if any(say_the_same(candidate.delta, candidates[earlier].delta) for earlier in (*decided, *open_)):
-                break
-            if patch := self._obvious_answer(index, candidate.delta, packet.ability, bank):
+                decided[index] = Curation(Noop(delta_index=index, reason=SAID_BESIDE))
+            elif patch := self._obvious_answer(index, candidate.delta, packet.ability, bank):
                 decided[index] = Curation(patch)
             else:
                 open_[index] = candidate

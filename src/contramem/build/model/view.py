@@ -32,11 +32,11 @@ PACKET_BUDGET_TOKENS = 6_000
 DEGRADATIONS = (
     "results of shared steps",
     "arguments of shared steps",
-    "all but the three clearest hints",
+    "all but the two clearest hints",
     "messages, notifications and feedback beyond their first 160 characters",
 )
 """What is left out, in this order, until the text fits."""
-MAX_SHARED, MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 3, 5, 4, 3
+MAX_SHARED, MAX_SIGNALS, MAX_GUARDS, FEW_HINTS = 3, 4, 3, 2
 MAX_CITES = 3
 """Of one signal: enough to find its place among the steps."""
 MAX_TEXT_CHARS, SHORT_TEXT_CHARS = 600, 160
