@@ -158,11 +158,20 @@ def uninstall(client: Client, project: Path, as_json: bool) -> None:
 @PROJECT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(project: Path, as_json: bool) -> None:
-    """Say whether the hook is installed here, whether it works, and why it might silently do nothing."""
+    """Say whether the hook is installed here, whether it works, and why it might silently do nothing.
+
+    Exits with 1 if an installed hook does not work.
+    """
     setups = [setup for client in ("claude-code", "codex") for setup in _setups(client, project)]
     if as_json:
         click.echo(json.dumps(setups, indent=2))
-        return
+    else:
+        _print_setups(setups, project)
+    if any(setup["problem"] or setup["missing"] for setup in setups):
+        raise SystemExit(1)
+
+
+def _print_setups(setups: list[dict[str, Any]], project: Path) -> None:
     if not setups:
         click.echo(f"No hook of contramem is installed in {project.resolve()}. `contramem hook install` does it.")
     for setup in setups:

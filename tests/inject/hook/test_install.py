@@ -104,6 +104,8 @@ class TestInstall:
         self.install(bank, tmp_path)
         assert "works:" in run("status", "--project", str(tmp_path)).output
         bank.write_text("no bank")
-        [setup] = json.loads(run("status", "--project", str(tmp_path), "--json").output)
+        broken = run("status", "--project", str(tmp_path), "--json")
+        assert broken.exit_code == 1
+        [setup] = json.loads(broken.output)
         assert setup["problem"].startswith("broken:")
         assert setup["missing"] == []
