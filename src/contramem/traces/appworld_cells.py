@@ -109,19 +109,21 @@ def _sent(call: CellCall, requests: deque[Mapping[str, Any]]) -> Iterator[Mappin
         yield call.arguments
         return
     while requests and _belongs(call, requests[0]):
-        yield redact(requests.popleft().get("data") or {})
+        data = redact(requests.popleft().get("data") or {})
+        yield {name: value for name, value in call.arguments.items() if name not in data} | data
         if not call.repeats:
             return
 
 
 def _belongs(call: CellCall, request: Mapping[str, Any]) -> bool:
-    app = str(request.get("url", "")).strip("/").partition("/")[0]
+    app, *path = str(request.get("url", "")).strip("/").split("/")
     literals = {key: value for key, value in call.arguments.items() if value != REDACTED}
     data = request.get("data") or {}
+    in_path = call.keywords - data.keys()  # as in /notes/99, where 99 is the note_id
     return (
         app == call.app
-        and call.keywords <= data.keys()
-        and all(data.get(key, value) == value for key, value in literals.items())
+        and len(in_path) < max(1, len(path))
+        and all(str(value) in path if key in in_path else data[key] == value for key, value in literals.items())
     )
 
 

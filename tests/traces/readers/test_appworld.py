@@ -20,7 +20,7 @@ REQUESTS = (
     {"method": "post", "url": "/notes/items", "data": {"item": "milk", "access_token": "t"}},
     {"method": "post", "url": "/notes/items", "data": {"item": "tea", "access_token": "t"}},
     {"method": "get", "url": "/notes/items", "data": {"page_limit": 5}},
-    {"method": "delete", "url": "/notes/items/9", "data": {"item_id": 9}},
+    {"method": "delete", "url": "/notes/items/9", "data": {}},
 )
 
 

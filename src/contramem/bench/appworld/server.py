@@ -1,7 +1,7 @@
 """The routes of `appworld serve environment` that a run needs.
 
-Written from AppWorld 0.1.3's source and tested against a server of ours with the same routes and two small apps. The
-real server was not run: its task data cannot be had without its download.
+Tested against AppWorld 0.1.3's own server and apps with a task of ours, and against a server of ours with the same
+routes and two small apps. Its own tasks were not run: their data cannot be had without its download.
 """
 
 from __future__ import annotations

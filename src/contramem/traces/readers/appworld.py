@@ -1,7 +1,7 @@
 """AppWorld's outputs: `experiments/outputs/EXPERIMENT/tasks/TASK/logs`, with the report of its evaluation beside them.
 
 A run is claimed by its log of requests (`logs/api_calls.jsonl`); `logs/environment_io.md` has the cells and what they
-printed. Passwords are redacted while they are read. Written from AppWorld 0.1.3's source; its data could not be had.
+printed. Passwords are redacted while they are read. Tried on what AppWorld 0.1.3 itself writes, with a task of ours.
 """
 
 from __future__ import annotations
