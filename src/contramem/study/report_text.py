@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from contramem.chance import OutcomeTable
@@ -14,7 +15,7 @@ from contramem.study.values_seen import SeenValues
 
 MAX_LISTED = 8
 """Runs, kinds or sources of one list; the rest is counted."""
-MAX_KINDS = 60
+MAX_KINDS, MAX_FUNCTIONS = 60, 8
 MAX_EXAMPLE_CHARS = 160
 
 
@@ -26,11 +27,21 @@ def write_kinds(reports: Sequence[KindReport]) -> str:
             f"{report.kind}: {_count(len(report.tasks), 'task')} ({report.open_tasks} open), "
             f"{report.passed} of {_count(report.runs, 'run')} passed{_extremes(report)}"
         )
-        lines.append(f"  uses {', '.join(report.functions) or 'no function'}")
+        lines.append(f"  uses {_list_functions(report.functions) or 'no function'}")
         lines.append(f"  {' '.join(report.example.split())[:MAX_EXAMPLE_CHARS]}")
     if len(reports) > MAX_KINDS:
         lines.append(f"... and {len(reports) - MAX_KINDS:,} smaller kinds: SELECT DISTINCT kind FROM kinds.")
     return "\n".join(lines)
+
+
+def _list_functions(functions: Sequence[str]) -> str:
+    """`Mail: search, send; Files: list`: the name of an app only once."""
+    by_app = defaultdict[str, list[str]](list)
+    for function in functions[:MAX_FUNCTIONS]:
+        app, _, name = function.partition(".")
+        by_app[app].append(name)
+    more = f" and {len(functions) - MAX_FUNCTIONS} more" if len(functions) > MAX_FUNCTIONS else ""
+    return "; ".join(f"{app}: {', '.join(names)}" for app, names in by_app.items()) + more
 
 
 def _extremes(report: KindReport) -> str:
