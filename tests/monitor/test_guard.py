@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -167,3 +169,32 @@ def test_a_packet_and_its_recorded_run_get_the_same_verdict(steps: list[Call | t
     for guard in map(parse_guard, texts):
         if guard.template != "covers":
             assert guard.check(actions) == guard.replay(actions_of_run(recorded))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("existence(App.pay[amount == 5])", "existence(App.pay[amount = 5])"),
+        ("existence(App.pay[reason = 'late fee'])", "existence(App.pay[reason = late fee])"),
+        ("""existence(App.pay[reason one of 'a, b' | 'c'])""", """existence(App.pay[reason one of "a, b" | c])"""),
+        ("""absence(App.pay[note contains "it's == 5"])""", """absence(App.pay[note contains "it's == 5"])"""),
+    ],
+)
+def test_other_ways_to_write_the_same_are_read(text: str, written: str) -> None:
+    assert str(parse_guard(text)) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("absence(App.hold) when App.find.tier = A or App.find.tier = B", "joined by `and` only"),
+        ("absence(App.hold[reason = A, amount > 5])", "joined by `and` only"),
+        ("absence(App.hold) if App.find.tier = A", "Write `when`."),
+        ("absence(App.hold) unless App.find.tier = A", "the opposite condition"),
+        ("absence(App.hold) when App.list has any", "has several` (none, one, at least 3"),
+        ("absence(App.hold) when not App.find", "There is no `not`"),
+    ],
+)
+def test_what_other_languages_have_is_told_how_to_write_here(text: str, complaint: str) -> None:
+    with pytest.raises(GuardError, match=re.escape(complaint)):
+        parse_guard(text)

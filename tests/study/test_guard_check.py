@@ -34,6 +34,16 @@ def office() -> RunSet:
         ("existence(Office.assign_owner[note picks lowest due of Office.look])", "has `due`"),
         ("existence(Office.assign_owner) when Office.look has one where state = open", "has `state`"),
         ("covers(Office.look.orders, Office.create_note.invoice)", "has `orders`"),
+        ("existence(Office.look[status = open])", "It returns `status`: write `when Office.look.status = ...`."),
+        (
+            "existence(Office.look) when Office.create_note.amount > 5",
+            "It takes `amount`: write `Office.create_note[amount",
+        ),
+        (
+            "existence(Office.assign_owner[note = Office.create_note.note])",
+            "Write `note from Office.create_note.note`.",
+        ),
+        ("absence(Office.assign_owner[note lacks Office.look.order])", "Write `note omits Office.look.order`."),
     ],
 )
 def test_a_name_that_is_not_there_is_told_with_those_that_are(office: RunSet, guard: str, complaint: str) -> None:

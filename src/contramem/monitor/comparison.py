@@ -145,11 +145,24 @@ def write_expected(operator: Operator, value: str) -> str:
 
 def read_expected(operator: Operator, value: str, text: str) -> str:
     """Parse the operand of an operator, unquoted. `text` is the whole condition, quoted in the error."""
+    _check_joined(value, text)
     if operator in NUMERIC:
         return read_threshold(value, text)
     if operator in ("one of", "none of"):
         return " | ".join(write_value(unquote(word.strip(), text)) for word in value.split("|"))
     return unquote(value, text)
+
+
+_JOINED = re.compile(r"(?:\sor\s|,|\|\||&&)\s*[^\s,=<>!]+\s*(?:!=|<=|>=|=|<|>)", re.IGNORECASE)
+
+
+def _check_joined(value: str, text: str) -> None:
+    """Raises GuardError for a value that holds another condition: `A or b = C` would be taken for a text."""
+    if not value.startswith('"') and _JOINED.search(value):
+        raise GuardError(
+            f"{value!r} in {text!r}: conditions are joined by `and` only. For one of several values write "
+            "`one of A | B`, otherwise two guards; put a text with such words into double quotes"
+        )
 
 
 @lru_cache(maxsize=4096)

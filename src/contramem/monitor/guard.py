@@ -197,6 +197,7 @@ _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 @lru_cache(maxsize=1 << 12)  # a build parses the guards of its cards a thousand times
 def parse_guard(text: str) -> Guard:
     """Parse a guard. Raises GuardError with what is wrong."""
+    text = _UNQUOTED.sub(_write_plainly, text)
     template, inside, rest = _take_apart(text)
     form = _form_of(text, template)
     parts = _split(inside)
@@ -214,6 +215,16 @@ def parse_guard(text: str) -> Guard:
         timed = ", ".join(name for name, form in FORMS.items() if form.timed)
         raise GuardError(f"{text!r}: a deadline is allowed after {timed}, not after {template}.")
     return Guard(**fields, template=template, when=_normal_when(text, when), within=within, times=times)  # type: ignore[arg-type]
+
+
+_UNQUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|(?<=[\s=|])'([^'\"]*)'(?=[\s\])|,]|$)|==", re.DOTALL)
+
+
+def _write_plainly(match: re.Match[str]) -> str:
+    """Other ways to write the same: `==` for `=`, single quotes for double ones. What is in double quotes stays."""
+    if match[0] == "==":
+        return "="
+    return f'"{match[1]}"' if match[1] is not None else match[0]
 
 
 def _read_count(text: str, part: str) -> int:
@@ -265,8 +276,11 @@ def _read_ending(text: str, rest: str) -> tuple[float | None, str]:
     """Parse what follows the parentheses: the deadline in seconds, and the condition."""
     match = _ENDING.fullmatch(rest)
     if match is None:
+        first = rest.partition(" ")[0].lower()
+        hint = {"if": " Write `when`.", "unless": " Write `when` with the opposite condition, such as `!=`."}
         raise GuardError(
             f"{text!r}: a guard may be followed by `within 60 s` and `when App.function`; {rest!r} is neither."
+            f"{hint.get(first, '')}"
         )
     within = float(match[1]) * _SECONDS[match[2]] if match[1] else None
     return within, (match[3] or "").strip()

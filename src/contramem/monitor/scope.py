@@ -251,8 +251,8 @@ def _parse_condition(text: str) -> Condition:
         return CallOccurs(parse_pattern(text))
     except GuardError as error:
         raise GuardError(
-            f"{error}; `when` also takes `App.function.field = value`, `App.function has several` or "
-            "`task contains word`"
+            f"{error}; `when` also takes `App.function.field = value`, `App.function has several` (none, one, at least "
+            "3; with `where status = open`) or `task contains word`. There is no `not` and no `or`"
         ) from None
 
 

@@ -14,6 +14,7 @@ from contramem.monitor.argument_condition import ArgumentCondition
 from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import Guard
 from contramem.monitor.names import suggest_name
+from contramem.monitor.places import function_of_place, is_field_place
 from contramem.monitor.results import field_values, walk
 from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, ItemsReturned, TaskSays
 from contramem.study.recorded_actions import RecordedAction
@@ -30,11 +31,32 @@ def check_names(guard: Guard, runs: Sequence[StudyRun]) -> None:
     for function, argument in dict.fromkeys(guard.arguments):
         if not any(argument in call.arguments for call in _calls_of(runs, function)):
             names = _list_names(runs, function, lambda call: call.arguments)
-            raise GuardError(f"{guard}: no call of {function} gives `{argument}`. {_tell(argument, names, 'It takes')}")
+            told = _tell(argument, names, "It takes")
+            if any(_has_field(call, argument) for call in _calls_of(runs, function)):
+                told += f" It returns `{argument}`: write `when {function}.{argument} = ...`."
+            raise GuardError(f"{guard}: no call of {function} gives `{argument}`. {told}")
     for function, field in dict.fromkeys(_fields_of(guard)):
         if not any(_has_field(call, field) for call in _calls_of(runs, function)):
             names = _list_names(runs, function, lambda call: [path[-1] for path, _ in walk(call.result()) if path])
-            raise GuardError(f"{guard}: no result of {function} has `{field}`. {_tell(field, names, 'It returns')}")
+            told = _tell(field, names, "It returns")
+            if any(field in call.arguments for call in _calls_of(runs, function)):
+                told += f" It takes `{field}`: write `{function}[{field} = ...]`."
+            raise GuardError(f"{guard}: no result of {function} has `{field}`. {told}")
+    _check_places(guard, runs)
+
+
+_FOR_PLACES = {"=": "from", "!=": "from", "contains": "mentions", "lacks": "omits"}
+
+
+def _check_places(guard: Guard, runs: Sequence[StudyRun]) -> None:
+    """Raises GuardError for a value that is rather the name of a field of a result."""
+    for pattern in guard.patterns:
+        for test in pattern.conditions:
+            if test.test not in _FOR_PLACES or not is_field_place(test.value):
+                continue
+            if any(function_of_place(test.value) in run.called for run in runs):
+                meant = f"{test.argument} {_FOR_PLACES[test.test]} {test.value}"
+                raise GuardError(f"{guard}: `{test}` compares with these very letters. Write `{meant}`.")
 
 
 def find_unmet(guard: Guard, runs: Sequence[StudyRun]) -> list[str]:
