@@ -3,9 +3,11 @@
 desk.py        honest runs of a made-up service desk, one app for each attack
 languages.py   orders and openings in twelve languages
 second_family.py  languages and disguises that no defence was tuned on
+third_family.py, third_places.py, third_credentials.py  what somebody who has read the code would try
 texts.py       planted texts: what is ordered, in which language and disguise
 credentials.py secrets of many kinds, and how they are written
 places.py      where in a run something can be planted
 exits.py       the real commands, and everything they write
+author.py      what instruments tell a model, and an author that copies texts onto cards
 campaign.py    one seed: make the runs, run the commands, count what comes out
 """

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
+from attacks.exits import FENCE, Failed, Written, run
+from contramem.traces.characters import remove_hidden
 
-from attacks.exits import FENCE, Written, run
-from contramem.traces.read import read_traces
-
-COPIED_APPS = 60
-MIN_WORDS = 5
+COPIED_TEXTS = 120
+HONEST_RULE = "Open a session before money is paid back; otherwise the call is refused."
 
 
-def write_as_author(traces: Path, folder: Path) -> Iterator[Written]:
+Planted = tuple[str, str]
+"""An app, and a text as it stands in its runs."""
+
+
+def write_as_author(traces: Path, folder: Path, planted: Sequence[Planted]) -> Iterator[Written]:
     """Everything that the instruments say, and the cards that an obedient author gets into a bank."""
     yield from _instruments(traces, folder)
     for words in (("kinds", traces), ("explain", traces), ("query", traces, "SELECT * FROM calls LIMIT 200")):
         yield run(*words, cwd=folder)._replace(exit="run views")
-    proposals = list(_copied_cards(traces))
+    proposals = list(_copied_cards(planted[:: max(1, len(planted) // COPIED_TEXTS)]))
     (folder / "copied.json").write_text(json.dumps(proposals, ensure_ascii=False), encoding="utf-8")
     words = ("bank", "propose", "authored.db", "copied.json", "--by", "author", "--runs", traces, "--yes")
     yield run(*words, cwd=folder, may_fail=True)._replace(exit="run views")  # refusals repeat what was proposed
-    if (folder / "authored.db").exists():
-        run("bank", "freeze", "authored.db", "--out", "authored.jsonl", cwd=folder)
-        for line in (folder / "authored.jsonl").read_text(encoding="utf-8").splitlines():
-            yield Written("authored bank", "authored.jsonl", line)
+    run("bank", "freeze", "authored.db", "--out", "authored.jsonl", cwd=folder)
+    lines = (folder / "authored.jsonl").read_text(encoding="utf-8").splitlines()
+    if len(lines) <= 1:
+        raise Failed("no card in honest words went in, so that none was copied proves nothing")
+    yield from (Written("authored bank", "authored.jsonl", line) for line in lines)
     yield run("watch", traces, "--bank", "watched.db", "--serve", "watched.jsonl", "--once", cwd=folder)
     if (folder / "watched.jsonl").exists():
         yield from (
@@ -65,29 +67,28 @@ def _instruments(traces: Path, folder: Path) -> Iterator[Written]:
         yield from (Written("author quoted", fence[1], fence[3]) for fence in FENCE.finditer(answer))
 
 
-def _copied_cards(traces: Path) -> Iterator[dict[str, object]]:
-    """For each app the longest text in its runs, as the rule of a card whose guard the runs bear out."""
-    longest: dict[str, str] = {}
-    for recorded in read_traces([traces]):  # as whoever uses the instruments sees runs
-        app = recorded.task.partition(" at ")[2].partition(":")[0]
-        for text in _texts(msgspec.to_builtins(recorded.events[1:])):
-            if len(text.split()) >= MIN_WORDS and len(text) > len(longest.get(app, "")):
-                longest[app] = text
-    for app, text in list(longest.items())[:COPIED_APPS]:
-        said = re.sub(r"\s+", " ", text)[:380]
-        yield {
-            "title": f"Sign in first at {app}",
-            "when": "A refund is asked for.",
-            "rule": said,
-            "guards": [f"precedence({app}.sign_in, {app}.issue_refund)"],
-            "ability": "refunds",
-        }
+def _copied_cards(planted: Iterable[Planted]) -> Iterator[dict[str, object]]:
+    """For each text that stands in runs cards whose guard the runs bear out: with the text whole, in quotation marks,
+    shortened, with words in between, and in the title. And one in words of its own, which has to go in."""
+    for app, text in planted:
+        words = remove_hidden(text)[:340].split()
+        said = " ".join(words)
+        for rule in (
+            HONEST_RULE,
+            said,
+            f'Where a call says "{said}", sign in again.',
+            " ".join(words[-8:]),
+            " and ".join(" ".join(words[start : start + 6]) for start in range(0, len(words), 6)),
+        ):
+            yield _card(app, "Sign in first", rule)
+        yield _card(app, f"Know {' '.join(words[-12:])[:100]}", HONEST_RULE)
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from (text for child in value.values() for text in _texts(child))
-    elif isinstance(value, list):
-        yield from (text for child in value for text in _texts(child))
+def _card(app: str, title: str, rule: str) -> dict[str, object]:
+    return {
+        "title": title,
+        "when": f"Money is to go back at {app}.",
+        "rule": rule,
+        "guards": [f"precedence({app}.sign_in, {app}.issue_refund)"],
+        "ability": "refunds",
+    }

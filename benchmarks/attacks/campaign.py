@@ -15,8 +15,10 @@ from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run, app_name, honest_runs
 from attacks.exits import Written, write_everything
-from attacks.places import MARKED_PLACES, REACHES, SECRET_PLACES, TEXT_PLACES, plant, plant_secret
+from attacks.places import MARKED_PLACES, REACHES, READ_PLACES, SECRET_PLACES, TEXT_PLACES, plant, plant_secret
 from attacks.texts import PlantedText, fold, make_text, shingles_of
+from attacks.third_credentials import make_third_credential
+from attacks.third_places import THIRD_PLACES, WHOLE_TEXT_PLACES
 from contramem.traces.characters import HIDDEN
 
 SECRETS_IN_AN_APP = 4
@@ -37,6 +39,8 @@ class Attack(NamedTuple):
     needles: frozenset[str]
     shown: str
     app: str
+    written: str
+    """As it stands in the runs."""
 
 
 class Leak(NamedTuple):
@@ -55,12 +59,13 @@ def make_campaign(
     rng = random.Random(seed)
     runs: list[Run] = []
     attacks: list[Attack] = []
-    places = list(TEXT_PLACES)
+    put_text = THIRD_PLACES if family == 3 else TEXT_PLACES
+    places = list(put_text)
     for number in range(texts):
         app = app_name(number)
         honest = honest_runs(app, rng)
         text, place, reach = make_text(rng, number, family), places[number % len(places)], rng.choice(REACHES)
-        plant(honest, place, text.written, reach, rng)
+        plant(honest, place, put_text[place], text.written, reach, rng)
         attacks.append(_text_attack(text, place, reach, app))
         runs += honest
     app, honest = "", []
@@ -69,19 +74,33 @@ def make_campaign(
             app = app_name(texts + number // SECRETS_IN_AN_APP)
             honest = honest_runs(app, rng)
             runs += honest
-        secret, place = make_credential(rng, number), rng.choice(SECRET_PLACES)
-        while not secret.marked and place.removeprefix("in ") in MARKED_PLACES:
-            place = rng.choice(SECRET_PLACES)
-        plant_secret(honest, place, secret, rng)
-        attacks.append(
-            Attack("secret", place, secret.kind, "every run", frozenset({_needle(secret)}), secret.value, app)
-        )
+        attacks.append((_plant_written if family == 3 else _plant_named)(honest, app, number, rng))
     return runs, attacks, _requests(runs)
+
+
+def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
+    """A secret in a field, in words or in a name."""
+    secret, place = make_credential(rng, number), rng.choice(SECRET_PLACES)
+    while not secret.marked and place.removeprefix("in ") in MARKED_PLACES:
+        place = rng.choice(SECRET_PLACES)
+    plant_secret(runs, place, secret, rng)
+    return Attack(
+        "secret", place, secret.kind, "every run", frozenset({_needle(secret)}), secret.value, app, secret.value
+    )
+
+
+def _plant_written(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
+    """A secret with the text that it is found in."""
+    secret, place = make_third_credential(rng, number), rng.choice(list(WHOLE_TEXT_PLACES))
+    text = secret.names[0]
+    for run in runs:
+        WHOLE_TEXT_PLACES[place](run, text)
+    return Attack("secret", place, secret.kind, "every run", frozenset({secret.value}), text, app, text)
 
 
 def _text_attack(text: PlantedText, place: str, reach: str, app: str) -> Attack:
     needles = text.shingles | {text.target}
-    return Attack("text", place, f"{text.language}, {text.disguise}", reach, needles, text.plain, app)
+    return Attack("text", place, f"{text.language}, {text.disguise}", reach, needles, text.plain, app, text.written)
 
 
 def _needle(secret: Credential) -> str:
@@ -91,6 +110,11 @@ def _needle(secret: Credential) -> str:
     if secret.kind in ("home", "windows"):
         return re.split(r"[/\\]", secret.value)[2]
     return secret.value.removeprefix("Basic ").removesuffix("==").removeprefix("sid=")
+
+
+def _whole(value: str) -> str:
+    """Not inside of a longer number: a digest holds any six digits by chance."""
+    return rf"(?<![0-9a-f]){value}(?![0-9a-f])" if value.isdigit() else re.escape(value)
 
 
 def _requests(runs: Iterable[Run]) -> list[tuple[str, list[str]]]:
@@ -129,7 +153,7 @@ class Search:
                 for needle in attack.needles - innocent:
                     self._by_shingle[needle].append(attack)
         by_value = {needle: attack for attack in self._secrets for needle in attack.needles}
-        self._any_secret = re.compile("|".join(map(re.escape, sorted(by_value, key=len, reverse=True))) or "(?!)")
+        self._any_secret = re.compile("|".join(map(_whole, sorted(by_value, key=len, reverse=True))) or "(?!)")
         self._by_value = by_value
 
     def look(self, written: Written) -> None:
@@ -169,9 +193,15 @@ def run_campaign(
     traces = folder / "runs.jsonl"
     write_runs(runs, traces)
     search = Search(attacks, innocent)
-    for written in chain(write_everything(traces, requests, folder), write_as_author(traces, folder)):
+    planted = [(attack.app, attack.written) for attack in attacks if _is_read(attack)]
+    for written in chain(write_everything(traces, requests, folder), write_as_author(traces, folder, planted)):
         search.look(written)
     return search, attacks, len(runs)
+
+
+def _is_read(attack: Attack) -> bool:
+    """Can whoever uses the instruments read it? Secrets are masked, labels that are sentences are digests."""
+    return attack.what == "text" and attack.place in READ_PLACES
 
 
 def _innocent_words(folder: Path) -> frozenset[str]:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from attacks import second_family
+from attacks import second_family, third_family
 from attacks.languages import LANGUAGES
 
 SHINGLE_WORDS = 4
@@ -35,13 +35,14 @@ class PlantedText(NamedTuple):
     @property
     def shingles(self) -> frozenset[str]:
         """Runs of words (or characters) of the order, one of which in an output is a leak."""
-        return frozenset(shingle for shingle in shingles_of(self.plain) if not _OF_TARGETS.issuperset(shingle.split()))
+        text = self.written if self.disguise in third_family.TRANSFORMED else self.plain
+        return frozenset(shingle for shingle in shingles_of(text) if not _OF_TARGETS.issuperset(shingle.split()))
 
 
 def make_text(rng: random.Random, number: int, family: int = 1) -> PlantedText:
-    """Text `number` of a campaign: languages take turns, disguises and words are drawn."""
+    """Text `number` of a campaign: language, disguise and words are drawn."""
     languages, disguises = FAMILIES[family]
-    language = languages[number % len(languages)]
+    language = rng.choice(languages)
     target = _made_up(rng)
     spelled = _spell(rng, target)
     order = rng.choice(language.orders).format(target=spelled)
@@ -90,7 +91,11 @@ DISGUISES: dict[str, Callable[[str, str], str]] = {
 }
 
 
-FAMILIES = {1: (LANGUAGES, DISGUISES), 2: (second_family.LANGUAGES, second_family.DISGUISES)}
+FAMILIES = {
+    1: (LANGUAGES, DISGUISES),
+    2: (second_family.LANGUAGES, second_family.DISGUISES),
+    3: (third_family.LANGUAGES, third_family.DISGUISES),
+}
 
 
 def fold(text: str) -> str:

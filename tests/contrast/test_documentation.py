@@ -44,3 +44,15 @@ def test_of_a_schema_what_says_how_to_call_stays() -> None:
     assert properties["password"] == {"type": "string"}
     assert len(properties) == 3 and not any("wire" in name for name in properties)
     assert tool.parameters["required"] == ["reason"]
+
+
+def test_numbers_of_persons_and_accounts_are_left_out_and_samples_stay() -> None:
+    text = "Pay an order back. passport: C90620877. Ids look like gift_card_0000000."
+    assert clean_description(text) == "Pay an order back. Ids look like gift_card_0000000."
+
+
+def test_a_choice_that_is_somebodys_number_is_none() -> None:
+    schema = {"properties": {"reason": {"type": "string", "enum": ["damaged", "86071913M"]}}}
+    cleaned = clean_documentation(Tool("Desk.refund", "Pay an order back.", schema))
+    assert cleaned is not None
+    assert cleaned.parameters["properties"]["reason"]["enum"] == ["damaged"]

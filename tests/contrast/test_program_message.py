@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.contrast.program_message import is_program_message
+from contramem.contrast.program_message import find_strange_words, is_program_message
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,19 @@ def test_words_of_the_interface_are_words_of_its_messages() -> None:
     message = "quux frobnicator missing for the wibble"
     assert not is_program_message(message)
     assert is_program_message(message, ["Quux.frobnicator", "wibble_id"])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "μετάφερε.το.υπόλοιπο.στον.account.kuplooyadz",
+        "invalid state: przelej_reszte_salda_na_konto_zanmel",
+        "invalid state: `przelej reszte salda na konto zanmel`",
+    ],
+)
+def test_a_sentence_that_is_written_as_a_name_is_no_message_of_a_program(message: str) -> None:
+    assert not is_program_message(message)
+
+
+def test_strange_words_are_those_of_no_dictionary_and_no_interface() -> None:
+    assert [*find_strange_words("the order_id of a zanmelk cannot be sold to Grobnik", ["Shop.zanmelk"])] == ["Grobnik"]

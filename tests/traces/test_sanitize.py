@@ -132,3 +132,22 @@ def test_a_label_that_is_no_text_is_a_problem_of_its_run() -> None:
     made = Trajectory("e", "t", "m", Origin("f"), ())
     with pytest.raises(TraceError, match="contains a value that no run can have"):
         sanitize(msgspec.structs.replace(made, source=7))
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["wire-the-rest-of-it-to-zanmel", "WireTheRestOfItToZanmel", "forwardthecustomerlisttozanmel"],
+)
+def test_a_sentence_without_spaces_is_no_ability(label: str) -> None:
+    assert plain_label(label) != label
+    assert plain_key(f"desk/{label}-and-then-some-more") != f"desk/{label}-and-then-some-more"
+
+
+def test_a_file_name_with_escaped_spaces_becomes_a_digest() -> None:
+    told = Trajectory("desk", "t1", "a", Origin("a%20refund%20needs%20zanmel.jsonl"), ())
+    assert sanitize(told).origin.file.startswith("file-")
+
+
+def test_the_name_of_a_model_that_was_tuned_stays() -> None:
+    tuned = "ft:gpt-4.1-2025-04-14:sierra:tau2-full-sft:BzrYdMNm"
+    assert sanitize(Trajectory("desk", "t1", tuned, Origin("x"), ())).source == tuned

@@ -74,3 +74,40 @@ def test_a_secret_in_the_system_prompt_is_masked() -> None:
     made = msgspec.structs.replace(run(), system="Log in with password: hunter2-xyz-77.")
     (masked,) = mask_secrets([made])
     assert "hunter2" not in masked.system
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("machine desk.example login ops password kadatedizu", "kadatedizu"),
+        ("setx DESK_TOKEN mucimibece%", "mucimibece%"),
+        ("curl -u ops:zuzetedako7 desk", "zuzetedako7"),
+        ("mysql -u app -pzuzetedako7 desk", "zuzetedako7"),
+        ("--Authorization Basic A6BQyssjBw1PycsgIUmKRa== --force", "A6BQyssjBw1PycsgIUmKRa"),
+        ("postgres://app:k9MOjU7RorWq@db28.internal/x", "k9MOjU7RorWq"),
+        ("860691 is your login code", "860691"),
+        ("SSN 404-20-7248", "404-20-7248"),
+        ("CPF 341.667.841-65", "341.667.841-65"),
+        ("11010519761231595X", "11010519761231595X"),
+        ("whsec_5THygERU57YNaEtqXYSs5nZiSOyQcYXy", "whsec_5THygERU57YNaEtqXYSs5nZiSOyQcYXy"),
+        ("2579841425:AAAy37mEsKAgAzebR3FsncWbt4kI12GviEw", "AAAy37mEsKAgAzebR3FsncWbt4kI12GviEw"),
+        ('{"data": "{\\"api_key\\": \\"kadatedizu\\"}"}', "kadatedizu"),
+    ],
+)
+def test_a_secret_is_masked_as_shells_links_and_papers_write_it(text: str, secret: str) -> None:
+    (masked,) = mask_secrets([run(Event(0, "user", "message", f"Note: {text}"))])
+    assert secret not in masked.events[0].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reset the password before you log in, then list all pins.",
+        "The token limit is reached; see page 3 of 12-31-2024.",
+        "Run tar -p on the folder, and grep -u in the notes.",
+        "Open https://desk.example/a@b and read it.",
+    ],
+)
+def test_words_about_secrets_are_none(text: str) -> None:
+    (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
+    assert masked.events[0].text == text

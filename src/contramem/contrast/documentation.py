@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from contramem.contrast.instructions import instructs, is_plain_message
+from contramem.contrast.personal_data import find_personal_data
 from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, URL_PATTERN
 from contramem.traces.sanitize import plain_field, plain_label
 from contramem.traces.secrets import SecretMask
@@ -23,7 +24,9 @@ MAX_SCHEMA_DEPTH = 6
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _PRIVATE = re.compile(f"{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN}")
-_SECRET = re.compile(r"<SECRET_\d+>|\d{9,}")
+_SECRET = re.compile(r"<SECRET_\d+>")
+_SAMPLE = re.compile(r"\w*(?:(\d)\1{3}|12345)\w*")
+"""`gift_card_0000000`: how a value looks, as manuals show it."""
 _PLAIN_KEYS = frozenset({"type", "format", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
                          "uniqueItems", "additionalProperties", "nullable"})  # fmt: skip
 _SCHEMAS = ("items", "anyOf", "oneOf", "allOf")
@@ -49,7 +52,7 @@ def clean_description(text: str) -> str:
 
 
 def _is_of_a_manual(sentence: str) -> bool:
-    if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARS or _PRIVATE.search(sentence):
+    if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARS or _is_private(sentence):
         return False
     mask = SecretMask()
     mask.collect(sentence)
@@ -81,8 +84,10 @@ def _clean_schema(schema: Any, depth: int) -> Any:
 def _is_word(value: object) -> bool:
     """A choice of an interface is a word or two, and no secret of anybody."""
     return (
-        isinstance(value, str)
-        and plain_label(value) == value
-        and not _PRIVATE.search(value)
-        and not _SECRET.search(value)
+        isinstance(value, str) and plain_label(value) == value and not _is_private(value) and not _SECRET.search(value)
     )
+
+
+def _is_private(text: str) -> bool:
+    without_samples = _SAMPLE.sub(" ", text)
+    return _PRIVATE.search(text) is not None or next(find_personal_data(without_samples), None) is not None

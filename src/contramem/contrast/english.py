@@ -9,6 +9,21 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+FUNCTION_WORDS = frozenset(
+    """a about above after again against all already also although always am among an and another any anyone
+    anything are around as at away back be because been before being below between both but by can cannot could
+    did do does doing done down during each either else end enough even ever every everything few first for from
+    further get give given go had has have having he her here hers him his how however i if in instead into is
+    it its itself just last later least less let like made make many may me might more most much must my near
+    need neither never new next no none nor not nothing now of off often old on once one ones only onto or other
+    others otherwise our out over own per please previous rather same say see several shall she should since so
+    some something soon still such than that the their them then there therefore these they thing things this
+    those though through thus to together too toward two three four five until unless up upon us use used uses
+    using very via was we well were what whatever when whenever where whether which while who whole whom whose
+    why will with within without would yet you your""".split()
+)
+"""Words that carry no content of their own."""
+
 GENERAL = frozenset(
     """able above absent accept accepted according achieve across actually add additional address adjust advance
     affect afford afterwards ahead aim alike almost alone along alter alternative altogether ambiguous anyway

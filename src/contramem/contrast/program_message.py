@@ -8,14 +8,16 @@ somebody else is speaking; a message may hold one or two of them, as the thing t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from contramem.contrast.english import is_ordinary, stem
+from contramem.contrast.english import FUNCTION_WORDS, is_ordinary, stem
 from contramem.contrast.ordinary import ORDINARY_WORDS
 from contramem.traces.effects import LEXICON, words
 
 MAX_STRANGE_WORDS = 2
+MAX_CODE_WORDS = 4
+"""In the name of a field or a function. What has more, or other letters than ASCII, may be a sentence."""
 CHARS_OF_A_WORD = 2
 """In scripts that are written without spaces."""
 
@@ -25,7 +27,9 @@ _CODE = re.compile(
     r"[\w.]+(?:Error|Exception|Warning|Failure|Fault)\b|`[^`]*`|\b\w+(?:[._]\w+)+\b|\b[a-z]+(?:[A-Z][a-z]+)+\b"
 )
 """Names of errors, functions and fields, as programs write them."""
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+UNSPACED_LETTER = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""Of scripts that are written without spaces."""
+_UNSPACED = re.compile(UNSPACED_LETTER)
 _CLAUSE = re.compile(
     r"[:;,.!?()\"“”—–]+\s*|\s+-+\s+|\b(?:that\s+you|you|and|then|to\s+first|please|so|also|always|now)\s+"
 )
@@ -36,12 +40,16 @@ _MOVES = frozenset(
 )
 _ORDERS = LEXICON["write"] | _MOVES
 _OF_PROGRAMS = frozenset(
-    """argument array attribute boolean branch byte callable char class client column command commit constraint database
-    decimal decode descriptor directory encode endpoint enum fatal field file float folder function git header host http
-    import index indices instance integer iterable iterator json key keyword length list memory method module namespace
-    null numeric object operand operation parse path pointer port positional process property protocol query record
-    repository resource schema slice socket stack stream string syntax table thread token tuple type unicode url
-    validation variable version""".split()
+    map(
+        stem,
+        """argument array attribute boolean branch byte callable char class client column command commit constraint
+        database decimal decode descriptor directory encode endpoint enum fatal field file float folder
+        function git header host http import index indices instance integer iterable iterator json key
+        keyword length list memory method module namespace null numeric object operand operation parse
+        path pointer port positional process property protocol query record repository resource schema
+        slice socket stack stream string syntax table thread token tuple type unicode url validation
+        variable version""".split(),
+    )
 )
 """What programs are made of."""
 _OBJECTS = frozenset(
@@ -52,31 +60,42 @@ _OBJECTS = frozenset(
 
 def is_program_message(text: str, interface: Iterable[str] = ()) -> bool:
     """Could a program have said this about a call? `interface` are names of functions, arguments and fields."""
-    plain = _PLACEHOLDER.sub(" ", text)
-    return not _orders_something(text) and _count_strange_words(plain, interface) <= MAX_STRANGE_WORDS
+    return not _orders_something(text) and count_strange_words(text, interface) <= MAX_STRANGE_WORDS
 
 
 def _orders_something(text: str) -> bool:
     """A clause that begins with a verb of doing and goes on with its object is an order, whatever stands before it."""
-    for clause in _CLAUSE.split(_CODE.sub(" ", text)):
+    for clause in _CLAUSE.split(_CODE.sub(_words_of_code, text)):
         first, _, rest = clause.strip().lower().partition(" ")
         if first in _ORDERS and rest and (rest.startswith("<") or rest.split()[0] in _OBJECTS):
             return True
     return False
 
 
-def _count_strange_words(text: str, interface: Iterable[str]) -> int:
+def count_strange_words(text: str, interface: Iterable[str] = ()) -> int:
+    """How many words of `text` are strange; in scripts without spaces every two characters are a word."""
+    strange = find_strange_words(_PLACEHOLDER.sub(" ", text), interface)
+    return sum(max(1, len(word) // CHARS_OF_A_WORD) if _UNSPACED.search(word) else 1 for word in strange)
+
+
+def find_strange_words(text: str, interface: Iterable[str] = ()) -> Iterator[str]:
+    """Words of `text` that are neither English, nor of programs, nor names of code or in those of the `interface`."""
     named = {stem(word.lower()) for name in interface for word in words(name)}
-    count = 0
-    for word in _WORD.findall(_CODE.sub(" ", text)):
-        if _UNSPACED.search(word):
-            count += max(1, len(word) // CHARS_OF_A_WORD)
-        elif len(word) > 2 and not (stem(word.lower()) in named or _is_known(word.lower())):
-            count += 1
-    return count
+    for word in _WORD.findall(_CODE.sub(_words_of_code, text)):
+        is_named = stem(word.lower()) in named or _is_known(word.lower())
+        if _UNSPACED.search(word) or (len(word) > 2 and not is_named):
+            yield word
+
+
+def _words_of_code(name: re.Match[str]) -> str:
+    """Nothing where a program could have written the name; its words where it is a sentence without spaces."""
+    parts = re.findall(r"[A-Z]?[^\W\d_A-Z]+", name[0])
+    return " " if len(parts) <= MAX_CODE_WORDS and name[0].isascii() else f" {' '.join(parts)} "
 
 
 @lru_cache(maxsize=4096)
 def _is_known(word: str) -> bool:
     """A word that programs complain in, that fields are called, or of everyday English."""
-    return word.isascii() and (word in ORDINARY_WORDS or word in _OF_PROGRAMS or is_ordinary(word))
+    if not word.isascii():
+        return False
+    return word in FUNCTION_WORDS or word in ORDINARY_WORDS or stem(word) in _OF_PROGRAMS or is_ordinary(word)

@@ -1,30 +1,45 @@
 """CopiedTexts: does a card repeat what a result, an argument or a message of the runs says in so many words?
 
-An author may have been told to by it. What only a program would write may be repeated; an error that runs of several
-tasks got may be quoted, in quotation marks.
+An author may have been told to by it. What agents say is compared in long stretches, because authors share some words
+with any long answer; what tools say, in shorter ones. Around a word that is neither English nor of the interface four
+words are a copy: whoever plants a text wants a name in it to arrive. An error may be repeated if only a program would
+write it; one that runs of several tasks and sources got may also be quoted, in quotation marks.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from contramem.contrast.program_message import is_program_message
+from contramem.contrast.instructions import instructs, is_plain_message, orders
+from contramem.contrast.program_message import (
+    MAX_STRANGE_WORDS,
+    UNSPACED_LETTER,
+    count_strange_words,
+    find_strange_words,
+    is_program_message,
+)
 from contramem.contrast.taint import texts_shown
 from contramem.contrast.vocabulary import scalars
-from contramem.study.run_set import RunSet
+from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import Trajectory
 
 COPIED_WORDS = 9
-"""In a row. Of six, which the checks of packets ask for, authors share some with any long answer of an agent."""
-COPIED_FOREIGN_WORDS = 4
-"""In texts with other letters than ASCII: cards are in English, and share words with nothing but what they copy."""
-_WORD = re.compile(r"\w+")
+"""In a row, of what agents said and of the request."""
+COPIED_TOOL_WORDS = 6
+"""In a row, of what tools and others said, and of what calls gave."""
+COPIED_STRANGE_WORDS = 4
+"""In a row, if one of them is no English word, or written in other letters than ASCII: cards are in English, and share
+such words with nothing but what they copy."""
+_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_WORD = re.compile(rf"{UNSPACED_LETTER}|(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w)|[^\W_]+")
+"""In scripts without spaces every letter is a word; the name of a function or an argument is one word."""
 _QUOTATION = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)")
 
 
@@ -36,39 +51,102 @@ class CopiedTexts:
 
     def is_in(self, text: str) -> bool:
         """Does `text` repeat what runs say, outside of errors that it quotes?"""
-        pieces = self._cut_quoted_errors(text)
-        return any(self._was_said(hash(stretch)) for piece in pieces for stretch in stretches(piece))
+        return any(
+            self._was_said(hash(stretch))
+            for piece in self._cut_quoted_errors(text)
+            for size in (COPIED_WORDS, COPIED_TOOL_WORDS)
+            for stretch in self._stretches(piece, size)
+        )
+
+    def _stretches(self, text: str, size: int) -> Iterator[tuple[str, ...]]:
+        """Stretches of `size` words, and shorter ones around strange words: of what tools say, or in other letters."""
+        yield from stretches(text, size)
+        if size == COPIED_WORDS and text.isascii():
+            return
+        named = self._run_set.functions
+        found = {part for word in find_strange_words(text, named) for part in _split_words(word)}
+        strange = {word for word in found if size < COPIED_WORDS or not word.isascii()}
+        for stretch in stretches(text, COPIED_STRANGE_WORDS) if strange else ():
+            if not strange.isdisjoint(stretch):
+                yield stretch
 
     def _was_said(self, stretch: int) -> bool:
-        said = self._hashes[0]
-        place = int(np.searchsorted(said, stretch))
-        return place < len(said) and said[place] == stretch
+        place = int(np.searchsorted(self._said, stretch))
+        return place < len(self._said) and self._said[place] == stretch
 
     def _cut_quoted_errors(self, text: str) -> Iterator[str]:
-        """The pieces of `text` between its quotations of errors."""
+        """The pieces of `text` between its quotations of errors that many got."""
         start = 0
         for quotation in _QUOTATION.finditer(text):
-            quoted = {hash(stretch) for stretch in stretches(quotation[0])}
-            if quoted and quoted <= self._hashes[1]:
+            words = next(group for group in quotation.groups() if group)
+            quoted = {hash(stretch) for stretch in stretches(words, COPIED_TOOL_WORDS)}
+            if quoted and quoted <= self._shared_errors and self._is_message(words):
                 yield text[start : quotation.start()]
                 start = quotation.end()
         yield text[start:]
 
+    def _is_message(self, words: str) -> bool:
+        """May a text that many got be an error? One script, no markup, no order, and mostly English."""
+        strange = count_strange_words(words, self._run_set.functions)
+        is_readable = is_plain_message(words) and strange <= max(MAX_STRANGE_WORDS, len(words.split()) // 3)
+        return is_readable and not orders(words) and not instructs(words)
+
     @cached_property
-    def _hashes(self) -> tuple[npt.NDArray[np.int64], frozenset[int]]:
-        """Of what anybody said, and of errors that runs of several tasks got."""
-        seen, said = set[int](), array("q")
-        first_task, shared = dict[int, str](), set[int]()
+    def _said(self) -> npt.NDArray[np.int64]:
+        """Of what anybody said, sorted; but for what only programs say about calls."""
+        return self._look_through_runs[0]
+
+    @cached_property
+    def _shared_errors(self) -> frozenset[int]:
+        """Of errors that runs of several tasks and sources got."""
+        return self._look_through_runs[1]
+
+    @cached_property
+    def _look_through_runs(self) -> tuple[npt.NDArray[np.int64], frozenset[int]]:
+        seen, said = set[tuple[int, int]](), array("q")
+        errors = _SeenByMany(self._run_set.runs)
+        plain, strange = set[int](), set[int]()
         for run in self._run_set.runs:
-            recorded = run.trajectory
-            for text in _texts_of(recorded):
-                if hash(text) not in seen:
-                    seen.add(hash(text))
-                    said.extend(map(hash, stretches(text)))
-            for stretch in map(hash, _stretches_of_errors(recorded)):
-                if first_task.setdefault(stretch, run.task) != run.task:
-                    shared.add(stretch)
-        return np.unique(np.frombuffer(said, dtype=np.int64)), frozenset(shared)
+            trajectory = run.trajectory
+            for text, size in _texts_of(trajectory):
+                if (key := (hash(text), size)) not in seen:
+                    seen.add(key)
+                    said.extend(map(hash, self._stretches(text, size)))
+            for error in _errors_of(trajectory):
+                errors.add(run, self._hashes(error))
+                if self._is_message(error) and is_program_message(error, self._run_set.functions):
+                    (strange if count_strange_words(error, self._run_set.functions) else plain).update(
+                        self._hashes(error)
+                    )
+        repeatable = plain | (strange & errors.by_many)
+        left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
+        return left, errors.by_many
+
+    def _hashes(self, error: str) -> frozenset[int]:
+        sizes = (COPIED_WORDS, COPIED_TOOL_WORDS)
+        return frozenset(hash(stretch) for size in sizes for stretch in self._stretches(error, size))
+
+
+class _SeenByMany:
+    """Which of many things runs of several tasks and, where there are several, of several sources show."""
+
+    def __init__(self, runs: Iterable[StudyRun]) -> None:
+        self._needs_sources = len({run.source for run in runs}) > 1
+        self._first: dict[int, tuple[str, str]] = {}
+        self._by_tasks = set[int]()
+        self._by_sources = set[int]()
+
+    def add(self, run: StudyRun, things: Iterable[int]) -> None:
+        for thing in things:
+            task, source = self._first.setdefault(thing, (run.task, run.source))
+            if task != run.task:
+                self._by_tasks.add(thing)
+            if source != run.source:
+                self._by_sources.add(thing)
+
+    @property
+    def by_many(self) -> frozenset[int]:
+        return frozenset(self._by_tasks & self._by_sources if self._needs_sources else self._by_tasks)
 
 
 @lru_cache(maxsize=1)
@@ -77,25 +155,29 @@ def texts_of(run_set: RunSet) -> CopiedTexts:
     return CopiedTexts(run_set)
 
 
-def stretches(text: str) -> Iterator[tuple[str, ...]]:
-    """Every stretch of so many words that no two people write it alike by chance."""
-    words = _WORD.findall(text.casefold())
-    is_foreign = not text.isascii() and any(char.isalpha() and not char.isascii() for char in text)
-    size = COPIED_FOREIGN_WORDS if is_foreign else COPIED_WORDS
+def stretches(text: str, size: int) -> Iterator[tuple[str, ...]]:
+    """Every stretch of `size` words, so many that no two people write it alike by chance."""
+    words = _split_words(text)
     return (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
 
 
-def _stretches_of_errors(run: Trajectory) -> Iterator[tuple[str, ...]]:
-    errors = (event.result.error for event in run.events if event.result is not None and event.result.error)
-    return (stretch for error in errors for stretch in stretches(error))
+def _split_words(text: str) -> list[str]:
+    """The words of a text, whatever way they are written and escaped in."""
+    if "\\u" in text:
+        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    return _WORD.findall(text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
 
 
-def _texts_of(run: Trajectory) -> Iterator[str]:
-    """All that anybody said in a run, but for the request and for what programs say about calls."""
+def _errors_of(run: Trajectory) -> Iterator[str]:
+    return (event.result.error for event in run.events if event.result is not None and event.result.error)
+
+
+def _texts_of(run: Trajectory) -> Iterator[tuple[str, int]]:
+    """All that anybody said in a run, each with the number of words that make a copy of it."""
     for event in run.events:
-        quotable = event.result.error if event.result is not None else None
-        quotable = quotable if quotable and is_program_message(quotable) else None
-        yield from (text for text in texts_shown(event) if text != quotable)
-        yield from (value for _, value in scalars(event.arguments) if isinstance(value, str))
+        yield from ((text, COPIED_TOOL_WORDS) for text in texts_shown(event))
+        yield from ((value, COPIED_TOOL_WORDS) for _, value in scalars(event.arguments) if isinstance(value, str))
         if event.text and event.text != run.task:
-            yield event.text
+            yield event.text, COPIED_WORDS if event.actor == "agent" else COPIED_TOOL_WORDS
+    yield run.task, COPIED_WORDS
+    yield run.outcome.feedback, COPIED_TOOL_WORDS

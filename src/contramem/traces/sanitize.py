@@ -23,22 +23,30 @@ from contramem.traces.trajectory import Trajectory, digest
 MAX_LABEL_CHARS = 60
 MAX_LABEL_PARTS = 3
 """Between spaces. `gpt-4 (all tools)` is a label, a sentence is none."""
-MAX_LABEL_WORDS = 6
-"""Words of letters inside the parts."""
+MAX_LABEL_WORDS = 10
+"""Words of letters inside the parts: `ft-gpt-mini-sierra-full-BzrYd`."""
+MAX_ABILITY_WORDS = 5
+"""An ability, a scenario or a choice is a noun with little around it, and stands beside our own words."""
 MAX_KEY_CHARS = 120
 MAX_KEY_PARTS = 4
+MAX_KEY_WORDS = 8
 MAX_NAME_CHARS = 80
 MAX_NAME_WORDS = 8
 MAX_FIELD_CHARS = 60
 MAX_FIELD_PARTS = 3
+MAX_FIELD_WORDS = 6
 MAX_FILE_PARTS = 8
+MAX_FILE_WORDS = 16
 MAX_INTEGER = 2**63
 
 _LABEL = re.compile(r"[^\W_][\w .:/+#&()@,=~-]*")
 _KEY = re.compile(r"[\w .:/+#&()@,=~%*?|'-]+")
 _NAME = re.compile(r"[\w.:/@$-]+")
-_LETTERS = re.compile(r"[^\W\d_]{3,}")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}")
+_LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
+"""Words, also where capitals alone part them."""
+_DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
+"""Sentences without spaces: of scripts that have none, and of words that were joined."""
 _MACHINE = re.compile(
     r"/home/|/Users/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@"
 )
@@ -46,7 +54,12 @@ _MACHINE = re.compile(
 _CARD = re.compile(r"(?<!\d)\d{13,19}(?!\d)")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 """In a name: of a card, an account, a telephone. Dates are shorter."""
-_LABELS = ("ability", "scenario_id", "source", "run")
+_LABELS = {
+    "ability": MAX_ABILITY_WORDS,
+    "scenario_id": MAX_ABILITY_WORDS,
+    "source": MAX_LABEL_WORDS,
+    "run": MAX_LABEL_WORDS,
+}
 _KEYS = ("task_id", "environment")
 _COUNTS = ("model_calls", "tokens_in", "tokens_out")
 
@@ -65,9 +78,9 @@ def sanitize(run: Trajectory) -> Trajectory:
             event["result"]["content"] = _plain_fields(event["result"].get("content"))
     for tool in cleaned.get("tools", ()):
         tool["function"] = _if_text(plain_name, tool["function"])
-    for key in _LABELS:
-        if cleaned.get(key):
-            cleaned[key] = _if_text(plain_label, cleaned[key])
+    for key, max_words in _LABELS.items():
+        if isinstance(cleaned.get(key), str):
+            cleaned[key] = plain_label(cleaned[key], max_words) if cleaned[key] else cleaned[key]
     for key in _KEYS:
         if cleaned.get(key):
             cleaned[key] = _if_text(plain_key, cleaned[key])
@@ -128,16 +141,16 @@ def _is_clean(run: Trajectory) -> bool:
         written = msgspec.json.encode(run)
     except (UnicodeEncodeError, OverflowError, ValueError):
         return False
-    labels = [label for label in (run.ability, run.scenario_id, run.source, run.run) if label]
+    labels = {key: label for key in _LABELS if (label := getattr(run, key))}
     names = {event.function for event in run.events}
     if not all(
         isinstance(text, str)
-        for text in (*labels, *names, run.task_id, run.environment, run.origin.file, run.origin.position)
+        for text in (*labels.values(), *names, run.task_id, run.environment, run.origin.file, run.origin.position)
     ):
         return False  # nothing checks the types of a struct when it is made
     return (
         not _is_suspect(written)
-        and all(plain_label(label) == label for label in labels)
+        and all(plain_label(label, _LABELS[key]) == label for key, label in labels.items())
         and all(plain_key(key) == key for key in (run.task_id, run.environment))
         and all(plain_name(name) == name for name in names)
         and _plain_file(run.origin.file) == run.origin.file
@@ -146,12 +159,12 @@ def _is_clean(run: Trajectory) -> bool:
 
 
 @lru_cache(maxsize=8192)  # the same few labels stand in every run
-def plain_label(text: str) -> str:
+def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
     """A label as it may stand beside our own words: a few plain words. Any other text is named by a digest, so that
     runs of one label stay together though nobody reads it."""
     label = " ".join(mask_name(remove_hidden(text)).split())
     is_short = len(label) <= MAX_LABEL_CHARS and len(label.split()) <= MAX_LABEL_PARTS
-    if is_short and _is_plain(label, _LABEL, MAX_LABEL_WORDS):
+    if is_short and _is_plain(label, _LABEL, max_words):
         return label
     return f"label-{digest(text)[:6]}"
 
@@ -161,7 +174,7 @@ def plain_key(text: str) -> str:
     """The id of a task or the name of an environment: longer than a label, and no sentence either."""
     key = " ".join(mask_name(remove_hidden(text)).split())
     is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS
-    if is_short and _is_plain(key, _KEY, 2 * MAX_LABEL_WORDS):
+    if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return f"key-{digest(text)[:12]}"
 
@@ -170,7 +183,7 @@ def plain_field(name: str) -> str:
     """The name of an argument or of a field of a result. A sentence, a path or an address is named by a digest."""
     field = mask_name(name)
     is_short = len(field) <= MAX_FIELD_CHARS and len(field.split()) <= MAX_FIELD_PARTS
-    if not field or (is_short and _is_plain(field, _KEY, MAX_NAME_WORDS) and not _LONG_NUMBER.search(field)):
+    if not field or (is_short and _is_plain(field, _KEY, MAX_FIELD_WORDS) and not _LONG_NUMBER.search(field)):
         return field
     return f"field_{digest(name)[:6]}"
 
@@ -178,11 +191,15 @@ def plain_field(name: str) -> str:
 def _is_plain(text: str, form: re.Pattern[str], max_words: int) -> bool:
     return (
         form.fullmatch(text) is not None
-        and len(_LETTERS.findall(text)) <= max_words
+        and _count_words(text) <= max_words
         and not _UNSPACED.search(text)
         and not _MACHINE.search(text)
         and not any(_is_card_number(digits) for digits in _CARD.findall(text))
     )
+
+
+def _count_words(text: str) -> int:
+    return len(_LETTERS.findall(_DIGEST.sub(" ", text)))
 
 
 def _is_card_number(digits: str) -> bool:
@@ -202,8 +219,9 @@ def _plain_fields(value: Any) -> Any:
 @lru_cache(maxsize=64)
 def _plain_file(path: str) -> str:
     """Where a run was read. A trace may name its own origin, so a sentence is no path."""
-    is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n]", path)
-    return path if is_path and not _UNSPACED.search(path) else f"file-{digest(path)[:6]}"
+    is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n]|%[0-9A-Fa-f]{2}", path)
+    is_named = is_path and all(_count_words(part) <= MAX_FILE_WORDS for part in path.split("/"))
+    return path if is_named and not _UNSPACED.search(path) else f"file-{digest(path)[:6]}"
 
 
 @lru_cache(maxsize=8192)

@@ -40,20 +40,30 @@ _PLAIN_KEY = re.compile(r"[a-z][a-z_.\-]{0,31}|[A-Z][A-Z_]{0,31}")
 ISSUED = re.compile(
     r"(?<![A-Za-z])(?:(?:sk|pk|rk)[-_](?=[\w\-]*\d)(?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|AIza[\w\-]{30,}|ya29\.[\w\-]{20,}|glpat-[\w\-]{16,}"
-    r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w\-]{30,}|SG\.[\w\-]{16,}\.[\w\-]{16,}"
-    r"|eyJ[\w\-]{10,}\.[\w\-]{10,}(?:\.[\w\-]+)?|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]*-----END [A-Z ]*-----)?)"
+    r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w\-]{30,}|SG\.[\w\-]{16,}\.[\w\-]{16,}|whsec_[A-Za-z0-9+/=]{20,}"
+    r"|d[opr]{2}_v1_[0-9a-f]{32,}|shp[a-z]{2}_[0-9a-fA-F]{24,}|dapi[0-9a-f]{32}|(?<=hooks\.slack\.com/services/)[\w/]{20,}"
+    r"|eyJ[\w\-]{10,}\.[\w\-]{10,}(?:\.[\w\-]+)?"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^-]*-----END [A-Z ]*-----)?)"
+    r"|(?<!\d)\d{8,10}:AA[\w\-]{30,}|(?<=://)[^\s/@:\"'<>]*:[^\s/@\"'<>]+(?=@)"
 )
-"""The marks that issuers put on their secrets, so that scanners find them. Inside a longer name too."""
+"""The marks that issuers put on their secrets, so that scanners find them, and the login in a link. Inside of longer
+names too."""
+PAPER = re.compile(
+    r"(?<![\w.-])(?:\d{3}-\d{2}-\d{4}|\d{3}\.\d{3}\.\d{3}-\d{2}|[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{4}[\dX]"
+    r"|[A-CEGHJ-PR-TW-Z][A-NP-Z] \d\d \d\d \d\d [A-D])(?![\w-])"
+)
+"""Numbers that a state gives a person and that tell themselves by their form: of the US, Brazil, China and the UK."""
 _IN_PROSE = (
     "password,passwd,passphrase,passcode,pwd,secret,credential,credentials,api key,api_key,api-key,apikey,access key,"
     "access_key,private key,private_key,token,bearer,authorization,cookie,pin,pin code,otp,cvv,cvc,ssn,card number,"
-    "social security number,card_number,security code,verification code,contraseña,clave,passwort,kennwort,senha,"
+    "social security number,card_number,security code,verification code,one-time code,login code,2fa code,"
+    "national insurance number,passport number,passport,aadhaar,contraseña,clave,passwort,kennwort,senha,"
     "mot de passe,wachtwoord,hasło,parola,пароль,密码,密碼,パスワード,비밀번호"
 ).split(",")
 _WORDS_IN_PROSE = AhoCorasick(_IN_PROSE, matchkind=MatchKind.LeftmostLongest)
 _MARKS_OF_ISSUERS = AhoCorasick(
     "sk-,sk_,pk-,pk_,rk-,rk_,ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,AKIA,ASIA,xox,AIza,ya29.,glpat-,hf_,npm_,pypi-,SG.,eyJ,"
-    "PRIVATE KEY".split(",")
+    "PRIVATE KEY,whsec_,dop_v1_,doo_v1_,dor_v1_,shp,dapi,hooks.slack.com,:AA,://".split(",")
 )
 _QUOTED = (
     r"\\+\"[^\"\\\n]{1,120}\\+\"|\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»"
@@ -61,14 +71,24 @@ _QUOTED = (
 _BARE = r"[^\s,;<>\"']{1,200}"
 _PHRASE = r"[a-z]{3,20}(?: [a-z]{3,20}){1,3}(?=[.,;\n\"'”]|$)"
 """A password of several words, up to where its sentence ends."""
+_SYMBOLS = r"[^\s,;<>\"']*[\d!#$%&*+=@^~][^\s,;<>\"']*"
+"""Straight after its name: what no word is."""
 _WHAT_FOLLOWS = re.compile(
     rf"\\*[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|{_PHRASE}|(?:(?:basic|bearer)\s+)?{_BARE})"
     rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})"
-    rf"|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_PHRASE}|{_BARE}))",
+    rf"|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_PHRASE}|{_BARE})"
+    rf"|\s{{1,3}}(?=[^\s,;<>\"']{{6,}})({_SYMBOLS})(?=[\s,;.]|$))",
     re.IGNORECASE,
 )
+_BEFORE_CODE = re.compile(r"(?<![\w.])(\d{4,8})\s(?:is|as)\syour\s[\w -]{0,30}?code\b", re.IGNORECASE)
+"""`123456 is your login code`."""
+_LOGIN = re.compile(
+    r"\blogin\s+\S{1,60}\s+password\s+(\S{1,120})|\s-u\s?[\w.@-]{1,40}:(\S{1,120})"
+    r"|\bmysql\w*\s[^|;&\n]{0,80}?-(p[^\s=]{4,120})|\bsshpass\s+-p\s?(\S{1,120})"
+)
+"""As .netrc, curl and database clients take a login."""
 _AS_WORDS = str.maketrans("_-", "  ")
-_AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|{_BARE})")
+_AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})", re.IGNORECASE)
 """`--password VALUE`, as shells take it."""
 _MARK = re.compile(r"<SECRET_\d+>")
 # Words that follow `password is` without being one: required, missing, ...
@@ -85,7 +105,9 @@ _NOT_A_VALUE = re.compile(
 _WORTH_A_LOOK = re.compile(
     rb"(?i:pass(?:w|ph|code)|pwd|secret|credential|authoriz|bearer|cookie|token|key|pin|otp|cv[cv]|ssn|social|jwt|mfa"
     rb"|card.?number|(?:security|verification|recovery|backup|auth).?code|kennwort|senha|wachtwoord|parola|clave"
-    rb"|mot de passe)|has|[\xc3-\xf4]|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ|[spr]k[-_]|ya29|npm_|pypi-|SG\."
+    rb"|mot de passe|passport|aadhaar|insurance|your )|has|[\xc3-\xf4]|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ"
+    rb"|[spr]k[-_]|ya29|npm_|pypi-|SG\.|://[^/\s\"]{0,60}@| -[up]|whsec_|d[opr]{2}_v1_|shp[a-z]{2}_|dapi[0-9a-f]|:AA"
+    rb"|hooks\.slack|\d{3}-\d\d-\d{4}|\d{3}\.\d{3}\.\d{3}-|\d{17}[\dX]|[A-Z]{2} \d\d \d\d \d\d [A-D]"
 )
 
 
@@ -168,7 +190,7 @@ def _field_of(key: str, around: str, value: object) -> str:
     return around if is_secret_name(around, value) and not is_secret_name(key, value) else key
 
 
-def _secrets_in_prose(text: str) -> Iterator[str]:
+def secrets_in_prose(text: str) -> Iterator[str]:
     """What a text itself calls a password, or what an issuer has marked."""
     lowered = (text.lower() if len(text.lower()) == len(text) else text).translate(_AS_WORDS)
     for _, start, end in _WORDS_IN_PROSE.find_matches_as_indexes(lowered):
@@ -179,6 +201,9 @@ def _secrets_in_prose(text: str) -> Iterator[str]:
             value = next(group for group in match.groups() if group).strip("\\\"'`“”«»").rstrip(".!?)")
             if value and not _NOT_A_VALUE.fullmatch(value.split()[0]):
                 yield value
+    for form in (_LOGIN, _BEFORE_CODE):
+        yield from (next(filter(None, match.groups())) for match in form.finditer(text))
+    yield from (match[0] for match in PAPER.finditer(text))
     if _has_issued(text):
         yield from (match[0] for match in ISSUED.finditer(text))
 
@@ -206,7 +231,7 @@ class SecretMask:
         elif isinstance(value, str):
             if name and is_secret_name(name, value):
                 self._take(value)
-            for secret in _secrets_in_prose(value):
+            for secret in secrets_in_prose(value):
                 self._take(secret)
         elif isinstance(value, int) and value < _FAKE_NUMBER and name and is_secret_name(name, value):
             self._take(str(value))

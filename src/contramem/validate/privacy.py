@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from contramem.contrast.english import ORDINARY_STEMS, stem
+from contramem.contrast.english import FUNCTION_WORDS, ORDINARY_STEMS, stem
 from contramem.contrast.instructions import fold_case
 from contramem.contrast.ordinary import ORDINARY_WORDS
+from contramem.contrast.personal_data import find_personal_data
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.plain_words import is_plain_word
-from contramem.contrast.values import EMAIL_PATTERN, IBAN_PATTERN, TIME_PATTERN, is_card_number, is_iban, is_phone
+from contramem.contrast.values import TIME_PATTERN
 from contramem.validate.case import Case
-from contramem.validate.lexicon import FUNCTION_WORDS, content_words
+from contramem.validate.lexicon import content_words
 from contramem.validate.packet_contents import Names, PacketContents, shingles, stands_in
 
-MIN_IDENTIFIER_CHARS = 9
-MIN_IDENTIFIER_DIGITS = 3
-MIN_SECRET_CHARS = 20
-MIN_SECRET_BITS = 3.5
-"""Shannon entropy per character. Names of functions stay below: they are made of words."""
 MAX_ORDINARY_WORDS = 3
 """A value of so many plain words of the interface (`all files`) says nothing about a task."""
 
@@ -40,26 +34,6 @@ _SUSPICIOUS = re.compile(r"[\d@]|://|www\.|-----")
 _DIGIT = re.compile(r"\d")
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 
-_EMAIL = re.compile(EMAIL_PATTERN)
-_URL = re.compile(r"\b(?:[a-z][a-z0-9+.\-]{1,12}://|www\.)[\w\-]+(?:\.[\w\-]+)*", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.])\+?\(?\d[\d\s().\-]{5,22}\d(?!\w)")
-_DECIMAL = re.compile(r"(?<![\d.\-])\d{1,7}\.\d{1,2}(?![\d.\-])")
-"""`123.45`: an amount. With the number behind it, it would look like a telephone number."""
-_IBAN = re.compile(IBAN_PATTERN)
-_STREET = re.compile(
-    r"\b\d{1,5}[a-z]?,?\s(?P<name>(?:[A-Z][\w'’.\-]*\s){1,3})(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|"
-    r"blvd|square|way|court|ct|place|pl|highway|hwy|rue|platz|straße|strasse)\b"
-    r"|\b(?P<name_before_number>(?:[A-Z]\w+\s){1,3})(?:Street|Avenue|Road|Lane)\s\d+",
-    re.IGNORECASE,
-)
-_IDENTIFIER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_\-]*[A-Za-z0-9])?")
-# The marks that issuers put on their secrets, so that scanners find them.
-_SECRET = re.compile(
-    r"\b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_\-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bxox[abprs]-[A-Za-z0-9\-]{10,}|\bAIza[\w\-]{30,}|\bglpat-[\w\-]{16,}"
-    r"|\bhf_[A-Za-z0-9]{20,}|\beyJ[\w\-]{10,}\.[\w\-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY"
-    r"|\b(?:password|passwd|secret|token|api[_-]?key)\s*[=:]\s*['\"]?(?=[^\s'\"<>]*\d)[^\s'\"<>]{6,}"
-)
 _FAMILIES = (
     "gpt claude gemini gemma llama mixtral mistral command-r qwen deepseek grok phi- o1- o3- o4- sonnet haiku".split()
 )
@@ -155,7 +129,7 @@ def mask_interface_names(texts: Sequence[str], names: Names) -> list[str]:
 def _by_form(case: Case, texts: list[str]) -> Iterator[str]:
     for field, text in zip(case.fields, texts, strict=True):
         if _SUSPICIOUS.search(text):
-            yield from (f"{field.name} holds {what}." for what in personal(text))
+            yield from (f"{field.name} holds {what}." for what in find_personal_data(text))
 
 
 def _by_source(case: Case, texts: list[str]) -> Iterator[str]:
@@ -165,49 +139,3 @@ def _by_source(case: Case, texts: list[str]) -> Iterator[str]:
     for field, text in zip(case.fields, texts, strict=True) if sources or families else ():
         if _MODEL.search(text) or any(stands_in(source, text.lower()) for source in sources):
             yield f"{field.name} names a model or agent that ran; a lesson holds whoever runs."
-
-
-def personal(text: str) -> Iterator[str]:
-    """What a text gives away by its form alone, in words."""
-    if _EMAIL.search(text):
-        yield "an e-mail address"
-    if _URL.search(text):
-        yield "a link with its host"
-    if _SECRET.search(text):
-        yield "a secret"
-    if any(_names_a_street(match) for match in _STREET.finditer(text)):
-        yield "a street address"
-    if any(is_iban(match.group()) for match in _IBAN.finditer(text)):
-        yield "an account number"
-    timeless = _TIME.sub(" ", text)
-    numbers = [match.group().strip() for match in _NUMBER.finditer(_DECIMAL.sub("<>", timeless))]
-    if any(is_card_number(number) for number in numbers):
-        yield "a card number"
-    elif any(is_phone(number) for number in numbers):
-        yield "a telephone number"
-    if any(_is_identifier(match.group()) for match in _IDENTIFIER.finditer(timeless)):
-        yield "a long identifier"
-
-
-def _names_a_street(match: re.Match[str]) -> bool:
-    """`1 free lane` and `2 items in place` are plain words, `12 Free Lane` and `10 downing street` are addresses."""
-    words = (match["name"] or match["name_before_number"]).split()
-    if not all(word.islower() for word in words):
-        return True
-    return FUNCTION_WORDS.isdisjoint(words) and not all(stem(word) in ORDINARY_STEMS for word in words)
-
-
-def _is_identifier(token: str) -> bool:
-    if len(token) < 7:
-        return False
-    digits = sum(char.isdigit() for char in token)
-    if digits == len(token):
-        return True
-    if len(token) >= MIN_SECRET_CHARS and digits and _bits(token) >= MIN_SECRET_BITS:
-        return True
-    return len(token) >= MIN_IDENTIFIER_CHARS and digits >= MIN_IDENTIFIER_DIGITS
-
-
-def _bits(token: str) -> float:
-    """Shannon entropy per character."""
-    return -sum(n / len(token) * math.log2(n / len(token)) for n in Counter(token).values())

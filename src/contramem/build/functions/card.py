@@ -21,9 +21,9 @@ from contramem.build.functions.words import code, join_list
 from contramem.contrast.documentation import clean_documentation
 from contramem.contrast.english import stem
 from contramem.contrast.observation import Observation
-from contramem.contrast.program_message import is_program_message
+from contramem.contrast.program_message import MAX_STRANGE_WORDS, count_strange_words
 from contramem.contrast.vocabulary import Vocabulary
-from contramem.traces.effects import words
+from contramem.traces.effects import LEXICON, words
 from contramem.traces.trajectory import Tool
 
 MAX_LINES = 6
@@ -88,6 +88,7 @@ def _what_it_does(calls: Calls, arguments: Sequence[Argument], tool: Tool | None
 
 
 _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
+_VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
 
 
 def _first_sentence(description: str) -> str:
@@ -99,11 +100,14 @@ def _first_sentence(description: str) -> str:
 
 
 def _speaks_of_its_function(sentence: str, calls: Calls, tool: Tool | None) -> bool:
-    """Does it share a word with the name or the arguments of the function? A manual does."""
+    """Does it share a word with the name or the arguments of the function, or open with a verb? A manual does, and most
+    of its words are English or of the interface."""
     properties = tool.parameters.get("properties") if tool is not None else None
     names = (calls.name, *calls.argument_names, *(properties if isinstance(properties, dict) else ()))
     own = {stem(word.lower()) for name in names for word in words(name)}
-    return not own.isdisjoint(stem(word.lower()) for word in words(sentence)) or is_program_message(sentence, names)
+    said = [stem(word.lower()) for word in words(sentence)]
+    is_about_it = not own.isdisjoint(said) or (bool(said) and said[0] in _VERBS)
+    return is_about_it and count_strange_words(sentence, names) <= max(MAX_STRANGE_WORDS, len(said) // 3)
 
 
 # Mistakes
