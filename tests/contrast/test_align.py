@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.made_runs import call, packet, run
 
 from contramem.contrast.align import align, nearest, reference_first
@@ -26,3 +27,9 @@ def test_the_reference_is_the_shortest_run_that_passed() -> None:
     made = packet(run("a", True, SEARCH, SEARCH, DELETE, "Done."), run("b", True, DELETE, "Done."), run("c", False))
     assert reference_first(made.runs)[0].letter == "B"
     assert nearest(made.runs[2], made.passing).letter == "B"
+
+
+def test_of_very_many_runs_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = packet(run("a", True, SEARCH, SEARCH, DELETE, "Done."), run("b", True, DELETE, "Done."), run("c", False))
+    monkeypatch.setattr("contramem.contrast.align.MAX_COMPARED_RUNS", 1)
+    assert nearest(made.runs[2], made.passing).letter == "A"

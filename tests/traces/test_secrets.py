@@ -111,3 +111,8 @@ def test_a_secret_is_masked_as_shells_links_and_papers_write_it(text: str, secre
 def test_words_about_secrets_are_none(text: str) -> None:
     (masked,) = mask_secrets([run(Event(0, "user", "message", text))])
     assert masked.events[0].text == text
+
+
+def test_a_run_without_anything_like_a_secret_is_not_searched() -> None:
+    plain = run(Event(0, "user", "message", "Close the case."))
+    assert mask_secrets([plain])[0] is plain

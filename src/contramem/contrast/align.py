@@ -15,6 +15,8 @@ from rapidfuzz.distance import Indel
 if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun, Step
 
+MAX_COMPARED_RUNS = 100
+
 
 @dataclass
 class AlignedStep:
@@ -64,6 +66,8 @@ def reference_first(runs: Sequence[PacketRun]) -> list[PacketRun]:
 
 
 def nearest(run: PacketRun, others: Sequence[PacketRun]) -> PacketRun:
-    """Of `others`, the one that did most nearly the same; the first letter on a tie."""
+    """Of `others`, the one that did most nearly the same; the first letter on a tie. Of very many, the first are looked
+    at: a thousand failing runs would else be compared with a thousand passing ones."""
     labels = [step.label for step in run.actions]
-    return min(others, key=lambda other: (Indel.distance(labels, [s.label for s in other.actions]), other.letter))
+    compared = others[:MAX_COMPARED_RUNS]
+    return min(compared, key=lambda other: (Indel.distance(labels, [s.label for s in other.actions]), other.letter))

@@ -7,7 +7,6 @@ import errno
 import gzip
 import io
 import lzma
-import math
 import os
 import stat
 import sys
@@ -21,9 +20,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-import msgspec
-
 from contramem.errors import TraceError
+from contramem.traces.decoding import decode, is_json
 from contramem.traces.encodings import is_foreign, to_utf8
 
 if sys.version_info >= (3, 14):
@@ -47,8 +45,6 @@ ALWAYS_UNPACKED_ARCHIVE_BYTES = 512 << 20
 MAX_ARCHIVE_MEMBERS = 1_000_000
 MAX_ARCHIVE_DEPTH = 3
 """Archives in archives: a zip can hold itself."""
-
-_decode = msgspec.json.Decoder().decode
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ".zst": zstd.open}
 _TAR_ENDINGS = (".tar", ".tgz", ".txz", ".tbz2", ".tzst", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst")
@@ -127,11 +123,7 @@ class TraceFile:
         # Most files are one value over many lines, and their first line is a lone bracket: told without decoding it.
         if not (first.startswith(b"{") and first.endswith(b"}")) or not content[len(first) :].strip():
             return False
-        try:
-            _decode(first)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return False
-        return True
+        return is_json(first)
 
     def lines(self) -> Iterator[tuple[int, Any]]:
         """(line number, value) of each line, one at a time. A line that is no JSON comes as its TraceError."""
@@ -189,30 +181,6 @@ class TraceFile:
         archive, bang, member = self.origin.rpartition("!")
         origin = os.path.normpath(os.path.join(os.path.dirname(member), relative))  # noqa: PTH118, PTH120
         return TraceFile(path, f"{archive}{bang}{origin}", self.root)
-
-
-def decode(content: bytes) -> Any:
-    """JSON, leniently: `NaN` and `Infinity`, which Python writes, and numbers beyond all bounds are read as null."""
-    try:
-        return _decode(content)
-    except RecursionError:
-        raise TraceError("JSON is nested too deeply", "Leave the file out, or flatten it.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return _decode_leniently(content, error)
-
-
-def _decode_leniently(content: bytes, error: Exception) -> Any:
-    import json  # only files that the fast decoder refuses pay for it
-
-    try:
-        value = json.loads(content, parse_constant=lambda name: None, parse_float=number)
-        # Halves of surrogate pairs, which JSON can spell and UTF-8 cannot, become question marks on the way out.
-        return _decode(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-    except RecursionError:
-        raise TraceError("JSON is nested too deeply", "Leave the file out, or flatten it.") from None
-    except ValueError:
-        what = "is empty" if not content.strip() else f"is not valid JSON ({error})"
-        raise TraceError(what, "Is the file complete?") from None
 
 
 def _read_bounded(stream: IO[bytes], *limits: int) -> bytes:
@@ -376,19 +344,3 @@ def _write(target: Path, stream: IO[bytes], size: int) -> None:
         while left > 0 and (block := stream.read(min(left, 1 << 20))):
             out.write(block)
             left -= len(block)
-
-
-def number(value: object) -> float | None:
-    """A finite number, or None. Booleans are not numbers, and scores exported as text still count."""
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        as_float = float(value)
-    except OverflowError:
-        return None
-    return as_float if math.isfinite(as_float) else None

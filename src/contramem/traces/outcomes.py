@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from contramem.errors import UsageError
-from contramem.traces.files import number
+from contramem.traces.decoding import number
 from contramem.traces.trajectory import Trajectory
 
 COLUMNS = ("run", "passed", "reward", "task_id", "source", "trial", "feedback")

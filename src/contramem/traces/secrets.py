@@ -106,8 +106,8 @@ _WORTH_A_LOOK = re.compile(
     rb"(?i:pass(?:w|ph|code)|pwd|secret|credential|authoriz|bearer|cookie|token|key|pin|otp|cv[cv]|ssn|social|jwt|mfa"
     rb"|card.?number|(?:security|verification|recovery|backup|auth).?code|kennwort|senha|wachtwoord|parola|clave"
     rb"|mot de passe|passport|aadhaar|insurance|your )|has|[\xc3-\xf4]|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ"
-    rb"|[spr]k[-_]|ya29|npm_|pypi-|SG\.|://[^/\s\"]{0,60}@| -[up]|whsec_|d[opr]{2}_v1_|shp[a-z]{2}_|dapi[0-9a-f]|:AA"
-    rb"|hooks\.slack|\d{3}-\d\d-\d{4}|\d{3}\.\d{3}\.\d{3}-|\d{17}[\dX]|[A-Z]{2} \d\d \d\d \d\d [A-D]"
+    rb"|(?<![a-zA-Z])[spr]k[-_]|ya29|npm_|pypi-|SG\.|://[^/\s\"]{0,60}@| -[up]|whsec_|d[opr]{2}_v1_|shp[a-z]{2}_"
+    rb"|dapi[0-9a-f]|:AA|hooks\.slack|\d{3}-\d\d-\d{4}|\d{3}\.\d{3}\.\d{3}-|\d{17}[\dX]|[A-Z]{2} \d\d \d\d \d\d [A-D]"
 )
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.are_calls import arguments_in, match_turns, outer_calls, record_call

@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import MAX_DEPTH, Recorder
 from contramem.traces.trajectory import RunUsage
 

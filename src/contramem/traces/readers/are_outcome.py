@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.reader import Problem, SkippedRun, each_run
 from contramem.traces.trajectory import Ending, Event, Outcome, Trajectory
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.messages import has_blocks, record_content

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.inspect_events import record, tools_in

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.files import decode
+from contramem.traces.decoding import decode
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.trajectory import Actor
 

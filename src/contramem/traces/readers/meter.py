@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contramem.traces.files import number
+from contramem.traces.decoding import number
 from contramem.traces.trajectory import RunUsage
 
 _IN = ("prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.openhands_events import Event, is_event, record_event

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from contramem.traces.files import number
+from contramem.traces.decoding import number
 from contramem.traces.readers.otel_messages import is_model
 from contramem.traces.readers.otel_spans import Span
 from contramem.traces.trajectory import Ending, Outcome, RunUsage

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, decode, number
+from contramem.traces.decoding import decode, number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import check_depth
 
 _NO_SPAN = (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, TraceError)

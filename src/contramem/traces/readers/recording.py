@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import check_depth
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.records import label

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from contramem.errors import TraceError, UsageError
-from contramem.traces.files import TraceFile, decode
+from contramem.traces.decoding import decode
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Naming, Recorder, check_depth, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import is_message, record_message

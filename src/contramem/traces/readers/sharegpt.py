@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.files import decode
+from contramem.traces.decoding import decode
 from contramem.traces.readers.conversation import ConversationReader, call_entry, tool_message
 
 _ROLES = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "chatgpt": "assistant",

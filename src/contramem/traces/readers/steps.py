@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, decode
+from contramem.traces.decoding import decode
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun
 from contramem.traces.readers.conversation import call_entry, tool_message

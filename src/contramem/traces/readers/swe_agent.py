@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, decode, number
+from contramem.traces.decoding import decode, number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.messages import record_message

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from contramem.errors import TraceError
-from contramem.traces.files import TraceFile, number
+from contramem.traces.decoding import number
+from contramem.traces.files import TraceFile
 from contramem.traces.normalize import Recorder, text_of
 from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.meter import Meter
