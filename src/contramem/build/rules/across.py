@@ -159,8 +159,10 @@ def _forbids_by_words(guard: Guard) -> bool:
 
 
 def _names_a_value_of(guard: Guard, packets: Sequence[Packet]) -> bool:
-    """Does it name a value that most requests which show it name themselves? Then they ask for it."""
-    tests = [test for pattern in guard.patterns for test in pattern.conditions if test.test in ("=", "picks")]
+    """Does it ask for a value that most requests which show it name themselves? Then it is no lesson. That requests
+    name the value of a condition only shows that the condition can be seen."""
+    asked = [parse_pattern(text) for text in (guard.function, guard.then) if text]
+    tests = [test for pattern in asked for test in pattern.conditions if test.test in ("=", "picks")]
     values = [test.value.rpartition("= ")[2].partition(" of ")[0].casefold() for test in tests]
     named = [packet for packet in packets if any(value and value in _request(packet) for value in values)]
     return 2 * len(named) > len(packets)
