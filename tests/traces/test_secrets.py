@@ -81,6 +81,7 @@ def test_a_secret_in_the_system_prompt_is_masked() -> None:
     [
         ("machine desk.example login ops password kadatedizu", "kadatedizu"),
         ("setx DESK_TOKEN mucimibece%", "mucimibece%"),
+        ('{"error": {"message": "setx DESK_TOKEN hogohotuca!"}}', "hogohotuca!"),
         ("curl -u ops:zuzetedako7 desk", "zuzetedako7"),
         ("mysql -u app -pzuzetedako7 desk", "zuzetedako7"),
         ("--Authorization Basic A6BQyssjBw1PycsgIUmKRa== --force", "A6BQyssjBw1PycsgIUmKRa"),

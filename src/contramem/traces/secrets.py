@@ -77,7 +77,7 @@ _WHAT_FOLLOWS = re.compile(
     rf"\\*[\"'`]?(?:\s{{0,3}}(?:[:=：]|=>|->)\s{{0,3}}({_QUOTED}|{_PHRASE}|(?:(?:basic|bearer)\s+)?{_BARE})"
     rf"|\s{{1,3}}(?:(?:is|was|are|of|es|ist|est|è|é|是)\s{{1,3}})?({_QUOTED})"
     rf"|\s{{1,3}}(?:is|was|es|ist|est)\s{{1,3}}({_PHRASE}|{_BARE})"
-    rf"|\s{{1,3}}(?=[^\s,;<>\"']{{6,}})({_SYMBOLS})(?=[\s,;.]|$))",
+    rf"|\s{{1,3}}(?=[^\s,;<>\"']{{6,}})({_SYMBOLS})(?=[\s,;.\"'\\)}}\]]|$))",
     re.IGNORECASE,
 )
 _BEFORE_CODE = re.compile(r"(?<![\w.])(\d{4,8})\s(?:is|as)\syour\s[\w -]{0,30}?code\b", re.IGNORECASE)
