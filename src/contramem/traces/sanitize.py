@@ -106,6 +106,7 @@ _SUSPECT = re.compile(
     rb"\\[bfur]|[\x7f-\xff]|[:,\[]-?\d{19}|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ|[^a-z][spr]k[-_]|ya29|npm_|pypi-"
     rb"|SG\.|PRIVATE KEY|:\\\\+Users"
     # the name of a field that is no name: long, a sentence, a path or an address
+    rb"|\\[nt\\\"/](?:[^\"\\]|\\.)*\":"
     rb"|\"[^\"\\]{61,}\":|\"[^\"\\ ]+ [^\"\\ ]+ [^\"\\ ]+ [^\"\\]+\":|\"[^\"\\]*(?:[@<>{}\[\]=]|://|/home/|/Users/|\d\.\d+\.\d|\d{9})[^\"\\]*\":"
 )
 
@@ -118,7 +119,7 @@ _MARKS = (
     *(b"SG.", b"PRIVATE KEY", b"Users"),
 )
 _MARK_OR_LONG_INTEGER = re.compile(rb"[^a-z][spr]k[-_]|\d{19}")
-_FIELD_NAMES = re.compile(rb'"([^"\\]*)":')
+_FIELD_NAMES = re.compile(rb'"((?:[^"\\]|\\.)*)":')
 _PLAIN_FIELD = re.compile(rb"(?!.*\d{9})(?!.*\d\.\d)[\w\-.]{0,60}(?: [\w\-.]{1,20}){0,2}")
 _plain_fields_seen: set[bytes] = set()
 MAX_FIELDS_SEEN = 1 << 16
@@ -234,7 +235,8 @@ def plain_name(name: str) -> str:
 def _plain_part(part: str) -> str:
     part = mask_name(part)
     is_short = len(part) <= MAX_NAME_CHARS and len(words(part)) <= MAX_NAME_WORDS
-    if not part or (is_short and _is_plain(part, _NAME, MAX_NAME_WORDS) and not _LONG_NUMBER.search(part)):
+    max_words = MAX_NAME_WORDS if part.isascii() else MAX_NAME_WORDS // 2
+    if not part or (is_short and _is_plain(part, _NAME, max_words) and not _LONG_NUMBER.search(part)):
         return part
     return f"unnamed_{digest(part)[:6]}"
 
