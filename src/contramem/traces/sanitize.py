@@ -106,7 +106,7 @@ _SUSPECT = re.compile(
     rb"\\[bfur]|[\x7f-\xff]|[:,\[]-?\d{19}|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ|[^a-z][spr]k[-_]|ya29|npm_|pypi-"
     rb"|SG\.|PRIVATE KEY|:\\\\+Users"
     # the name of a field that is no name: long, a sentence, a path or an address
-    rb"|\\[nt\\\"/](?:[^\"\\]|\\.)*\":"
+    rb"|[{,]\"[^\"\\]*\\[nt\\\"/]"
     rb"|\"[^\"\\]{61,}\":|\"[^\"\\ ]+ [^\"\\ ]+ [^\"\\ ]+ [^\"\\]+\":|\"[^\"\\]*(?:[@<>{}\[\]=]|://|/home/|/Users/|\d\.\d+\.\d|\d{9})[^\"\\]*\":"
 )
 
@@ -118,8 +118,8 @@ _MARKS = (
     *(b"AIza", b"glpat", b"hf_", b"eyJ", b"ya29", b"npm_", b"pypi-"),
     *(b"SG.", b"PRIVATE KEY", b"Users"),
 )
-_MARK_OR_LONG_INTEGER = re.compile(rb"[^a-z][spr]k[-_]|\d{19}")
-_FIELD_NAMES = re.compile(rb'"((?:[^"\\]|\\.)*)":')
+_MARK_OR_LONG_INTEGER = re.compile(rb"[^a-z][spr]k[-_]|\d{19}|[{,]\"[^\"\\]*\\[nt\\\"/]")
+_FIELD_NAMES = re.compile(rb'"([^"\\]*)":')
 _PLAIN_FIELD = re.compile(rb"(?!.*\d{9})(?!.*\d\.\d)[\w\-.]{0,60}(?: [\w\-.]{1,20}){0,2}")
 _plain_fields_seen: set[bytes] = set()
 MAX_FIELDS_SEEN = 1 << 16
