@@ -125,7 +125,7 @@ def test_parsing_a_written_guard_gives_the_same_guard(guard: Guard, when: str) -
 @given(GUARDS, st.just("") | PATTERNS)
 def test_every_guard_has_a_sentence(guard: Guard, when: str) -> None:
     sentence = guard._replace(when=when).sentence
-    assert sentence.endswith(".") and sentence[0] in "`AEO"
+    assert sentence.endswith(".") and sentence[0] in "`AEOT"
 
 
 @pytest.mark.parametrize(

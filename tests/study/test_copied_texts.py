@@ -87,3 +87,25 @@ def test_what_a_judge_said_is_not_copied() -> None:
     feedback = msgspec.structs.replace(judged.outcome, feedback="the order was not handed to zanmelkux in time")
     told = RunSet.of([msgspec.structs.replace(judged, outcome=feedback)])
     assert CopiedTexts(told).is_in("An order handed to zanmelkux in time passes.")
+
+
+SENTENCE = "Objections go to the town clerk within 28 days"
+
+
+def wrote(*wrote_it: str, read: str = "") -> CopiedTexts:
+    """Two tasks, each by these agents; they pass and write the sentence, after reading `read`."""
+    letter = call("Desk.write", {"body": f"We refuse this. {SENTENCE}. Regards"}, "sent")
+    found = call("Desk.find", {"id": "1"}, {"note": read})
+    return CopiedTexts(
+        RunSet.of([run(source, True, found, letter, "Done.", task_id=task) for task in "ab" for source in wrote_it])
+    )
+
+
+def test_a_phrase_that_passing_runs_of_several_tasks_and_agents_wrote_may_be_quoted() -> None:
+    texts = wrote("m", "n")
+    assert not texts.is_in(f'The letter has to say "{SENTENCE}".')
+    assert texts.is_in(f"The letter has to say {SENTENCE}."), "outside quotation marks it is a copy like any other"
+
+
+def test_a_phrase_that_agents_were_told_is_not_quoted() -> None:
+    assert wrote("m", "n", read=f"Note: {SENTENCE}!").is_in(f'The letter has to say "{SENTENCE}".')

@@ -3,7 +3,8 @@
 An author may have been told to by it. What agents say is compared in long stretches, because authors share some words
 with any long answer; what tools say, in shorter ones. Around a word that is neither English nor of the interface four
 words are a copy: whoever plants a text wants a name in it to arrive. An error may be repeated if only a program would
-write it; one that runs of several tasks and sources got may also be quoted, in quotation marks.
+write it; one that runs of several tasks and sources got may also be quoted, in quotation marks. So may a phrase that
+passing runs of several tasks and sources wrote and nobody told them: a house may want its letters to say it.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ class CopiedTexts:
         self._run_set = run_set
 
     def is_in(self, text: str) -> bool:
-        """Does `text` repeat what runs say, outside of errors that it quotes?"""
+        """Does `text` repeat what runs say, outside of what it may quote?"""
         return any(
             self._was_said(hash(stretch))
-            for piece in self._cut_quoted_errors(text)
+            for piece in self._cut_quotations(text)
             for size in (COPIED_WORDS, COPIED_TOOL_WORDS)
             for stretch in self._stretches(piece, size)
         )
@@ -74,13 +75,13 @@ class CopiedTexts:
         place = int(np.searchsorted(self._said, stretch))
         return place < len(self._said) and self._said[place] == stretch
 
-    def _cut_quoted_errors(self, text: str) -> Iterator[str]:
-        """The pieces of `text` between its quotations of errors that many got."""
+    def _cut_quotations(self, text: str) -> Iterator[str]:
+        """The pieces of `text` between its quotations of errors that many got and of phrases that many wrote."""
         start = 0
         for quotation in _QUOTATION.finditer(text):
             words = next(group for group in quotation.groups() if group)
             quoted = {hash(stretch) for stretch in stretches(words, COPIED_TOOL_WORDS)}
-            if quoted and quoted <= self._shared_errors and self._is_message(words):
+            if quoted and quoted <= self._quotable and self._is_message(words):
                 yield text[start : quotation.start()]
                 start = quotation.end()
         yield text[start:]
@@ -97,14 +98,15 @@ class CopiedTexts:
         return self._look_through_runs[0]
 
     @cached_property
-    def _shared_errors(self) -> frozenset[int]:
-        """Of errors that runs of several tasks and sources got."""
+    def _quotable(self) -> frozenset[int]:
+        """Of errors that runs of several tasks and sources got, and of phrases that such runs wrote and passed."""
         return self._look_through_runs[1]
 
     @cached_property
     def _look_through_runs(self) -> tuple[npt.NDArray[np.int64], frozenset[int]]:
         seen, said = set[tuple[int, int]](), array("q")
-        errors = _SeenByMany(self._run_set.runs)
+        errors, phrases = _SeenByMany(self._run_set.runs), _SeenByMany(self._run_set.runs)
+        shown = set[int]()
         plain, strange = set[int](), set[int]()
         for run in self._run_set.runs:
             trajectory = run.trajectory
@@ -112,6 +114,12 @@ class CopiedTexts:
                 if (key := (hash(text), size)) not in seen:
                     seen.add(key)
                     said.extend(map(hash, self._stretches(text, size)))
+            shown.update(
+                hash(stretch) for text in _texts_read(trajectory) for stretch in stretches(text, COPIED_TOOL_WORDS)
+            )
+            if run.passed:
+                for text in _texts_written(trajectory):
+                    phrases.add(run, map(hash, stretches(text, COPIED_TOOL_WORDS)))
             for error in _errors_of(trajectory):
                 errors.add(run, self._hashes(error))
                 if self._is_message(error) and is_program_message(error, self._run_set.functions):
@@ -120,7 +128,7 @@ class CopiedTexts:
                     )
         repeatable = plain | (strange & errors.by_many)
         left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
-        return left, errors.by_many
+        return left, errors.by_many | (phrases.by_many - shown)
 
     def _hashes(self, error: str) -> frozenset[int]:
         sizes = (COPIED_WORDS, COPIED_TOOL_WORDS)
@@ -170,6 +178,20 @@ def _split_words(text: str) -> list[str]:
 
 def _errors_of(run: Trajectory) -> Iterator[str]:
     return (event.result.error for event in run.events if event.result is not None and event.result.error)
+
+
+def _texts_written(run: Trajectory) -> Iterator[str]:
+    """What the calls of a run gave."""
+    return (value for event in run.events for _, value in scalars(event.arguments) if isinstance(value, str))
+
+
+def _texts_read(run: Trajectory) -> Iterator[str]:
+    """What the agent was told: the request, results, and what others said."""
+    yield run.task
+    for event in run.events:
+        yield from texts_shown(event)
+        if event.actor != "agent":
+            yield event.text
 
 
 def _texts_of(run: Trajectory) -> Iterator[tuple[str, int]]:

@@ -50,7 +50,8 @@ def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
     copied = {field.name for field in fields(delta) if field.name != "guards" and texts_of(run_set).is_in(field.text)}
     yield from (
         f"{name} repeats a sentence of a result, an argument or a message of the runs; say it in words of your own. "
-        "An error that runs of several tasks and agents got may stand in quotation marks."
+        "In quotation marks may stand an error that runs of several tasks and agents got, and a phrase that passing "
+        "runs of several tasks and agents wrote without having read it."
         for name in sorted(copied)
     )
 

@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from pydantic import ValidationError
+
 from contramem.bank.bank import Bank
 from contramem.bank.card import SkillCard, SkillDelta
+from contramem.bank.frozen import complaint
 from contramem.bank.ledger import Attribution, Decision, DecisionCost
 from contramem.bank.patch import Add, Amend, Merge, Narrow, Noop, Patch
 from contramem.bank.store import Store
@@ -80,7 +83,11 @@ def decide_proposal(
     """Decide on one proposal, inside `store.writing(...)`."""
     if isinstance(proposal, UsageError):
         return Reply("", "refused", None, (str(proposal),))
-    bank, delta = store.bank(), proposal.as_delta()
+    try:
+        bank, delta = store.bank(), proposal.as_delta()
+    except ValidationError as error:  # most often a guard that names what is no function
+        complaints = [check_guard(guard, author.run_set)[1] for guard in proposal.guards]
+        return Reply(proposal.title, "refused", None, tuple(filter(None, complaints)) or (complaint(error),))
     try:
         trials, reasons = _check(proposal, delta, bank, author)
         ability = proposal.ability or find_ability(trials, author.run_set, proposal.kinds)
