@@ -87,6 +87,7 @@ _LOGIN = re.compile(
     r"|\bmysql\w*\s[^|;&\n]{0,80}?-(p[^\s=]{4,120})|\bsshpass\s+-p\s?(\S{1,120})"
 )
 """As .netrc, curl and database clients take a login."""
+_MARKS_OF_LOGIN = ("login", "-u", "mysql", "sshpass")
 _AS_WORDS = str.maketrans("_-", "  ")
 _AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})", re.IGNORECASE)
 """`--password VALUE`, as shells take it."""
@@ -201,8 +202,10 @@ def secrets_in_prose(text: str) -> Iterator[str]:
             value = next(group for group in match.groups() if group).strip("\\\"'`“”«»").rstrip(".!?)")
             if value and not _NOT_A_VALUE.fullmatch(value.split()[0]):
                 yield value
-    for form in (_LOGIN, _BEFORE_CODE):
-        yield from (next(filter(None, match.groups())) for match in form.finditer(text))
+    if any(mark in text for mark in _MARKS_OF_LOGIN):  # searching for the form itself takes long
+        yield from (next(filter(None, match.groups())) for match in _LOGIN.finditer(text))
+    if "your" in lowered:
+        yield from (match[1] for match in _BEFORE_CODE.finditer(text))
     yield from (match[0] for match in PAPER.finditer(text))
     if _has_issued(text):
         yield from (match[0] for match in ISSUED.finditer(text))
@@ -217,6 +220,7 @@ class SecretMask:
 
     def __init__(self) -> None:
         self._marks: dict[str, str] = {}
+        self._searched: set[str] = set()
 
     def collect(self, value: Any, name: str = "") -> None:
         """Take in every secret under `value`, whose own field is called `name`."""
@@ -231,8 +235,10 @@ class SecretMask:
         elif isinstance(value, str):
             if name and is_secret_name(name, value):
                 self._take(value)
-            for secret in secrets_in_prose(value):
-                self._take(secret)
+            if value not in self._searched:  # runs of one task read the same results
+                self._searched.add(value)
+                for secret in secrets_in_prose(value):
+                    self._take(secret)
         elif isinstance(value, int) and value < _FAKE_NUMBER and name and is_secret_name(name, value):
             self._take(str(value))
 
