@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_the_gallery_is_up_to_date() -> None:
     spec = importlib.util.spec_from_file_location("gallery", ROOT / "examples/gallery.py")
     assert spec is not None

@@ -48,6 +48,7 @@ def judge(store: Path, verdict: acts.Verdict, *card_ids: str) -> Bank:
         return living.bank()
 
 
+@pytest.mark.slow
 def test_the_order_of_files_and_of_runs_in_them_does_not_change_the_bank(tmp_path: Path) -> None:
     build(tmp_path / "ordered.db", written(tmp_path / "ordered.jsonl", shipped(*HALF)))
     for seed in range(2):
@@ -78,6 +79,7 @@ def test_building_again_with_the_same_runs_changes_nothing_and_says_so(tmp_path:
     assert (frozen(store), decisions(store)) == before
 
 
+@pytest.mark.slow
 def test_more_runs_evolve_the_bank_and_earlier_cards_keep_their_ids(tmp_path: Path) -> None:
     store = tmp_path / "bank.db"
     build(store, written(tmp_path / "few.jsonl", by_four_sources(shipped(*HALF))))

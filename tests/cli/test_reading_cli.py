@@ -113,6 +113,7 @@ def test_groups_show_the_full_summary_of_their_commands() -> None:
         ("are", {"runs": 4, "passed": 3, "failed": 1, "problems": []}),
     ],
 )
+@pytest.mark.slow
 def test_real_collections_have_the_expected_counts(shared_data: Path, name: str, expected: dict) -> None:
     found = counted(shared_data / name)
     assert {key: found[key] for key in expected} == expected
@@ -231,6 +232,7 @@ def test_every_command_has_help() -> None:
         assert contramem(name, "--help").exit_code == 0, name
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_gives_no_traceback() -> None:
     command = f"{sys.executable} -m contramem contrast {EXAMPLES / 'runs'} --json | head -c 10"
     finished = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)

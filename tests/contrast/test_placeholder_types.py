@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 import contramem
 from contramem.contrast.placeholder_types import BY_NAME, ROLES, TYPES, ValueKind, any_of, names_where
 from contramem.contrast.value_keys import classify_value
@@ -45,6 +47,7 @@ def test_names_are_chosen_by_what_a_type_says_of_itself() -> None:
     assert not re.fullmatch(any_of(chance), "ID")
 
 
+@pytest.mark.slow
 def test_no_other_file_keeps_a_table_of_types() -> None:
     tables = [
         f"{path.relative_to(SOURCE)}:{line}"

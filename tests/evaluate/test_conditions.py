@@ -81,6 +81,7 @@ def test_without_a_model_nothing_is_paid_for_and_the_cost_names_the_rules(name: 
 
 
 @pytest.mark.parametrize("name", APPLICABLE)
+@pytest.mark.slow
 def test_the_order_in_which_runs_are_read_changes_nothing(name: str, memory_of: MemoryOf, tmp_path: Path) -> None:
     shuffled = list(shipped(*KNOWN))
     Random(1).shuffle(shuffled)

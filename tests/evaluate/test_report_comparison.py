@@ -163,6 +163,7 @@ def thousand():
     return base, memory
 
 
+@pytest.mark.slow
 def test_a_page_of_a_thousand_tasks_stays_small():
     html = as_html(page_of(*thousand()))
     assert len(html) < 600_000

@@ -180,6 +180,7 @@ def test_too_few_tasks_have_no_interval_however_often_they_were_tried():
 @given(
     st.lists(st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=10, max_size=40)
 )
+@pytest.mark.slow
 def test_the_interval_of_one_side_contains_its_rate_and_is_never_a_point(tasks):
     passes = [TaskPasses(*task) for task in tasks]
     found = success_interval(passes)

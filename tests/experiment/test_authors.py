@@ -41,6 +41,7 @@ def keys(monkeypatch):
     monkeypatch.setenv("MID_KEY", "of-mid")
 
 
+@pytest.mark.slow
 def test_one_model_writes_all_memories() -> None:
     with Authors(config(WRITER)) as authors:
         assert authors.author_of("mid") is authors.author_of(None)

@@ -115,6 +115,7 @@ def guarded(bank: Path, tmp_path: Path) -> Any:
     server.close()
 
 
+@pytest.mark.slow
 def test_every_route_lets_in_its_own_scope_and_project_and_nobody_else(guarded: Any) -> None:
     client, tokens, _ = guarded
     for method, path, needed, has_body in ROUTES:

@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,6 +87,7 @@ def _many(count: int) -> Iterator[Trajectory]:
         yield run(task=str(number % 50), said=f"{number} " + "x" * 40_000)
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_when_the_runs_are_larger() -> None:
     peaks = []
     for count in (25, 100):  # 1 MB and 4 MB of runs

@@ -109,6 +109,7 @@ def _with_order(event: Event) -> Event:
     return msgspec.structs.replace(event, result=Result(content, error + ORDER if error else None))
 
 
+@pytest.mark.slow
 def test_nothing_planted_in_the_shipped_runs_reaches_a_card() -> None:
     """Every agent obeys, those that pass too: no rule may come of it, and no address, account or link."""
     cards, _ = cards_of([poisoned(made) for made in read_traces([EXAMPLES])])

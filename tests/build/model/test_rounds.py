@@ -76,6 +76,7 @@ class Killed(BaseException):
     """What a SIGKILL is to a process: nothing catches it."""
 
 
+@pytest.mark.slow
 def test_a_killed_build_goes_on_and_repeats_at_most_what_was_in_flight(
     runs: Runs, calm: tuple[str, list[Request]], tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_broken_row_is_a_problem_and_the_next_is_read() -> None:
     assert run.outcome.passed
 
 
+@pytest.mark.slow
 def test_the_published_retail_runs_give_the_published_counts(shared_data) -> None:
     reading = read_traces([shared_data / "tau_bench/retail.tar.xz"])
     outcomes = defaultdict(set)
