@@ -53,6 +53,8 @@ PAPER = re.compile(
     r"|[A-CEGHJ-PR-TW-Z][A-NP-Z] \d\d \d\d \d\d [A-D])(?![\w-])"
 )
 """Numbers that a state gives a person and that tell themselves by their form: of the US, Brazil, China and the UK."""
+_MARK_OF_PAPER = re.compile(r"\d-\d\d-\d|\d\.\d{3}\.\d|\d{17}|\d \d\d \d\d [A-D]")
+"""A part of each such number, which is found faster than the whole."""
 _IN_PROSE = (
     "password,passwd,passphrase,passcode,pwd,secret,credential,credentials,api key,api_key,api-key,apikey,access key,"
     "access_key,private key,private_key,token,bearer,authorization,cookie,pin,pin code,otp,cvv,cvc,ssn,card number,"
@@ -102,21 +104,10 @@ _NOT_A_VALUE = re.compile(
 )
 
 
-# Runs without one of these words hold no field that is called a secret.
-_WORTH_A_LOOK = re.compile(
-    rb"(?i:pass(?:w|ph|code)|pwd|secret|credential|authoriz|bearer|cookie|token|key|pin|otp|cv[cv]|ssn|social|jwt|mfa"
-    rb"|card.?number|(?:security|verification|recovery|backup|auth).?code|kennwort|senha|wachtwoord|parola|clave"
-    rb"|mot de passe|passport|aadhaar|insurance|your )|has|[\xc3-\xf4]|AKIA|ASIA|gh[pousr]_|xox|AIza|glpat|hf_|eyJ"
-    rb"|(?<![a-zA-Z])[spr]k[-_]|ya29|npm_|pypi-|SG\.|://[^/\s\"]{0,60}@| -[up]|whsec_|d[opr]{2}_v1_|shp[a-z]{2}_"
-    rb"|dapi[0-9a-f]|:AA|hooks\.slack|\d{3}-\d\d-\d{4}|\d{3}\.\d{3}\.\d{3}-|\d{17}[\dX]|[A-Z]{2} \d\d \d\d \d\d [A-D]"
-)
-
-
 def mask_secrets(runs: Sequence[Trajectory]) -> list[Trajectory]:
     """The runs of one task with their secrets masked; what one run shows to be a secret is masked in all of them."""
-    suspect = [run for run in runs if _WORTH_A_LOOK.search(msgspec.json.encode(run))]
     mask = SecretMask()
-    for run in suspect:
+    for run in runs:
         for event in run.events:
             mask.collect(event.arguments)
             mask.collect(event.text)
@@ -206,7 +197,8 @@ def secrets_in_prose(text: str) -> Iterator[str]:
         yield from (next(filter(None, match.groups())) for match in _LOGIN.finditer(text))
     if "your" in lowered:
         yield from (match[1] for match in _BEFORE_CODE.finditer(text))
-    yield from (match[0] for match in PAPER.finditer(text))
+    if _MARK_OF_PAPER.search(text):
+        yield from (match[0] for match in PAPER.finditer(text))
     if _has_issued(text):
         yield from (match[0] for match in ISSUED.finditer(text))
 
