@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contramem.engine import SERIAL
-from contramem.kept_jobs import Job, compute
+from contramem.kept_jobs import KeptJob, compute
 from contramem.kept_work import NO_WORK, KeptWork
 
 
@@ -23,13 +23,13 @@ def add(shared: int, shard: int) -> Sum:
     return Sum(shared + shard, is_lasting=shard != 3)
 
 
-def jobs(numbers: list[int], made: list[int] | None = None) -> list[Job[int]]:
+def jobs(numbers: list[int], made: list[int] | None = None) -> list[KeptJob[int]]:
     def make(number: int) -> int:
         if made is not None:
             made.append(number)
         return number
 
-    return [Job(str(number).encode(), lambda number=number: make(number)) for number in numbers]  # type: ignore[misc]
+    return [KeptJob(str(number).encode(), lambda number=number: make(number)) for number in numbers]  # type: ignore[misc]
 
 
 @settings(max_examples=8)
@@ -52,7 +52,7 @@ def test_only_what_is_missing_is_made_and_what_does_not_last_is_made_again(tmp_p
 def test_a_job_without_a_key_is_always_done(tmp_path: Path) -> None:
     with KeptWork(tmp_path / "work.db") as work:
         for _ in range(2):
-            assert [result.value for result in compute(SERIAL, work, add, [Job(b"", lambda: 5)], 1)] == [6]
+            assert [result.value for result in compute(SERIAL, work, add, [KeptJob(b"", lambda: 5)], 1)] == [6]
     assert not (tmp_path / "work.db").exists()
 
 

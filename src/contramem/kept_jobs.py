@@ -15,7 +15,7 @@ Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 
 
-class Job(NamedTuple, Generic[Shard]):
+class KeptJob(NamedTuple, Generic[Shard]):
     """Work on one shard."""
 
     key: bytes
@@ -25,13 +25,13 @@ class Job(NamedTuple, Generic[Shard]):
 
 
 def compute(
-    engine: Engine, work: Work, run: Callable[[Shared, Shard], Result], jobs: Iterable[Job[Shard]], shared: Shared
+    engine: Engine, work: Work, run: Callable[[Shared, Shard], Result], jobs: Iterable[KeptJob[Shard]], shared: Shared
 ) -> Iterator[Result]:
     """The result of each job, in their order. A result whose `is_lasting` is False is not kept."""
     stage = run.__name__
-    kept = deque[Job[Shard] | None]()
+    kept = deque[KeptJob[Shard] | None]()
     """Jobs whose turn has not come: those that were found, and None for each that the engine works on."""
-    sent = deque[Job[Shard]]()
+    sent = deque[KeptJob[Shard]]()
 
     def missing() -> Iterator[Shard]:
         for job in jobs:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contramem.bank.card_list import CardList
+from contramem.bank.card_list import CardListing
 from contramem.bank.store import open_store
 
 
@@ -16,7 +16,7 @@ def lines_of(bank: Path, width: int) -> list[str]:
     with open_store(bank) as store:
         entries = list(store.bank().entries.values())
     file = io.StringIO()
-    Console(file=file, width=width).print(CardList(entries))
+    Console(file=file, width=width).print(CardListing(entries))
     return [line.rstrip() for line in file.getvalue().splitlines()]
 
 

@@ -18,7 +18,7 @@ LEAST_TEXT = 48
 """Columns that what a card says needs beside its name; with fewer it stands below the name."""
 
 
-class CardList:
+class CardListing:
     """What `print` shows of these cards. A name is never cut: `contramem bank card NAME` takes it."""
 
     def __init__(self, entries: Iterable[BankEntry]) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from contramem.bank import acts, story
 from contramem.bank.bank import Bank
 from contramem.bank.card import Card, FunctionCard, SkillCard
-from contramem.bank.card_list import CardList
+from contramem.bank.card_list import CardListing
 from contramem.bank.difference import bank_difference
 from contramem.bank.frozen import FrozenBank, load_frozen, write_frozen
 from contramem.bank.imported import find_base, import_edits
@@ -77,7 +77,7 @@ def cards(where: str, ability: str | None, everything: bool, as_json: bool) -> N
     if ability is not None and ability not in abilities:
         choices = f"Abilities of this bank: {', '.join(abilities) or 'none'}."
         raise UsageError(f"no card has the ability {ability!r}{nearest(ability, abilities)} {choices}")
-    _print([entry.model_dump(mode="json") for entry in entries] if as_json else CardList(entries))
+    _print([entry.model_dump(mode="json") for entry in entries] if as_json else CardListing(entries))
 
 
 @bank.command()

@@ -14,7 +14,7 @@ from contramem.contrast.packet import Packet
 from contramem.contrast.packet_file import PacketFile, PacketRow, contrast_shard, learn_shard
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.engine import SERIAL, Engine
-from contramem.kept_jobs import Job, compute
+from contramem.kept_jobs import KeptJob, compute
 from contramem.kept_work import NO_WORK, Work
 from contramem.progress import Progress, no_progress
 from contramem.traces.pool import Pool, PoolShard
@@ -30,10 +30,10 @@ def learn_vocabulary(
     """Learn which values are words of the interface, from all runs."""
     total, done = len(pool.tasks()), 0
 
-    def jobs() -> Iterator[Job[PoolShard]]:
+    def jobs() -> Iterator[KeptJob[PoolShard]]:
         nonlocal done
         for group in pool.groups():
-            yield Job(group.contents, partial(pool.read_tasks, group.keys))
+            yield KeptJob(group.contents, partial(pool.read_tasks, group.keys))
             done += len(group.keys)
             on_progress("vocabulary", done, total)
 

@@ -156,7 +156,7 @@ class PoolShard(NamedTuple):
         return (task.decode() for task in self.tasks)
 
 
-class TaskGroup(NamedTuple):
+class TaskBatch(NamedTuple):
     """Some tasks of a pool that are worked on together."""
 
     keys: list[str]
@@ -222,7 +222,7 @@ class Pool:
         """Those that are called in some run of a task."""
         return frozenset(function for entry in self._entries[task_key] for function in entry.sketch.functions)
 
-    def groups(self) -> Iterator[TaskGroup]:
+    def groups(self) -> Iterator[TaskBatch]:
         """All tasks, some at a time, in the order in which they were read. The keys of tasks decide where to cut, so
         that runs which are read later, or between, leave most groups as they were."""
         keys: list[str] = []
@@ -231,10 +231,10 @@ class Pool:
             keys.append(key)
             size += sum(entry.length for entry in entries)
             if crc32(key.encode("utf-8", "replace")) % TASKS_PER_GROUP == 0 or size >= self._shard_bytes:
-                yield TaskGroup(keys, self._digest_contents(keys))
+                yield TaskBatch(keys, self._digest_contents(keys))
                 keys, size = [], 0
         if keys:
-            yield TaskGroup(keys, self._digest_contents(keys))
+            yield TaskBatch(keys, self._digest_contents(keys))
 
     def _digest_contents(self, task_keys: Iterable[str]) -> bytes:
         hasher = hashlib.blake2b(digest_size=16)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from contramem.engine import SERIAL, Engine
-from contramem.kept_jobs import Job, compute
+from contramem.kept_jobs import KeptJob, compute
 from contramem.kept_work import NO_WORK, Work, digest_parts
 from contramem.traces.files import is_archive
 from contramem.traces.pool import EncodedRun
@@ -88,7 +88,7 @@ class RunReading:
         self.files.report_unused_outcomes()
 
     def _read_shards(self, files: Iterable[FoundFile]) -> Iterator[EncodedRun]:
-        jobs = (Job(self._digest(shard), partial(FileShard, shard.files)) for shard in cut_shards(files))
+        jobs = (KeptJob(self._digest(shard), partial(FileShard, shard.files)) for shard in cut_shards(files))
         for shard in compute(self._engine, self._work, read_shard, jobs, self._order):
             self.tools.combine(shard.tools)
             self.sources |= shard.sources
