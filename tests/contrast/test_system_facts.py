@@ -33,6 +33,11 @@ def test_the_day_the_user_and_policies_about_the_calls_are_facts() -> None:
     ]
 
 
+def test_a_sentence_about_some_date_is_not_the_day() -> None:
+    system = "The line's contract end date is in the past. Do it now and be kind. The current time is 12:08."
+    assert find_system_facts([told(refund(), system)]) == ["The current time is 12:08."]
+
+
 def test_policies_about_other_calls_and_long_prompts_stay_away() -> None:
     other = told(run("a", True, call("Desk.get_order", {"order": "SO-4711"}, "ok"), "Done."))
     assert "A refund" not in " ".join(find_system_facts([other]))

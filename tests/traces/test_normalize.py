@@ -284,3 +284,10 @@ def test_what_the_agent_was_told_beforehand_is_kept_beside_the_events() -> None:
     recorder.instruct("Be brief.")
     assert recorder.system == "Today is Monday.\nBe brief."
     assert recorder.events() == ()
+
+
+def test_of_a_system_prompt_as_long_as_a_manual_the_beginning_and_the_end_are_kept() -> None:
+    recorder = Recorder(Naming("app"))
+    recorder.instruct("You help Ann. " + "Page after page. " * 5_000 + "Today is Monday.")
+    assert len(recorder.system) < 21_000
+    assert recorder.system.startswith("You help Ann.") and recorder.system.endswith("Today is Monday.")

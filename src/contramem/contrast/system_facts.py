@@ -23,9 +23,10 @@ MIN_SHARED_WORDS = 2
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LIST_MARK = re.compile(r"^(?:[-*•#>\s]|\d+[.)]\s)+")
+# A word for the time counts beside a number: "the contract's end date is in the past" is about something else.
 _TIME = re.compile(
-    r"\b(?:today|now|current(?:ly)? (?:date|day|time|year)|(?:date|time|year) is|\d{4}-\d{2}-\d{2}"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    r"\b(?:(?:today|now|current(?:ly)? (?:date|day|time|year)|(?:date|time|year) is)\b.*\d|\d{4}-\d{2}-\d{2}\b"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)",
     re.IGNORECASE,
 )
 _USER = re.compile(r"\b(?:user|customer|boss)(?:'s name is| is called| is (?=[A-Z])| works )", re.IGNORECASE)

@@ -18,7 +18,7 @@ from contramem.traces.shell import exit_code_error, shell_call
 from contramem.traces.trajectory import Actor, Effect, Event, Kind, Result, Tool
 
 MAX_SYSTEM_CHARS = 20_000
-"""Of a system prompt. What is longer is a manual; its beginning says who asks and what day it is."""
+"""Of a system prompt. What is longer is a manual: its beginning and its end say who asks and what day it is."""
 MAX_DEPTH = 64
 """Arguments and results nested deeper than this are refused: no tool needs it, and recursion must be bounded."""
 
@@ -182,7 +182,9 @@ class Recorder:
 
     def instruct(self, text: str) -> None:
         """The agent was told something before the task, or a further part of it. It is no event."""
-        self.system = f"{self.system}\n{text}".strip()[:MAX_SYSTEM_CHARS]
+        said = f"{self.system}\n{text}".strip()
+        half = MAX_SYSTEM_CHARS // 2
+        self.system = said if len(said) <= MAX_SYSTEM_CHARS else f"{said[: half - 1]}\n{said[-half:]}"
 
     def message(self, actor: Actor, text: str, time: float | None = None, kind: Kind = "message") -> None:
         """Somebody said something. Empty text is no event."""

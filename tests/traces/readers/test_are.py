@@ -340,3 +340,16 @@ def test_the_recorded_runs_read_whole(shared_data: Path) -> None:
     assert reading.problems == [] and reading.ignored == 3 and sum(reading.skipped.values()) == 1
     assert functions(runs["scripted_scenario_tutorial"]).count("EmailClientApp.get_email_by_id") == 0
     assert runs["scripted_time_pass"].task_key == runs["scripted_time_early_fail"].task_key
+
+
+def test_the_system_prompt_is_kept_without_its_list_of_tools(tmp_path: Path) -> None:
+    listed = (
+        "- Emails__send_email: Acts on app Emails: Sends.\n    Takes inputs: {}\n    Returns an output of type: any\n"
+    )
+    prompt = {"role": "system", "content": f"You help.\n\n{listed}\nToday's date is 2024-10-15 13", "timestamp": 1.0}
+    document = lite(prompt, TASK, *FORWARD, *TELL)
+    [run], _ = read(tmp_path, hf=hf(), lite=document)
+    assert run.system == "You help.\n\n\nToday's date is 2024-10-15 13"
+    (tmp_path / "run.hf.json").unlink()
+    [alone], _ = read(tmp_path, lite=document)
+    assert alone.system == run.system

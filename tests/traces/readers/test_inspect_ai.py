@@ -106,6 +106,7 @@ def test_a_sample_is_a_run(tmp_path: Path, inspect_ai: Any) -> None:
     assert reading.problems == []
     assert (run.environment, run.task_id, run.run, run.source) == ("inspect/files", "s1", "2", "acme/m-large")
     assert (run.task, run.authored, run.ability) == ("Which file is there?", True, "files")
+    assert run.system == "You are a helper."
     assert (run.outcome.passed, run.outcome.reward, run.outcome.feedback) == (True, 1.0, "found it")
     assert [(event.kind, event.text or event.function) for event in run.events] == [
         ("message", "Which file is there?"),

@@ -166,3 +166,11 @@ def test_tokens_that_cost_nothing_have_an_unknown_price():
     assert (meter.usage().tokens_in, meter.usage().cost_usd) == (900, None)
     meter.spend(0.25)
     assert meter.usage().cost_usd == 0.25
+
+
+def test_the_policy_of_the_domain_is_what_the_agent_was_told() -> None:
+    document = results(simulation())
+    document["info"]["environment_info"]["policy"] = "The current time is 2025-02-25."
+    assert read(document)[0].system == "The current time is 2025-02-25."
+    messages = [{"role": "system", "content": "Be brief."}, *simulation()["messages"]]
+    assert read({**document, "simulations": [simulation(messages=messages)]})[0].system == "Be brief."

@@ -19,6 +19,7 @@ from contramem.traces.reader import Problem, ReadOptions, SkippedRun, each_run
 from contramem.traces.readers.are_calls import arguments_in, match_turns, outer_calls, record_call
 from contramem.traces.readers.are_lite import (
     Turn,
+    system_prompt,
     task_in,
     tell,
     turns_of,
@@ -88,6 +89,8 @@ def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Tr
     recorder = Recorder(options.naming("are", apps or GAIA2_APPS))
     lite = twin_document(file, "hf", "lite")
     _record(recorder, _check_times(trace["completed_events"]), turns_of(lite) if lite else [])
+    if lite:
+        recorder.instruct(system_prompt(lite))
     events = _mark_final(recorder.events(finalize=False))
     return Trajectory(
         environment="are",
@@ -104,6 +107,7 @@ def _from_hf(trace: dict[str, Any], file: TraceFile, options: ReadOptions) -> Tr
         usage=msgspec.structs.replace(
             usage_of(lite) if lite else RunUsage(), agent_events=_count_events(trace["completed_events"], events)
         ),
+        system=recorder.system,
     )
 
 
@@ -192,6 +196,7 @@ def _mark_final(events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 def _from_lite(lite: dict[str, Any], file: TraceFile, options: ReadOptions) -> Trajectory:
     recorder = Recorder(options.naming("are", GAIA2_APPS))
+    recorder.instruct(system_prompt(lite))
     task = ""
     for turn in turns_of(lite):
         if turn.role == "user" and (text := task_in(turn.text)):
@@ -214,4 +219,5 @@ def _from_lite(lite: dict[str, Any], file: TraceFile, options: ReadOptions) -> T
         task=task,
         authored=True,
         usage=usage_of(lite),
+        system=recorder.system,
     )

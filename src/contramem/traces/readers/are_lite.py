@@ -32,6 +32,7 @@ _EXCEPTION = re.compile(
 _SHOWN = re.compile(r"\s*Environment notifications updates:\n\*\*\*\n(.*?)\n\*\*\*", re.DOTALL)
 _TASK = re.compile(r"\s*(?:\[TASK\]:|User messages updates:\n\*\*\*)\s*(.*)", re.DOTALL)
 _MESSAGE = re.compile(r"^Message: (.*?)^(?:Attachments|Already read): ", re.DOTALL | re.MULTILINE)
+_TOOL = re.compile(r"^- \w+: Acts on app .*?^ +Returns an output of type:.*?\n", re.DOTALL | re.MULTILINE)
 _OBJECT = re.compile(r"[\[({\s]*[A-Z]\w*\(|.{0,200}<\w", re.DOTALL)
 
 _decode_action = json.JSONDecoder(strict=False).raw_decode
@@ -60,6 +61,15 @@ def turns_of(lite: dict[str, Any]) -> list[Turn]:
     if len(lite["per_agent_interaction_histories"]) > 1:
         turns.sort(key=lambda turn: turn.time or 0.0)
     return turns
+
+
+def system_prompt(lite: dict[str, Any]) -> str:
+    """What the main agent was told before the task, without the tools: they are nine tenths of it."""
+    for history in lite["per_agent_interaction_histories"].values():
+        for message in history:
+            if message["role"] == "system":
+                return _TOOL.sub("", message["content"] or "")
+    return ""
 
 
 def _turns(history: list[dict[str, Any]]) -> Iterator[Turn]:

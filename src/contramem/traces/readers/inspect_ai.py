@@ -153,6 +153,7 @@ def _trajectory(sample: Any, header: LogHeader, origin: Origin, options: ReadOpt
         ability=ability if isinstance(ability, str) else header.task,
         tools=tools,
         usage=_usage(sample, header.model, model_calls),
+        system=recorder.system,
     )
 
 

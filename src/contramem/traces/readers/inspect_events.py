@@ -51,14 +51,18 @@ def _record_events(events: list[Any], recorder: Recorder) -> None:
 
 
 def _record_turn(event: Any, recorder: Recorder, seen: Counter[tuple[str, str]], time: float | None) -> None:
-    """The user's messages that were not there in an earlier turn, and the model's reply."""
+    """What the user and the system said that was not there in an earlier turn, and the model's reply."""
     here: Counter[tuple[str, str]] = Counter()
     for message in event.input:
         key = (message.role, message.text)
         here[key] += 1
-        if message.role == "user" and here[key] > seen[key]:
-            seen[key] = here[key]
+        if here[key] <= seen[key]:
+            continue
+        if message.role == "user":
             recorder.message("user", message.text, time)
+        elif message.role == "system":
+            recorder.instruct(message.text)
+        seen[key] = here[key]
     if event.output is not None and event.output.choices:
         recorder.message("agent", event.output.choices[0].message.text, time)
 
@@ -71,6 +75,8 @@ def _record_messages(messages: Any, recorder: Recorder) -> None:
             recorder.message("agent", message.text)
             for call in message.tool_calls or ():
                 recorder.call(call.function, call.arguments, call.id)
+        elif message.role == "system":
+            recorder.instruct(message.text)
         elif message.role == "tool":
             recorder.result(message.text, message.tool_call_id, error=_error(message.error))
 

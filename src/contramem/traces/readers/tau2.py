@@ -82,6 +82,7 @@ class Tau2Info:
             info = results["info"]
             agent, user = info["agent_info"], info.get("user_info") or {}
             self.domain = label(info["environment_info"]["domain_name"], "domain") or "tau2"
+            self.policy = text_of(info["environment_info"].get("policy"))
             self.solo = "solo" in str(agent.get("implementation")) or user.get("implementation") == "dummy_user"
             self.source = label(agent.get("llm"), "llm") or label(agent.get("implementation"), "agent") or "unknown"
             self.tasks = {task["id"]: task for task in results.get("tasks") or ()}
@@ -139,6 +140,9 @@ def _trajectory(run: dict[str, Any], origin: Origin, settings: Tau2Info, options
     outcome = _outcome(run)
     recorder = Recorder(options.naming(settings.domain))
     usage = _tell(recorder, run, settings.solo)
+    if not recorder.system:
+        # tau2 leaves the system message out of its simulations; what it says is the policy of the domain.
+        recorder.instruct(settings.policy)
     task = settings.text(run["task_id"])
     return Trajectory(
         environment=settings.environment,
@@ -153,6 +157,7 @@ def _trajectory(run: dict[str, Any], origin: Origin, settings: Tau2Info, options
         scenario_id=_scenario(task_id),
         ability=settings.domain,
         usage=usage,
+        system=recorder.system,
     )
 
 
@@ -177,7 +182,9 @@ def _tell(recorder: Recorder, run: Mapping[str, Any], solo: bool) -> RunUsage:
         elif role == "tool":
             for result in message.get("tool_messages") or (message,):
                 recorder.result(text_of(result.get("content")), result.get("id"), error=bool(result.get("error")))
-        elif role != "system":
+        elif role == "system":
+            recorder.instruct(text_of(message.get("content")))
+        else:
             raise TraceError(f"has a message with the unknown role {str(role)[:40]!r}", "Is this a tau2 simulation?")
     if meter.cost_usd is None:
         meter.spend(run.get("agent_cost"))
