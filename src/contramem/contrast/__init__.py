@@ -1,18 +1,23 @@
 """From the trajectories of one task to a packet, and from calls to observations. Read in this order:
 
     packet.py        Packet: all attempts side by side, values as placeholders, and the signals that separate them
-    placeholders.py  puts `<EMAIL_1>` in the place of values; sightings.py finds them, spans.py, values.py,
-                     value_keys.py, form.py and ordinary.py say what is one; placeholder_types.py has their types;
-                     vocabulary.py and conventions.py say what stays readable
-    signals.py       all that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py has the noun
+    placeholders.py  replaces values with `<EMAIL_1>`; sightings.py finds them; spans.py, values.py, value_keys.py,
+                     form.py and ordinary.py decide what a value is; placeholder_types.py lists the types;
+                     vocabulary.py and conventions.py decide what stays readable
+    signals.py       everything that separates the runs: correctness.py, efficiency.py, recovery.py; signal.py: Signal
     collection.py    the vocabulary and the packets of all tasks, shard by shard on an engine; selection.py chooses the
-                     tasks that a build learns from, when an ability has thousands
+                     tasks that a build learns from when an ability has thousands
     observation.py   Observation: one call of one function, without the task around it
 
-Beside them: flow.py knows where a value was seen and seen_texts.py searches what was shown, enabling.py what made a
-refused call work, align.py sets runs side by side, permitted.py knows the values that a tool says it takes, english.py
-holds ordinary words, taint.py, instructions.py and instruction_forms.py keep planted text out, look_alikes.py reads
-letters that imitate others, speech.py knows calls that talk to the user, clock.py when things happened, feedback.py
-what a judge says without its solution, program_message.py and documentation.py what errors and manuals may say, and
-quotation.py marks somebody's words.
+Supporting modules:
+
+    flow.py, seen_texts.py      where a value was first seen
+    enabling.py, align.py       what made a refused call work; runs side by side
+    permitted.py, english.py    values that a tool says it accepts; ordinary words
+    clock.py, system_facts.py   when things happened; what the system prompt said
+    speech.py, feedback.py      calls that talk to the user; what a judge said
+    taint.py                    calls that follow from planted text; instructions.py, instruction_forms.py and
+                                look_alikes.py find such text
+    program_message.py          which errors an author may read; documentation.py does the same for manuals, and
+                                quotation.py quotes what others wrote
 """

@@ -1,7 +1,7 @@
-"""Runs of one task side by side: what each did at the step where the others did something else.
+"""Runs of one task side by side, so that the step where they diverge shows.
 
-A star alignment: one run is the reference, every other is aligned to it by longest common subsequence over what was
-done, and what a run did besides goes between the reference's rows, where runs that did the same share a row.
+A star alignment: one run is the reference, and every other run is aligned to it by the longest common subsequence of
+actions. Additional actions go between the rows of the reference; runs that did the same thing there share a row.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ MAX_COMPARED_RUNS = 100
 
 @dataclass
 class AlignedStep:
-    """One thing done, and the step in which each run did it."""
+    """One action, and the step in which each run took it."""
 
     label: str
     steps: dict[str, Step] = field(default_factory=dict)
 
 
 def align(runs: Sequence[PacketRun]) -> list[AlignedStep]:
-    """Rows in an order that keeps every run's own order. The first run is the reference."""
+    """Return rows in an order that preserves the order of every run. The first run is the reference."""
     if not runs:
         return []
     reference = runs[0]
@@ -54,7 +54,7 @@ def _merge_run(rows: list[AlignedStep], run: PacketRun) -> list[AlignedStep]:
 
 
 def reference_first(runs: Sequence[PacketRun]) -> list[PacketRun]:
-    """The same runs, the reference in front: the shortest that passed, else the one with the most done."""
+    """The same runs, with the reference first: the shortest passing run, else the run with the most actions."""
     passing = [run for run in runs if run.passed and run.counts]
     if passing:
         reference = min(passing, key=lambda run: (len(run.actions), run.letter))
@@ -66,8 +66,8 @@ def reference_first(runs: Sequence[PacketRun]) -> list[PacketRun]:
 
 
 def nearest(run: PacketRun, others: Sequence[PacketRun]) -> PacketRun:
-    """Of `others`, the one that did most nearly the same; the first letter on a tie. Of very many, the first are looked
-    at: a thousand failing runs would else be compared with a thousand passing ones."""
+    """The run of `others` whose actions are most similar; on a tie, the first letter. Only the first of many runs are
+    compared: a thousand failing runs times a thousand passing ones would take too long."""
     labels = [step.label for step in run.actions]
     compared = others[:MAX_COMPARED_RUNS]
     return min(compared, key=lambda other: (Indel.distance(labels, [s.label for s in other.actions]), other.letter))

@@ -1,6 +1,7 @@
-"""The clock of a task: when each step happened, seconds after the first. Kept where some run waits.
+"""The clock of a task: when each step happened, in seconds after the first. Kept only for tasks in which some run
+waits.
 
-Elsewhere times only say how fast a model answered, which teaches nothing and would tell runs apart that did the same.
+Elsewhere, times only show how fast a model answered. That teaches nothing and would separate runs that did the same.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _DURATION = re.compile(
 
 
 class Duration(NamedTuple):
-    """A length of time, as a text names it."""
+    """A length of time named in a text."""
 
     text: str
     seconds: float
 
 
 def has_clock(runs: Iterable[Trajectory]) -> bool:
-    """Does some run wait, in a trace that says when?"""
+    """Does some run wait, in a trace that records times?"""
     return any(_waits(event) and event.time is not None for run in runs for event in run.events)
 
 
@@ -43,7 +44,7 @@ def seconds_since_start(run: Trajectory) -> dict[int, float]:
 
 
 def durations_in(text: str) -> Iterator[Duration]:
-    """The lengths of time that a request names, each once: deadlines, intervals, waits."""
+    """The lengths of time that a request names (deadlines, intervals, waits), each once."""
     seen = set()
     for match in _DURATION.finditer(text):
         number, unit = match[1].lower(), match[2].lower()

@@ -1,6 +1,6 @@
-"""A whole collection: its vocabulary and its packets, shard by shard, wherever the engine runs.
+"""The vocabulary and the packets of a whole collection, computed shard by shard on an engine.
 
-What was computed from the same runs before is taken from `work`, so that only new or changed tasks take time.
+Results for unchanged runs come from `work`, so only new or changed tasks take time.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from contramem.traces.pool import Pool, PoolShard
 
 _STAGE = "contrast"
 _AT_ONCE = 100
-"""Kept packets that are in memory at a time."""
+"""How many cached packets are in memory at a time."""
 
 
 def learn_vocabulary(
     pool: Pool, engine: Engine = SERIAL, on_progress: Progress = no_progress, work: Work = NO_WORK
 ) -> Vocabulary:
-    """Learn which values are words of the interface, from all runs."""
+    """Learn from all runs which values are words of the interface."""
     total, done = len(pool.tasks()), 0
 
     def jobs() -> Iterator[KeptJob[PoolShard]]:
@@ -48,7 +48,8 @@ def contrast_selected(
     on_progress: Progress = no_progress,
     work: Work = NO_WORK,
 ) -> PacketFile:
-    """Put the runs of each of these tasks side by side: values as placeholders, with the signals that separate runs."""
+    """Put the runs of each of these tasks side by side, with values as placeholders and the signals that separate the
+    runs."""
     if work is NO_WORK:
         return PacketFile(_contrast(pool, task_keys, vocabulary, engine, on_progress), vocabulary)
     return PacketFile(_contrast_new(pool, task_keys, vocabulary, engine, on_progress, work), vocabulary)
@@ -77,7 +78,7 @@ def _contrast_new(
     on_progress: Progress,
     work: Work,
 ) -> Iterator[PacketRow]:
-    """The packets that are kept as they are, the others made and kept, in the order of the tasks."""
+    """Yield packets in the order of the tasks: cached ones as they are, the others made and cached."""
     keys = {task: pool.read_encoded(task).digest() + vocabulary.digest_for(pool.functions(task)) for task in task_keys}
     kept = work.find(_STAGE, list(keys.values()))
     new = _contrast(pool, [task for task in task_keys if keys[task] not in kept], vocabulary, engine, on_progress)
@@ -89,7 +90,7 @@ def _contrast_new(
             value = values.get(keys[task])
             if value is not None:
                 yield PacketRow(*pickle.loads(value))
-            else:  # one that was kept and is damaged is made here
+            else:  # the cached packet is damaged: make it again
                 lost = keys[task] in kept
                 row = contrast_shard(vocabulary, pool.read_tasks([task]))[0] if lost else next(new)
                 made[keys[task]] = pickle.dumps(tuple(row))
@@ -98,7 +99,7 @@ def _contrast_new(
 
 
 def contrast_tasks(pool: Pool, vocabulary: Vocabulary, engine: Engine = SERIAL) -> Iterator[Packet]:
-    """The packet of each task, one at a time, in the order of task keys."""
+    """The packet of each task, one at a time, ordered by task key."""
     for rows in engine.map(contrast_shard, pool.shards(), vocabulary):
         yield from (row.decode(vocabulary) for row in rows)
 
@@ -106,6 +107,6 @@ def contrast_tasks(pool: Pool, vocabulary: Vocabulary, engine: Engine = SERIAL) 
 def contrast_all(
     pool: Pool, vocabulary: Vocabulary, on_progress: Progress = no_progress, engine: Engine = SERIAL
 ) -> list[Packet]:
-    """The packets of all tasks, however many there are."""
+    """The packets of all tasks in one list. Memory grows with the number of tasks."""
     with contrast_selected(pool, pool.tasks(), vocabulary, engine, on_progress) as packets:
         return list(packets)

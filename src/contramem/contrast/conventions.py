@@ -1,6 +1,6 @@
-"""Conventions: values that passing runs of several tasks share, though neither the request nor a result shows them.
+"""Conventions: values that passing runs of several tasks share although neither the request nor a result shows them.
 
-A lot size, a desk, a code, a unit: the house uses them, so they belong on a card, where a value of one task does not.
+A lot size, a desk, a code, a unit: such a value belongs to the organization, not to one task, so a card may contain it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TASKS, MIN_SOURCES = 3, 2
-"""What fewer share may be one task's own value, or one agent's habit."""
+"""A value shared by fewer tasks or sources may belong to one task, or be the habit of one agent."""
 MAX_CHARS = 32
 
 Slot: TypeAlias = tuple[str, str]
@@ -33,7 +33,7 @@ _NEVER = frozenset(
 
 
 class SharedValue(NamedTuple):
-    """A value of the house, and how many tasks and sources share it."""
+    """A convention, and how many tasks and sources share it."""
 
     function: str
     argument: str
@@ -43,14 +43,14 @@ class SharedValue(NamedTuple):
 
 
 class Conventions:
-    """Learned run by run; asked when all runs have been seen."""
+    """Learned run by run, and queried once all runs have been seen."""
 
     def __init__(self) -> None:
         self._tasks: dict[Slot, dict[object, set[str]]] = defaultdict(partial(defaultdict, set))
         self._sources: dict[Slot, dict[object, set[str]]] = defaultdict(partial(defaultdict, set))
 
     def learn(self, run: Trajectory) -> None:
-        """Take in a run. Only passing ones show what the house wants."""
+        """Learn from a run. Only passing runs show what is wanted."""
         if not run.outcome.passed:
             return
         visible = _Shown(run.task)
@@ -63,7 +63,7 @@ class Conventions:
             visible.observe(event)
 
     def add(self, other: Conventions) -> None:
-        """Take in what was learned from other runs."""
+        """Add what was learned from other runs."""
         for own, others in ((self._tasks, other._tasks), (self._sources, other._sources)):
             for slot, values in others.items():
                 for value, names in values.items():
@@ -86,20 +86,20 @@ class Conventions:
         return SharedValue(function, argument, value, len(self._tasks[slot][value]), len(self._sources[slot][value]))
 
     def list_kept(self, function: str) -> list[tuple[str, str]]:
-        """The conventions of a function: its arguments, and their values as they are written."""
+        """The conventions of a function: pairs of argument and value, as written."""
         slots = [(name, argument) for name, argument in self._tasks if name == function]
         return sorted(
             (slot[1], repr(value)) for slot in slots for value in self._tasks[slot] if self.keeps(*slot, value)
         )
 
     def values(self) -> Iterator[object]:
-        """All conventions' values."""
+        """The values of all conventions."""
         for slot, values in self._tasks.items():
             yield from (value for value in values if self.keeps(*slot, value))
 
 
 class _Shown:
-    """What a run has been shown so far."""
+    """Everything that a run has been shown so far."""
 
     def __init__(self, task: str) -> None:
         self._tokens = set(_TOKEN.findall(task.lower()))

@@ -1,4 +1,4 @@
-"""Correctness: where failing runs did something else than passing ones, and what."""
+"""Correctness: where failing runs did something other than passing runs, and what they did."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contramem.contrast.signal import (
     Signal,
     cites_of,
     conjugate,
-    deed_of,
+    describe_step,
     differing_arguments,
     first_call,
     functions_of,
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 
 def first_divergence(sides: RunsByOutcome) -> Iterator[Signal]:
-    """Where each failing run first did something else than the passing run most like it; alike ones together."""
+    """Where each failing run first diverged from the passing run most like it. Runs that diverged alike are grouped."""
     if not sides.passing:
         return
     parted: dict[tuple[str, str], list[tuple[PacketRun, Step | None, PacketRun, Step | None]]] = defaultdict(list)
     for run in sides.failing:
         other = nearest(run, sides.passing)
-        good, bad = _parting(other.actions, run.actions)
+        good, bad = _find_divergence(other.actions, run.actions)
         if good is not None or bad is not None:
-            parted[deed_of(good), deed_of(bad)].append((run, bad, other, good))
+            parted[describe_step(good), describe_step(bad)].append((run, bad, other, good))
     for (good_did, bad_did), cases in parted.items():
         run, bad, other, good = cases[0]
         cites = [Cite(case[0].letter, case[1].position) for case in cases if case[1] is not None]
@@ -49,7 +49,7 @@ def first_divergence(sides: RunsByOutcome) -> Iterator[Signal]:
             axis="correctness",
             kind="first divergence",
             statement=f"Where passing runs {good_did}, {subject(cases)} {conjugate(bad_did, cases)}"
-            f"{_instead(good, bad)}.",
+            f"{_differing_arguments(good, bad)}.",
             passing=tuple(dict.fromkeys(case[2].letter for case in cases)),
             failing=tuple(case[0].letter for case in cases),
             cites=tuple(cites),
@@ -58,7 +58,7 @@ def first_divergence(sides: RunsByOutcome) -> Iterator[Signal]:
         )
 
 
-def _parting(good: Sequence[Step], bad: Sequence[Step]) -> tuple[Step | None, Step | None]:
+def _find_divergence(good: Sequence[Step], bad: Sequence[Step]) -> tuple[Step | None, Step | None]:
     for left, right in zip(good, bad, strict=False):
         if left.label != right.label or differing_arguments(left, right):
             return left, right
@@ -69,8 +69,8 @@ def _parting(good: Sequence[Step], bad: Sequence[Step]) -> tuple[Step | None, St
     return (rest[0], None) if longer is good else (None, rest[0])
 
 
-def _instead(good: Step | None, bad: Step | None) -> str:
-    """When both call the same function: with which arguments they part."""
+def _differing_arguments(good: Step | None, bad: Step | None) -> str:
+    """If both call the same function: the arguments in which they differ."""
     if good is None or bad is None or good.label != bad.label:
         return ""
     names = sorted(
@@ -100,7 +100,8 @@ def _of_one_side(
     kinds: tuple[str, str],
     functions: tuple[str, ...] = (),
 ) -> Iterator[Signal]:
-    """What the first step is of, if clearly more runs of one side make it. `kinds` names it on each side."""
+    """A signal if clearly more runs of one side take the step that `first` finds. `kinds` has the signal's kind for
+    passing and for failing runs."""
     good = [(run, step) for run in sides.passing if (step := first(run))]
     bad = [(run, step) for run in sides.failing if (step := first(run))]
     difference = len(good) / len(sides.passing) - len(bad) / len(sides.failing)
@@ -120,7 +121,7 @@ def _of_one_side(
 
 
 def writes(sides: RunsByOutcome) -> Iterator[Signal]:
-    """Writes that failing runs lack, add or repeat, against what every passing run does."""
+    """Writes that failing runs omit, add or repeat, compared with what every passing run does."""
     if not sides.passing:
         return
     counted = {run.letter: Counter(step.function for step in _writes(run)) for run in sides.all}
@@ -212,7 +213,7 @@ def arguments(sides: RunsByOutcome) -> Iterator[Signal]:
     for function in sorted({step.function for run in sides.passing for step in run.actions if step.function}):
         good = [(run, step) for run in sides.passing if (step := first_call(run, function))]
         bad = [(run, step) for run in sides.failing if (step := first_call(run, function))]
-        # One passing call shows what works, not what is needed.
+        # A single passing call shows what works, not what is required.
         if len(good) < 2 or not bad:
             continue
         for name in sorted({name for _, step in good + bad for name in step.arguments}):
@@ -255,7 +256,7 @@ def _origin_words(origin: str | None) -> str:
 
 
 def finalization(sides: RunsByOutcome) -> Iterator[Signal]:
-    """Runs that stop on the way that passing runs go to its end, and runs that never finish."""
+    """Runs that stop partway along the path of passing runs, and runs that never finish."""
     unfinished = [run for run in sides.failing if run.ended == "limit" or not _finishes(run)]
     if unfinished and any(_finishes(run) for run in sides.passing):
         yield Signal(
@@ -290,7 +291,7 @@ def _finishes(run: PacketRun) -> bool:
 
 
 def _left_undone(run: PacketRun, other: PacketRun) -> Step | None:
-    """The first call of `other` after all that `run` did, when `run` did nothing else than the start of it."""
+    """If `run` did exactly the beginning of `other`: the first call of `other` that it left out."""
     done = [step.label for step in run.actions if step.function]
     planned = [step for step in other.actions if step.function]
     if len(done) < len(planned) and done == [step.label for step in planned[: len(done)]]:
@@ -299,7 +300,7 @@ def _left_undone(run: PacketRun, other: PacketRun) -> Step | None:
 
 
 def asking(sides: RunsByOutcome) -> Iterator[Signal]:
-    """One side asks the user, the other does not."""
+    """Runs of one side ask the user, those of the other do not."""
     if not (sides.passing and sides.failing):
         return
     yield from _of_one_side(sides, _first_question, "The user is asked", _ASKED)

@@ -1,7 +1,7 @@
-"""A tool's documentation as it may be shown: it came with a trace, so whoever wrote the trace wrote it.
+"""A tool's documentation as authors may see it. It came with a trace, so it is untrusted.
 
-Of a description those sentences stay that a manual could hold: no link, markup, address or secret, and nothing that
-instructs an agent. Of a schema the parts stay that say how to call; defaults and examples are values of somebody.
+Of a description, only sentences that fit a manual stay: no links, markup, addresses, secrets or instructions to an
+agent. Of a schema, only the parts that say how to call stay; defaults and examples are somebody's values.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _PRIVATE = re.compile(f"{EMAIL_PATTERN}|{URL_PATTERN}|{IBAN_PATTERN}")
 _SECRET = re.compile(r"<SECRET_\d+>")
 _SAMPLE = re.compile(r"\w*(?:(\d)\1{3}|12345)\w*")
-"""`gift_card_0000000`: how a value looks, as manuals show it."""
+"""`gift_card_0000000`: a sample value, as manuals show it."""
 _PLAIN_KEYS = frozenset({"type", "format", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
                          "uniqueItems", "additionalProperties", "nullable"})  # fmt: skip
 _SCHEMAS = ("items", "anyOf", "oneOf", "allOf")
 
 
 def clean_documentation(tool: Tool | None) -> Tool | None:
-    """The tool without what no manual needs. None stays None."""
+    """The tool without anything a manual does not need. None stays None."""
     return _clean_once(msgspec.json.encode(tool)) if tool is not None else None
 
 
@@ -45,7 +45,7 @@ def _clean_once(written: bytes) -> Tool:
 
 
 def clean_description(text: str) -> str:
-    """The sentences of `text` that a manual could hold. None of them where the whole of it instructs an agent."""
+    """The sentences of `text` that fit a manual. None of them if the text as a whole instructs an agent."""
     if instructs(text):
         return ""
     return " ".join(sentence for sentence in _SENTENCE_END.split(text) if _is_of_a_manual(sentence))
@@ -82,7 +82,7 @@ def _clean_schema(schema: Any, depth: int) -> Any:
 
 
 def _is_word(value: object) -> bool:
-    """A choice of an interface is a word or two, and no secret of anybody."""
+    """Choices of an interface are one or two words, and never a secret."""
     return (
         isinstance(value, str) and plain_label(value) == value and not _is_private(value) and not _SECRET.search(value)
     )

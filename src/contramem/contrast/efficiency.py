@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from contramem.contrast.packet import PacketRun, Step
 
 LOOP_LENGTH = 3
-"""The same call with the same arguments this many times is a loop."""
+"""The same call with the same arguments is a loop from this many times on."""
 
 
 def detours(sides: RunsByOutcome) -> Iterator[Signal]:
-    """The shortest passing run, and what longer passing runs did besides."""
+    """The shortest passing run, and what longer passing runs did in addition."""
     if len(sides.passing) < 2:
         return
     shortest = min(sides.passing, key=lambda run: (len(run.actions), run.letter))
@@ -39,7 +39,7 @@ def detours(sides: RunsByOutcome) -> Iterator[Signal]:
 
 
 def loops(sides: RunsByOutcome) -> Iterator[Signal]:
-    """The same call with the same arguments again and again."""
+    """The same call with the same arguments, over and over."""
     looping: dict[str, list[tuple[PacketRun, Step, int]]] = defaultdict(list)
     for run in sides.all:
         counts = Counter(same_call(step) for step in run.actions if step.function)

@@ -1,7 +1,7 @@
-"""Enabling: a call was refused, something else was done, and the call was refused no more. What made the difference?
+"""Enabling: a call was refused, the run did something else, then the same call worked. What made the difference?
 
-The tool itself says so, run by run: this needs no comparison of outcomes. What another run had done too, and was
-refused all the same, did not make it.
+The tool answers this within a single run, without comparing outcomes. An action that another run also took before it
+was refused in the same way did not make the difference.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 class Enabling(NamedTuple):
-    """One function that was refused until others had worked."""
+    """A function that was refused until other functions had worked."""
 
     function: str
     error: str
     """The refusal that went away."""
     by: tuple[str, ...]
-    """What was done in between, in order, as far as it can have made the difference."""
+    """What was done in between, in order, where it may have made the difference."""
     arguments: tuple[str, ...]
-    """Arguments of the function whose new values came from there. Empty: the very same call worked."""
+    """Arguments of the function whose new values came from there. Empty: exactly the same call worked."""
     run: PacketRun
     refused: Step
     worked: Step
 
 
 def enablings(runs: Sequence[PacketRun]) -> list[Enabling]:
-    """Every time that a run got past a refusal by doing something else first, in order of runs and steps."""
+    """Every case in which a run got past a refusal by doing something else first, ordered by run and step."""
     candidates = [enabling for run in runs for enabling in _in_run(run)]
     refuted = {
         (enabling.function, enabling.error): _done_in_vain(runs, enabling.function, enabling.error)
@@ -41,7 +41,7 @@ def enablings(runs: Sequence[PacketRun]) -> list[Enabling]:
     kept = []
     for enabling in candidates:
         by = tuple(name for name in enabling.by if name not in refuted[enabling.function, enabling.error])
-        by = _that_change_something(by, enabling)
+        by = _keep_effective(by, enabling)
         if by:
             kept.append(enabling._replace(by=by))
     return kept
@@ -65,7 +65,8 @@ def _places(calls: Sequence[Step], function: str) -> list[int]:
 def _makes_the_difference(
     refused: Step, tried: Step, between: Sequence[Step]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """What was done in between, and the arguments it gave values for; None when another value explains it."""
+    """The functions called in between, and the arguments they supplied; None if another value explains the
+    difference."""
     done = tuple(dict.fromkeys(step.function for step in between))
     if same_call(refused) == same_call(tried):
         return (done, ()) if done else None
@@ -77,7 +78,7 @@ def _makes_the_difference(
 
 
 def _done_in_vain(runs: Iterable[PacketRun], function: str, error: str) -> set[str]:
-    """What had worked before a call of `function` that was refused with that error all the same."""
+    """Functions that had worked before a call of `function` that was still refused with this error."""
     in_vain: set[str] = set()
     for run in runs:
         worked: set[str] = set()
@@ -85,17 +86,17 @@ def _done_in_vain(runs: Iterable[PacketRun], function: str, error: str) -> set[s
             if step.function == function and step.error == error:
                 in_vain |= worked
             elif step.function == function and not step.error:
-                break  # whatever a repetition is refused for, it is not what was missing
+                break  # a repetition may be refused for another reason than the one we look at
             elif step.function and not step.error:
                 worked.add(step.function)
     return in_vain
 
 
-def _that_change_something(by: tuple[str, ...], one: Enabling) -> tuple[str, ...]:
-    """Of what was done before the same call, the writes: looking changes nothing. Without a write, and when the call
-    then worked, all of it: one of those that seemed to look did change something, as `cd` does."""
-    if one.arguments:
+def _keep_effective(by: tuple[str, ...], enabling: Enabling) -> tuple[str, ...]:
+    """Before an identical call: only the writes, because reads change nothing. If there is no write and the call then
+    worked, everything: something that looked like a read did change something, as `cd` does."""
+    if enabling.arguments:
         return by
-    steps = {step.function: step for step in one.run.actions if one.refused.position < step.position}
+    steps = {step.function: step for step in enabling.run.actions if enabling.refused.position < step.position}
     writes = tuple(name for name in by if steps[name].effect != "read")
-    return writes or (() if one.worked.error else by)
+    return writes or (() if enabling.worked.error else by)

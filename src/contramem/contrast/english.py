@@ -1,8 +1,8 @@
-"""Ordinary English: words that identify nobody and claim nothing, whatever field of a trace once held them.
+"""Ordinary English: words that identify nobody and claim nothing, whatever field of a trace they appeared in.
 
-Two lists, because two checks ask different questions. GENERAL words may come into a card by rephrasing: they name no
-app, thing or rule. EVERYDAY words name things (`rent`, `lunch`); a card may hold them, but only if what it was written
-from speaks of them. First names that are words (`rose`, `frank`) are in neither. Forms of a word count as the word.
+There are two lists because two checks ask different questions. GENERAL words may enter a card by rephrasing: they name
+no app, thing or rule. EVERYDAY words name things (`rent`, `lunch`): a card may contain them only if its sources do.
+First names that are also words (`rose`, `frank`) are in neither list. All forms of a word count as that word.
 """
 
 from __future__ import annotations
@@ -177,9 +177,10 @@ _ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "edly", "ies", "ied", "io
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
-    """What the forms of a word share: `deletes`, `deleting` and `deletion` are one. Crude, and the same for all."""
+    """The part that all forms of a word share: `deletes`, `deleting` and `deletion` have one stem. Crude but
+    consistent."""
     word = IRREGULAR.get(word, word)
-    return _without_ending(_without_ending(word))  # twice: `answered` is `answer`, and `answer` looks like `answ` + er
+    return _without_ending(_without_ending(word))  # twice: `answered` -> `answer` -> `answ`, as `answer` itself becomes
 
 
 def _without_ending(word: str) -> str:

@@ -1,7 +1,7 @@
-"""Feedback: what a judge says about a run, without what it expected.
+"""Feedback: what a judge says about a run, without what the judge expected.
 
-Judges that compare a run with a reference solution quote it. An author may learn what kind of thing went wrong, never
-the calls, values or answer of the reference: a card made of them would give the solution away.
+Judges that compare a run with a reference solution quote that solution. An author may learn what kind of mistake was
+made, but never the calls, values or answer of the reference: a card made from them would give the solution away.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNKNOWN = "The judge quotes the solution, which is not shown."
 
 
 def normalize_feedback(text: str) -> str:
-    """The feedback as an author may read it. One that never speaks of a reference stays as it is."""
+    """The feedback as an author may read it. Feedback that does not mention a reference is unchanged."""
     if not _REFERENCE.search(text):
         return text
     head = _QUOTED.sub("", text.partition("List of matching attempts")[0])

@@ -1,6 +1,6 @@
-"""Data flow: where had the value of an argument been seen before the call? A value seen nowhere was made up.
+"""Data flow: where had an argument's value been seen before the call? A value seen nowhere was made up.
 
-Only values that could not stand there by chance are traced: a `2` or a `yes` is everywhere.
+Only distinctive values are traced: a `2` or a `yes` occurs everywhere by chance.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _SeenValue(NamedTuple):
     place: str
     text: str
     given: frozenset[str] = frozenset()
-    """The values of the call itself: a result that holds them repeats them."""
+    """The argument values of the call itself: a result that contains them only echoes them."""
     content: object = None
     """The result itself."""
 
@@ -44,12 +44,12 @@ class _Sightings:
         self.user_spoke = self.user_spoke or sighting.place == USER
 
     def showing(self, text: str) -> Iterator[_SeenValue]:
-        """Those whose text holds `text`, the first first."""
+        """The sightings whose text contains `text`, earliest first."""
         return (self._all[place] for place in self._texts.places(text))
 
 
 class Flow:
-    """What one run has seen so far, event by event."""
+    """What one run has seen so far, updated event by event."""
 
     def __init__(self, task: str) -> None:
         self._task = _SeenValue(TASK, task.lower())
@@ -58,7 +58,7 @@ class Flow:
         self._task_is_told = False
 
     def observe(self, event: Event) -> None:
-        """Take in what an event showed to the agent."""
+        """Record what an event showed the agent."""
         if event.result is not None and event.function:
             content = event.result.content
             # Structured results are searched in the text of their values: a repr would add quotes and braces.
@@ -75,10 +75,12 @@ class Flow:
                 self._seen.append(_SeenValue(USER if event.actor == "user" else event.actor, event.text.lower()))
 
     def origins(self, event: Event) -> dict[str, str]:
-        """For each argument of a call the first place its value was seen in; arguments too short to tell are absent.
+        """For each argument of a call, the first place where its value was seen. Arguments too short to trace are
+        absent.
 
         A list has the origin of its least known item: one invented recipient makes the recipients invented. Of short
-        values only identifiers are traced, and only to a field that holds them: that a `7` was made up is never said.
+        values, only identifiers are traced, and only to a field that contains them; no short value is ever called made
+        up.
         """
         places: dict[str, str] = {}
         for name, value in event.arguments.items():
@@ -91,7 +93,7 @@ class Flow:
         return places
 
     def fields(self, event: Event, origins: dict[str, str]) -> dict[str, str]:
-        """For arguments whose value a result had shown: the name of the field that it stood in there, if it had one."""
+        """For arguments whose value came from a result: the name of the field that contained it, if there was one."""
         names = {}
         for name, place in origins.items():
             if "." not in place:
@@ -111,8 +113,9 @@ class Flow:
         return ""
 
     def _origin(self, text: str) -> str:
-        """Where the value came from. Only when nothing else has shown it, a result that repeats what it was asked."""
-        # What a simulated user was told to want is no message: the agent learns of it as the user says it.
+        """Where the value came from. A result that echoes its own arguments counts only if nothing else showed the
+        value."""
+        # Instructions to a simulated user are not a message: the agent learns of them when the user says so.
         hidden = not self._task_is_told and self._seen.user_spoke
         if not hidden and text in self._task.text:
             return TASK
@@ -124,7 +127,7 @@ class Flow:
         return echo or (TASK if text in self._task.text else NOWHERE)
 
     def _giver(self, text: str, name: str, function: str) -> str | None:
-        """The first result with an identifier of this kind of thing that is the value."""
+        """The first function whose result contains the value as an identifier of this kind of thing."""
         if _ID_WORDS.isdisjoint(words(name)):
             return None
         kind = _nouns(name) or _nouns(function.partition(".")[2])
@@ -143,5 +146,5 @@ def _nouns(name: str) -> frozenset[str]:
 
 
 def _searchable_text(scalar: object) -> str:
-    """A value as it is looked for; empty when it cannot be."""
+    """A value in the form in which it is searched; empty if it cannot be searched."""
     return str(scalar).lower().strip() if isinstance(scalar, (str, int, float)) and not isinstance(scalar, bool) else ""

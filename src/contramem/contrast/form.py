@@ -1,6 +1,6 @@
-"""The form of what a call returned: kind, fields, count; and the scalar values in it with the field they stood in.
+"""The form of a call's result (kind, fields, count), and the scalar values in it with their fields.
 
-Results come as JSON, as text that holds JSON, as a Python repr, as `key: value` lines (YAML and its like) or as prose.
+Results may be JSON, text containing JSON, a Python repr, `key: value` lines (such as YAML) or prose.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import msgspec
 FormKind: TypeAlias = Literal["nothing", "empty", "list", "map", "record", "text", "number", "boolean"]
 
 MAX_LEAVES = 4000
-"""Values beyond this many are not looked at: a listing of thousands teaches nothing more about itself."""
+"""Values beyond this many are ignored: thousands of rows teach nothing more about a listing."""
 MAX_LITERAL_CHARS = 20_000
-"""Python reprs longer than this stay text: parsing them costs more than it tells."""
+"""Longer Python reprs stay text: parsing them costs more than it gains."""
 MAX_FIELDS = 12
 
 
 class Leaf(NamedTuple):
-    """A scalar in a result, and the name of the field it stood in (empty when it stood alone)."""
+    """A scalar in a result and the name of its field (empty if it has none)."""
 
     field: str
     value: Any
 
 
 class ResultForm(NamedTuple):
-    """What kind of thing came back, without what was in it."""
+    """What kind of value came back, without its content."""
 
     kind: FormKind
     fields: tuple[str, ...] = ()
-    """Of a record, or of the records in a list."""
+    """Fields of a record, or of the records in a list."""
     size: int | None = None
-    """Of the items of a list, or of the entries of a map (an object whose keys are data)."""
+    """Number of items in a list, or of entries in a map (an object whose keys are data)."""
 
     def __str__(self) -> str:
         names = ", ".join(self.fields[:MAX_FIELDS]) + (", …" if len(self.fields) > MAX_FIELDS else "")
@@ -50,12 +50,12 @@ class ResultForm(NamedTuple):
 
 
 class ParsedResult(NamedTuple):
-    """A result taken apart once."""
+    """A result, parsed once."""
 
     form: ResultForm
     leaves: tuple[Leaf, ...]
     prose: str
-    """The text in which names and numbers must be looked for, when there are no fields to tell them."""
+    """The text in which to search for names and numbers if there are no fields."""
 
 
 _FIELD = re.compile(r"[a-z_][A-Za-z_\-]*\d{0,2}[A-Za-z_\-]*|[A-Z][A-Z_]+")
@@ -63,7 +63,7 @@ _FIELD = re.compile(r"[a-z_][A-Za-z_\-]*\d{0,2}[A-Za-z_\-]*|[A-Z][A-Z_]+")
 
 @lru_cache(maxsize=8192)
 def is_field(key: str) -> bool:
-    """Is this key part of the form (`sender`, `orderId`), or is it data (`Le Marais`, `9513926`, `a@b.org`)?
+    """Is this key part of the form (`sender`, `orderId`) or data (`Le Marais`, `9513926`, `a@b.org`)?
 
     In doubt it is data: a form that names too little is dull, one that names a person is a leak.
     """
@@ -71,7 +71,7 @@ def is_field(key: str) -> bool:
 
 
 def parse(content: object) -> ParsedResult:
-    """Take a result apart. Text that recurs between runs is parsed once."""
+    """Parse a result. Texts that recur across runs are parsed once."""
     return _parse_text(content) if isinstance(content, str) else _parse_value(content)
 
 
@@ -80,7 +80,7 @@ _ITEM_LINE = re.compile(r"^- ", re.MULTILINE)
 _BARE_ITEM = re.compile(r"^[ \t]*- ([^:\n]{1,200})$", re.MULTILINE)
 _EMPTY = frozenset({"[]", "{}", "()", "null", "none", "no results", "set()"})
 _NOTHING_FOUND = re.compile(r"no (?:[a-z]+ ){1,4}(?:were |was )?found\.?", re.IGNORECASE)
-"""How tools say in words that a list is empty."""
+"""Phrases by which tools report an empty list."""
 
 
 @lru_cache(maxsize=2048)
@@ -98,7 +98,7 @@ def _parse_text(text: str) -> ParsedResult:
 
 
 def decode_literal(text: str) -> object:
-    """JSON, or the repr of plain Python data; None when it is neither. Nothing is evaluated."""
+    """Decode JSON or the repr of plain Python data; None if the text is neither. Nothing is evaluated."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -113,7 +113,7 @@ def decode_literal(text: str) -> object:
 
 def _parse_key_lines(text: str) -> ParsedResult | None:
     pairs = _KEY_LINE.findall(text)
-    # One colon is a sentence; several lines that are nothing but `key: value` are a record.
+    # A line with a colon may be a sentence; several lines of nothing but `key: value` are a record.
     if len(pairs) < 2 or len(pairs) * 4 < _top_lines(text):
         return _parse_items(text)
     fields = tuple(dict.fromkeys(key for key, _ in pairs if is_field(key)))
@@ -130,12 +130,12 @@ def _parse_key_lines(text: str) -> ParsedResult | None:
 
 
 def _top_lines(text: str) -> int:
-    """Lines that go on with the one above are indented."""
+    """Count lines that are not indented; indented lines continue the one above."""
     return sum(not line.startswith((" ", "\t")) for line in text.splitlines())
 
 
 def _parse_items(text: str) -> ParsedResult | None:
-    """`- one` and `- two`, each on its line, are a list."""
+    """Parse `- one`, `- two`, each on its own line, as a list."""
     lines = text.splitlines()
     if len(lines) < 2 or not all(line.startswith("- ") for line in lines):
         return None

@@ -1,4 +1,4 @@
-"""Forms of words that instructions to an agent have, and how much each tells; instructions.py looks for them."""
+"""Phrasings typical of instructions to an agent, with the weight of each; instructions.py searches for them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ _TASK = r"(?:tasks?|requests?|questions?|quer(?:y|ies)|instructions?|goals?|obje
 
 
 class InstructionForm(NamedTuple):
-    """A form of words that instructions have."""
+    """A phrasing typical of instructions."""
 
     name: str
     anchors: str
-    """Words, parted by commas, one of which stands in every match: the pattern is tried only near them."""
+    """Words, separated by commas, of which every match contains one: the pattern is tried only near them."""
     pattern: re.Pattern[str]
     weight: int
-    """2: enough alone. 1: about an agent's work, enough with one more near it. 0: in honest mails and errors too."""
+    """2: sufficient alone. 1: about an agent's work, sufficient with another one nearby. 0: also common in honest
+    mail."""
 
 
 def _form(name: str, weight: int, anchors: str, pattern: str) -> InstructionForm:
     return InstructionForm(name, anchors, re.compile(pattern, re.IGNORECASE | re.MULTILINE), weight)
 
 
-# Setting aside what was told, in other languages: a verb and a noun of one pair in one sentence, in whatever order.
+# "Ignore your instructions" in other languages: a verb and a noun of the same row in one sentence, in any order.
 _SET_ASIDE = (
     ("ignor olvid descart desatiend", "instruccion órdenes ordenes reglas indicaciones"),
     ("ignor esqueç esquec desconsider descart", "instruç instrucoes ordens regras orientaç"),

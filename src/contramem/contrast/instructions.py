@@ -1,8 +1,8 @@
-"""Text that instructs whoever reads it, where it should only describe: a prompt injection in an observation.
+"""Prompt injections: text in an observation that instructs its reader where it should only describe.
 
-Tools tell an agent what to do all the time (`You must log in first`), and people ask each other for things in mails.
-What gives planted text away is that it speaks to an agent about its work: it sets aside what the agent was told, talks
-about the task, imitates a system message. Such forms are looked for, never the words of a particular attack.
+Tools constantly tell an agent what to do (`You must log in first`), and people ask each other for things in mail.
+Planted text gives itself away by talking to an agent about its work: it overrides earlier instructions, talks about the
+task, or imitates a system message. These phrasings are searched for, never the words of a particular attack.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from contramem.contrast.look_alikes import fold_look_alikes
 from contramem.traces.characters import remove_hidden
 
 MAX_GAP_CHARS = 400
-"""Cues further apart than this do not support each other: a long document has room for all of them by chance."""
+"""Cues further apart do not support each other: by chance, a long document contains all of them."""
 MAX_TAIL_CHARS = 600
-"""How far past its last cue a passage may go on."""
+"""How far a passage may continue after its last cue."""
 MAX_SCANNED_CHARS = 200_000
 MAX_KEPT_CHARS = 50_000
-"""Readings of longer texts are not kept for the next run that shows the same."""
+"""Longer texts are parsed again each time instead of being cached."""
 
 _ANCHORED = [(anchor, form) for form in FORMS for anchor in form.anchors.split(",") if anchor]
 _ANCHORS = AhoCorasick([anchor for anchor, _ in _ANCHORED], matchkind=MatchKind.Standard)
@@ -34,7 +34,7 @@ ENOUGH = 2
 
 
 class Cue(NamedTuple):
-    """Where a form stands."""
+    """A place where a phrasing occurs."""
 
     start: int
     end: int
@@ -43,23 +43,23 @@ class Cue(NamedTuple):
 
 
 class ParsedText(NamedTuple):
-    """A text taken apart."""
+    """A text split into what instructs and what describes."""
 
     passages: tuple[str, ...]
-    """What instructs."""
+    """The passages that instruct."""
     rest: str
-    """What describes."""
+    """The rest, which describes."""
     why: tuple[str, ...] = ()
     """The cues, in words."""
 
 
 def instructs(text: str) -> bool:
-    """Does `text`, or a part of it, tell an agent what to do instead of telling it what is?"""
+    """Does any part of `text` tell an agent what to do, rather than describe something?"""
     return bool(read(text).passages)
 
 
 def overrides(text: str) -> str | None:
-    """The form in which `text` tries to take an agent over, in words; None for any other text, imperative or not."""
+    """How `text` tries to take over an agent, in words; None for any other text, imperative or not."""
     plain = plain_text(text[:MAX_SCANNED_CHARS])
     near = _windows(plain)
     strong = [form for form in FORMS if form.weight == ENOUGH and form in near]
@@ -67,11 +67,12 @@ def overrides(text: str) -> str | None:
 
 
 def read(text: str) -> ParsedText:
-    """Part what instructs from what describes. Escapes and folded lines are undone first, so that nothing hides."""
+    """Split a text into what instructs and what describes. Escapes and folded lines are undone first, so nothing can
+    hide."""
     return _read_once(text) if len(text) <= MAX_KEPT_CHARS else _read_any(text)
 
 
-# What no program needs to say what happened: links, images, markup, hosts spelled out, machines and people's folders.
+# Never needed to report what happened: links, images, markup, hosts spelled out, machines, home folders.
 _NOT_A_MESSAGE = re.compile(
     r"!?\[[^\]\n]*\]\(|<\w+[^<>]*=|\{\{|\{%|\$\{|={4,}|#{4,}"
     r"|\w+ ?(?:\(at\)|\[at\]| at ) ?\w+ ?(?:\(dot\)|\[dot\]| dot ) ?\w+"
@@ -79,7 +80,7 @@ _NOT_A_MESSAGE = re.compile(
     r"|(?:^|[\s'\"(=])(?:/home/|/Users/|~/|/root/)",
     re.IGNORECASE,
 )
-# What moves things or tells secrets, as an order: in an error it is out of place in any language.
+# Orders to move things or disclose secrets: out of place in an error message, in any language.
 _ORDERS = re.compile(
     r"\b(?:wire|transfer|send|forward|pay|remit|upload|e-?mail|share|reveal|disclose|exfiltrate|post|submit|grant|disable|"
     r"transfiere|env[ií]a|envie|paga|überweise|sende|schicke|virez|envoyez|versez|invia|trasferisci|bonifica|stuur|"
@@ -91,24 +92,25 @@ _ORDERS = re.compile(
 
 
 def is_plain_message(text: str) -> bool:
-    """Could a program have said this about a call, or a manual about a function? Decided by structure: no links, no
-    markup, no hosts in disguise, no addresses of machines or people, one script throughout."""
+    """Could a program have said this about a call, or a manual about a function? Decided by structure: no links,
+    markup, disguised hosts, or addresses of machines or people, and a single script."""
     if _NOT_A_MESSAGE.search(plain_text(text)):
         return False
     return text.isascii() or fold_look_alikes(text) == unicodedata.normalize("NFKC", text)
 
 
 def orders(text: str) -> bool:
-    """Does the text order its reader to move, send or tell something? Manuals do so honestly, errors do not."""
+    """Does the text order its reader to move, send or disclose something? Manuals may do so honestly, errors may
+    not."""
     return _ORDERS.search(plain_text(text)) is not None
 
 
 LEFT_OUT = "<INSTRUCTION LEFT OUT>"
-"""What stands in a prompt where a text spoke to an agent about its work."""
+"""Replaces, in a prompt, a passage that talks to an agent about its work."""
 
 
 def without_instructions(text: str) -> str:
-    """`text` with the passages that instruct replaced by a mark. The text itself where it has none."""
+    """`text` with its instructing passages replaced by a mark; `text` itself if there are none."""
     reading = read(text) if text else ParsedText((), "")
     if not reading.passages:
         return text
@@ -136,7 +138,7 @@ _ESCAPED_BREAK = re.compile(r"(?:\\r)?\\n")
 
 
 def plain_text(text: str) -> str:
-    """`text` as a reader sees it: without the escapes of YAML, JSON or repr, and without invisible characters."""
+    """`text` as a reader sees it: without YAML, JSON or repr escapes and without invisible characters."""
     text = _ESCAPED_BREAK.sub("\n", _FOLDED_LINE.sub("", text)).replace("''", "'").replace('\\"', '"')
     if not text.isascii():
         text = fold_look_alikes(remove_hidden(text)).replace("\u2019", "'")
@@ -147,7 +149,7 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def fold_case(text: str) -> str:
-    """Lower case, without changing the length: positions found in it must hold in the original."""
+    """Lower case of equal length, so that positions also apply to the original."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
 
@@ -168,7 +170,7 @@ def _cues(text: str) -> list[Cue]:
 
 
 def _windows(text: str) -> dict[InstructionForm, list[tuple[int, int]]]:
-    """Where each form may stand, by its anchors."""
+    """The stretches in which each phrasing could match, given its anchors."""
     near: dict[InstructionForm, list[tuple[int, int]]] = {}
     for index, start, end in _ANCHORS.find_matches_as_indexes(fold_case(text), overlapping=True):
         near.setdefault(_ANCHORED[index][1], []).append((start - _BEFORE_ANCHOR, end + _AFTER_ANCHOR))
@@ -191,14 +193,14 @@ def _matches(form: InstructionForm, text: str, windows: list[tuple[int, int]]) -
             yield Cue(match.start(), match.end(), form.weight, form.name)
 
 
-# The next field of a record, or the end of a quoted value: planted text fills a value, it does not leave it.
+# The next field of a record, or the end of a quoted value: planted text fills a value and never extends beyond it.
 _FIELD_EDGE = re.compile(r"\n[ \t]*(?:- )?[a-z_]\w{0,30}:(?:\s|$)|['\"]\s*[,}\]]\s*['\"{\n]")
 _PARAGRAPH_EDGE = re.compile(r"\n[ \t]*\n")
 _OPENING_TAG = re.compile(r"<\s*([A-Za-z_]+)[^<>/]{0,40}>")
 
 
 def _clusters(text: str, cues: list[Cue]) -> Iterator[list[Cue]]:
-    """Cues that stand together: near each other, and in one value."""
+    """Groups of cues that are near each other and in the same value."""
     cluster: list[Cue] = []
     end = 0
     for cue in cues:
@@ -212,7 +214,7 @@ def _clusters(text: str, cues: list[Cue]) -> Iterator[list[Cue]]:
 
 
 def _reach(text: str, cues: list[Cue]) -> tuple[int, int]:
-    """From the paragraph of the first telling cue to the closing tag, the end of the value, or a few lines more."""
+    """From the paragraph of the first strong cue to the closing tag, the end of the value, or a few lines further."""
     first, last = min(cue.start for cue in cues if cue.weight), max(cue.end for cue in cues)
     tag = _OPENING_TAG.search(text, max(0, first - 60), first + 60)
     closing = re.compile(rf"</\s*{tag.group(1)}\s*>", re.IGNORECASE).search(text, tag.end()) if tag else None

@@ -1,11 +1,12 @@
-"""Look-alikes: letters of other scripts that stand for Latin ones, so that a filter reads other words than a person."""
+"""Look-alikes: letters of other scripts that imitate Latin ones, so that a filter reads different words than a
+person."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# What looks the same in most fonts: Cyrillic, Greek, Armenian, Cherokee and a few letters of their own.
+# Letters that look the same in most fonts: Cyrillic, Greek, Armenian, Cherokee and a few others.
 _PAIRS = (
     "аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw ьb кk мm нh тt вb гr пn дd АA ВB ЕE КK МM НH ОO РP СC ТT ХX УY ІI ЈJ"
     " ЅS ԌG αa οo ρp νv κk ιi υu τt γy ηn ωw σo ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX օo սu ոn ցg հh ѐe ёe"
@@ -17,8 +18,8 @@ _LATIN_LETTER = re.compile(r"[A-Za-z]")
 
 
 def fold_look_alikes(text: str) -> str:
-    """`text` with look-alikes as the Latin letters they imitate, inside words that mix scripts and inside words of
-    look-alikes alone that stand in a Latin text. A text in Russian or Greek stays as it is. The length may change."""
+    """Replace look-alikes by the Latin letters they imitate: in words that mix scripts, and in words of look-alikes
+    alone within a Latin text. Russian or Greek text is unchanged. The length may change."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text)

@@ -1,4 +1,4 @@
-"""Observation: one call of one function, without the task around it. What Function Cards are made of."""
+"""Observation: one call of one function, without the task around it. Function Cards are made from observations."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from contramem.traces.effects import words
 from contramem.traces.trajectory import Effect
 
 MOVES = frozenset("cd open load select use switch".split())
-"""Verbs of functions that change nothing and yet change what the next call sees."""
+"""Verbs of functions that write nothing but change what the next call sees."""
 
 _THING = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.points_at_thing))})_\d+>")
-"""Values that point at one thing, which another call can point at too."""
+"""Types whose values refer to one thing, which another call can refer to as well."""
 
 
 class AlternativeCall(msgspec.Struct, frozen=True):
-    """A function that acts, tried on the same thing as a call, in the same run."""
+    """A function with effects that was tried on the same thing as a call, in the same run."""
 
     function: str
     worked: bool
 
 
 class ResultUse(msgspec.Struct, frozen=True, order=True):
-    """An argument of a later call whose value a result had given."""
+    """An argument of a later call whose value came from a result."""
 
     giver: str
     function: str
@@ -49,44 +49,44 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     arguments: dict[str, Any]
     forms: dict[str, str]
     origins: dict[str, str]
-    """Where each argument's value was first seen. What only this function's own results had repeated is absent."""
+    """Where each argument's value was first seen. Values that only this function's own results repeated are absent."""
     form: ResultForm | None
     error: str
     fix: tuple[str, ...]
-    """After an error: the arguments that were changed in the next call of the function, when that one worked."""
+    """After an error: the arguments that differ in the function's next call, if that call worked."""
     repeated: bool
-    """The same call with the same arguments had been made before in this run."""
+    """The same call with the same arguments was made earlier in this run."""
     passed: bool | None
     task_key: str
     cite: Cite
     redundant: bool = False
-    """Repeated, and since the same call had worked nothing happened but what this agent said and read."""
+    """A repetition, and since the same call worked nothing happened except what this agent said and read."""
     looped: bool = False
-    """The same call had been made before in this run and had ended in the same way: it shows nothing new."""
+    """The same call was made earlier in this run and ended the same way: it shows nothing new."""
     between: tuple[str, ...] = ()
-    """After an error: the functions that were called, without error, before the next call of this one."""
+    """After an error: the functions that were called without error before the next call of this one."""
     earlier: tuple[str, ...] = ()
-    """The functions that act and that had worked before in this run."""
+    """The functions with effects that had already worked in this run."""
     looked: tuple[str, ...] = ()
-    """The functions that only look and that had worked before in this run."""
+    """The read-only functions that had already worked in this run."""
     before: dict[str, tuple[AlternativeCall, ...]] = {}
-    """By argument: functions that act, tried before on the thing that the argument names; worked: at least once."""
+    """By argument: functions with effects tried earlier on the thing it refers to; worked: at least once."""
     later: dict[str, tuple[AlternativeCall, ...]] = {}
-    """By argument: functions that act, tried later on the same thing; worked: at the first try."""
+    """By argument: functions with effects tried later on the same thing; worked: at the first attempt."""
     feeds: tuple[ResultUse, ...] = ()
-    """Of the first call that worked in a run: the arguments of other functions for which a value first came from it."""
+    """For the first successful call in a run: the arguments of other functions whose value first came from it."""
     instead: tuple[str, ...] = ()
     """After an error, until this function works: the functions that then worked for the first time in the run."""
     rescued: tuple[ResultUse, ...] = ()
-    """What those gave to later calls."""
+    """What those functions supplied to later calls."""
     fields: dict[str, str] = {}
-    """Of arguments whose value a result had shown: the field that it stood in there."""
+    """For arguments whose value came from a result: the field that contained it."""
     returned: str = ""
-    """The result where it is a short plain text, redacted."""
+    """The redacted result, if it is a short plain text."""
 
 
 def observe(packet: Packet) -> Iterator[Observation]:
-    """Every call that an agent made in the runs of a packet. A run cut off by its provider still shows its calls."""
+    """Every call that an agent made in the runs of a packet. Runs cut off by their provider also show their calls."""
     for run in packet.runs:
         yield from _observe_run(packet.task_key, run)
 
@@ -140,7 +140,8 @@ def _observe_run(task_key: str, run: PacketRun) -> Iterator[Observation]:
 
 
 def _may_change(step: Step) -> bool:
-    """Could the same call give something else after this? Reads that move about (`cd`) change what later ones see."""
+    """Could the same call return something else after this step? Reads that move about (`cd`) change what later ones
+    see."""
     if step.actor != "agent" or step.kind == "wait":
         return True
     return _acts(step)
@@ -159,7 +160,8 @@ def _last(positions: list[int], before: int) -> int:
 
 
 def _origins(step: Step, echoes: dict[tuple[str, str], bool]) -> dict[str, str]:
-    """Without what only this function's own results had repeated; what it had refused before is as unknown as ever."""
+    """Origins without values that only this function's own results repeated: a value it refused before is still
+    unknown."""
     if step.function not in step.origins.values():
         return step.origins
     origins = {}
@@ -181,7 +183,7 @@ def _first_to_work(calls: Sequence[Step]) -> dict[str, int]:
 
 
 def _uses(calls: Sequence[Step], first: dict[str, int]) -> Iterator[tuple[int, ResultUse]]:
-    """The arguments that name a thing and got its name from a result, with the position of the call."""
+    """The arguments that refer to a thing by a value from a result, with the position of the call."""
     for step in calls:
         for name, place in step.origins.items():
             if first.get(place, step.position) < step.position and place != step.function and _names_things(step, name):
@@ -193,7 +195,7 @@ def _names_things(step: Step, argument: str) -> bool:
 
 
 class _RunCalls:
-    """What lies before and after each call of a run. Looked up once for all calls: runs may make thousands."""
+    """What precedes and follows each call of a run. Computed once for all calls, because runs may make thousands."""
 
     def __init__(self, calls: Sequence[Step]) -> None:
         self._calls = calls
@@ -240,7 +242,7 @@ _LAST_NAME = "\U0010ffff"
 
 
 def _next_of_function(calls: Sequence[Step], *, worked: bool = False) -> list[int | None]:
-    """For each call the index of the next one of the same function, or of the next one that worked."""
+    """For each call, the index of the next call of the same function, or of the next one that worked."""
     following: list[int | None] = [None] * len(calls)
     nearest: dict[str, int] = {}
     for index in range(len(calls) - 1, -1, -1):
@@ -259,7 +261,8 @@ def _is_thing(value: object) -> bool:
 
 
 def _find_tries_before(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
-    """For each call and argument that names a thing: what acts and was tried on it before; did it ever work?"""
+    """For each call and argument that refers to a thing: functions with effects tried on it earlier, and whether one
+    worked."""
     tried: dict[str, dict[str, bool]] = defaultdict(dict)
     for step in calls:
         yield _find_tries_on_things(step, tried)
@@ -268,7 +271,8 @@ def _find_tries_before(calls: Sequence[Step]) -> Iterator[dict[str, tuple[Altern
 
 
 def _find_tries_later(calls: Sequence[Step]) -> Iterator[dict[str, tuple[AlternativeCall, ...]]]:
-    """The same, from the last call to the first: what was tried on it later; did it work at the first try?"""
+    """The same from the last call to the first: what was tried on it later, and whether that worked at the first
+    attempt."""
     tried: dict[str, dict[str, bool]] = defaultdict(dict)
     for step in reversed(calls):
         yield _find_tries_on_things(step, tried)

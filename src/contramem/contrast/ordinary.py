@@ -1,7 +1,7 @@
-"""Ordinary words: no names, even with a capital, whatever field they once filled.
+"""Ordinary words, which are not names even when capitalised, whatever field they appeared in.
 
-Without them an error such as `All doors must be locked` would lose the word that matters, because some field held it
-too. Words, not names of people: the lists are short and closed, and what is in doubt is left out of them.
+Without them, an error such as `All doors must be locked` would lose the word that matters because some field contained
+it too. The lists are short and closed; words that might be names of people are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OF_COMPLAINTS = frozenset(
     timeout too unable unauthenticated unauthorized unavailable unexpected unknown unlocked unrecognized unsupported
     unsuccessful valid warning wrong""".split()
 )
-"""What programs say when they refuse, or do not."""
+"""What programs say when they refuse or accept."""
 
 
 def _inflect(verb: str) -> Iterator[str]:
@@ -39,4 +39,4 @@ def _inflect(verb: str) -> Iterator[str]:
 ORDINARY_WORDS = OPENERS.union(
     _VERBS, *ROLES.values(), _OF_COMPLAINTS, (form for verb in _VERBS if len(verb) > 2 for form in _inflect(verb))
 )
-"""Words that open sentences, what functions do and have done, what fields are called, and what programs complain of."""
+"""Words that open sentences, verbs of functions and their past forms, names of fields, and complaints of programs."""

@@ -33,11 +33,11 @@ from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Actor, Effect, Ending, Event, Kind, Origin, Trajectory, digest
 
 MAX_SHOWN_CHARS = 400
-"""Of a result that is plain text. Longer ones, and structured ones, are described by their form."""
+"""Maximum length of a plain-text result. Longer and structured results are described by their form."""
 
 
 MAX_SHOWN_LEAVES = 60
-"""Of a result with fields. Longer ones are described by their form."""
+"""Maximum size of a result with fields. Larger ones are described by their form."""
 MAX_SHAPE_CHARS = 24
 MAX_PROSE_CHARS = 160
 
@@ -49,34 +49,34 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     actor: Actor
     kind: Kind
     text: str = ""
-    """What was said. Of a call that talks to the user: what it says."""
+    """What was said. For a call that talks to the user: what it says."""
     function: str = ""
     arguments: dict[str, Any] = {}
     effect: Effect = "unknown"
     forms: dict[str, str] = {}
     """The form of each argument's value: `integer`, `e-mail address`, `list of dates YYYY-MM-DD`."""
     form: ResultForm | None = None
-    """The form of the result. None: the trace does not show what came back."""
+    """The form of the result. None: the trace does not contain the result."""
     returned: str = ""
-    """The result in words: its form, or its redacted text where that is short and plain."""
+    """The result in words: its form, or its redacted text if that is short and plain."""
     contents: tuple[tuple[tuple[str, str], ...], ...] = ()
-    """Of a short result with fields: its items, each as (field, redacted value)."""
+    """For a short result with fields: its items, each as (field, redacted value)."""
     shapes: dict[str, str] = {}
     """How each argument's value is written, without the value: `9999-A99`, `999.99`."""
     error: str = ""
-    """The template of the error message: redacted, numbers of placeholders left out."""
+    """The template of the error message: redacted, with placeholders unnumbered."""
     origins: dict[str, str] = {}
-    """Where each argument's value had been seen before the call: `task`, a function, or `nowhere`."""
+    """Where each argument's value was seen before the call: `task`, a function, or `nowhere`."""
     fields: dict[str, str] = {}
-    """Of arguments whose value a result had shown: the field that it stood in there."""
+    """For arguments whose value came from a result: the field that contained it."""
     tainted: bool = False
-    """The call follows from an instruction planted in what a tool returned: it is shown, and teaches nothing."""
+    """The call follows from an instruction planted in a tool's result: it is shown but teaches nothing."""
     asks: bool = False
     """A message of the agent that the user then answers, or that ends the run with a question."""
     prose: dict[str, str] = {}
-    """Of a write: the beginning of each text that it was given, with the values in it masked."""
+    """For a write: the beginning of each text argument, with values masked."""
     at_s: float | None = None
-    """Seconds since the run began, in tasks where some run waits."""
+    """Seconds since the run began; only in tasks where some run waits."""
 
     @property
     def label(self) -> str:
@@ -97,7 +97,7 @@ ASK, FINAL = "ask the user", "final answer"
 
 
 class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One attempt, under a letter instead of its source's name."""
+    """One attempt, under a letter instead of the name of its source."""
 
     letter: str
     passed: bool | None
@@ -106,18 +106,18 @@ class PacketRun(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     ended: Ending = "complete"
     feedback: str = ""
     planted: tuple[str, ...] = ()
-    """Passages that instruct whoever reads them. Kept so that no card repeats them; no author sees them."""
+    """Passages that instruct their reader. Kept so that no card repeats them; authors never see them."""
     actions: tuple[Step, ...] = ()
-    """The steps in which the agent did something of its own: calls that are not tainted, questions, the answer."""
+    """The steps in which the agent acted by itself: calls that are not tainted, questions, the answer."""
 
     @property
     def counts(self) -> bool:
-        """Is this run evidence? Not when its provider cut it off, nor when nobody knows how it ended."""
+        """Is this run evidence? Not if its provider cut it off or its outcome is unknown."""
         return self.passed is not None and self.ended != "interrupted"
 
 
 class RunIdentity(msgspec.Struct, frozen=True):
-    """Which run a letter stands for. Never shown to a construction model."""
+    """The run behind a letter. Never shown to a construction model."""
 
     source: str
     run: str
@@ -133,20 +133,20 @@ class Packet:
     scenario_id: str | None
     ability: str
     task: str
-    """Redacted."""
+    """The task's text, redacted."""
     runs: tuple[PacketRun, ...]
     signals: tuple[Signal, ...]
     provenance: dict[str, RunIdentity]
     identity: tuple[str, ...]
-    """Digests of task id, task text and scenario: enough to know the task again, not enough to read it."""
+    """Digests of task id, task text and scenario: enough to recognize the task, not enough to read it."""
     placeholders: Placeholders = field(repr=False, compare=False)
     recorded: dict[str, Trajectory] = field(repr=False, compare=False)
-    """The runs as they were recorded, by letter. Only guards look at them: a condition on an amount or a time cannot be
-    checked on placeholders. Never shown to a construction model."""
+    """The runs as recorded, by letter. Only guards use them: a condition on an amount or a time cannot be checked on
+    placeholders. Never shown to a construction model."""
     conventions: tuple[SharedValue, ...] = ()
-    """Those that some run of this task uses."""
+    """The conventions that some run of this task uses."""
     system_facts: tuple[str, ...] = ()
-    """What the agents were told before the task that can decide it, redacted."""
+    """Sentences of the system prompt that can decide the task, redacted."""
 
     @property
     def passing(self) -> tuple[PacketRun, ...]:
@@ -158,20 +158,22 @@ class Packet:
 
     @cached_property
     def content_digest(self) -> str:
-        """A short name for all that the packet holds, sources included: another one is another packet."""
+        """A short digest of the whole packet, sources included: packets with different content have different
+        digests."""
         sources = sorted(provenance.source for provenance in self.provenance.values())
         encoded = msgspec.json.encode([self.task_key, self.task, self.runs, sources], order="deterministic")
         return digest(encoded.decode())
 
     @cached_property
     def task_keys(self) -> frozenset[str]:
-        """Of the tasks whose runs it holds: one, unless single runs of a kind were joined (build/side_by_side.py)."""
+        """The tasks whose runs it contains: one, unless single runs of the same kind were joined
+        (build/side_by_side.py)."""
         return frozenset({self.task_key, *(run.task_key for run in self.recorded.values())})
 
     @cached_property
     def called(self) -> frozenset[str]:
-        """The functions that some run called of its own accord. Most guards speak of functions that are not among them,
-        and need no replay."""
+        """The functions that some run called by itself. Most guards are about functions that are not among them and
+        need no replay."""
         return frozenset(step.function for run in self.runs for step in run.actions)
 
     def tasks_behind(self, *letters: str) -> set[str]:
@@ -180,19 +182,19 @@ class Packet:
 
     @property
     def is_contrastive(self) -> bool:
-        """Same task, different outcomes."""
+        """Did some runs pass and others fail?"""
         return bool(self.passing and self.failing)
 
 
 def contrast(pool: Pool, vocabulary: Vocabulary | None = None) -> Iterator[Packet]:
-    """A packet per task of the pool, in the order of task keys. Without a vocabulary, the pool's own is learned."""
+    """A packet per task of the pool, ordered by task key. Without a vocabulary, it is learned from the pool."""
     vocabulary = vocabulary or Vocabulary(pool)
     for runs in pool:
         yield packet_of(runs, vocabulary)
 
 
 def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
-    """The packet of one task. Passing runs come first, then failing, then those nobody knows about."""
+    """The packet of one task. Passing runs come first, then failing runs, then those with an unknown outcome."""
     ordered = _passing_first(runs)
     placeholders = Placeholders(ordered, vocabulary)
     lettered = dict(zip(letters(), ordered, strict=False))
@@ -217,7 +219,7 @@ def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
 
 
 def mask_task(runs: list[Trajectory], vocabulary: Vocabulary) -> str:
-    """The text of a task with placeholders instead of values, without all else that a packet holds."""
+    """The text of a task with placeholders instead of values, without building the whole packet."""
     ordered = _passing_first(runs)
     return _redact_text(ordered[0].task, Placeholders(ordered, vocabulary))
 
@@ -249,7 +251,7 @@ def _packet_run(letter: str, run: Trajectory, placeholders: Placeholders, clocke
 
 
 def find_actions(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """The steps in which the agent did something of its own."""
+    """The steps in which the agent acted by itself."""
     return tuple(step for step in steps if step.label and not step.tainted)
 
 
@@ -299,7 +301,7 @@ def _call_step(event: Event, placeholders: Placeholders, flow: Flow, tainted: bo
 
 
 def _prose(event: Event, arguments: Mapping[str, Any], placeholders: Placeholders) -> dict[str, str]:
-    """The texts among the arguments, as far as a card's author may read them."""
+    """The text arguments, as far as an author may read them."""
     texts = {name: value for name, value in event.arguments.items() if str(arguments[name]).startswith("<TEXT")}
     return {
         name: " ".join(placeholders.prose(without_instructions(value)).split())[:MAX_PROSE_CHARS]
@@ -321,7 +323,7 @@ def _conventions(runs: Iterable[Trajectory], vocabulary: Vocabulary) -> tuple[Sh
 def _contents(
     function: str, parsed: ParsedResult, placeholders: Placeholders
 ) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """The items of a short result. A field that comes again begins the next item."""
+    """The items of a short result. A repeated field starts the next item."""
     if parsed.form.kind not in ("list", "record", "map") or len(parsed.leaves) > MAX_SHOWN_LEAVES:
         return ()
     items: list[dict[str, str]] = [{}]
@@ -333,7 +335,7 @@ def _contents(
 
 
 def shape_of(value: object) -> str:
-    """How a value is written: digits as 9, letters as A and a, runs of small letters as one."""
+    """How a value is written: digits as 9, letters as A and a, with runs of lower-case letters collapsed."""
     text = _DIGIT.sub("9", _LOWER.sub("a", _UPPER.sub("A", str(value))))
     return text if len(text) <= MAX_SHAPE_CHARS else ""
 
@@ -346,14 +348,15 @@ def _result_text(content: object, form: ResultForm, placeholders: Placeholders) 
 
 def _find_planted_texts(run: Trajectory) -> Iterator[str]:
     texts = [text for event in run.events for text in texts_shown(event)]
-    # What an agent tells itself ("I will now call ...") is planted by nobody; what it repeats stands where it read it.
+    # What an agent tells itself ("I will now call ...") is not planted; if it repeats planted text, that is found where
+    # it was read.
     texts += [event.text for event in run.events if event.text and event.actor != "agent"]
     for text in (*texts, run.outcome.feedback):
         yield from read(text).passages
 
 
 def _redact_text(text: str, placeholders: Placeholders) -> str:
-    """A text as authors see it. Instructions go first: behind a placeholder their telling words would not be found."""
+    """A text as authors see it. Instructions are removed first: behind a placeholder, their cues would not be found."""
     return placeholders.text(_SPELLED_ADDRESS.sub("<EMAIL>", without_instructions(text)))
 
 
@@ -367,9 +370,9 @@ _LONG_QUOTE = re.compile(r"(['\"`])[^'\"`]{40,}\1")
 
 
 def error_template(redacted: str) -> str:
-    """The error without what was particular to the call, so that the same complaint is the same text everywhere."""
+    """The error without what is specific to the call, so that the same complaint has the same text everywhere."""
     lines = [" ".join(line.split()) for line in redacted.splitlines() if line.strip()]
-    # Validators name the field and the complaint on the lines below their title; tracebacks go on and on.
+    # Validators put the field and the complaint below their title; only the beginning of a long traceback is used.
     return _LONG_QUOTE.sub("<TEXT>", _NUMBERED.sub(r"<\1>", " / ".join(lines[:3])))[:200]
 
 

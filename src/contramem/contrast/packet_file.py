@@ -1,4 +1,5 @@
-"""PacketFile: packets in a temporary file, so that a build holds those of one ability at a time and not all of them."""
+"""PacketFile: packets in a temporary file, so that a build has the packets of one ability in memory, not all of
+them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from contramem.traces.trajectory import Trajectory
 
 IN_MEMORY_BYTES = 8 << 20
 MAX_HELD = 1_000
-"""Packets that stay decoded. As many as an ability has at most, so that its packets are decoded once."""
+"""How many packets stay decoded: as many as an ability has at most, so that each is decoded once."""
 
 _decode_runs = msgspec.msgpack.Decoder(tuple[PacketRun, ...]).decode
 _decode_recorded = msgspec.msgpack.Decoder(dict[str, Trajectory]).decode
@@ -28,11 +29,11 @@ _decode_signals = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
 
 
 class PacketRow(NamedTuple):
-    """A packet as it travels between processes and lies on disk."""
+    """A packet as it is passed between processes and stored on disk."""
 
     ability: str
     called: tuple[str, ...]
-    """The functions that have a call in it which teaches something."""
+    """The functions with at least one call in the packet that teaches something."""
     encoded: bytes
 
     def decode(self, vocabulary: Vocabulary) -> Packet:
@@ -40,8 +41,8 @@ class PacketRow(NamedTuple):
 
 
 def encode_packet(packet: Packet) -> bytes:
-    """A packet for another process. Structs go as msgpack: pickle would lose which fields have their default, and with
-    it the digest of the packet."""
+    """Encode a packet for another process. Structs are encoded as msgpack: pickle would lose which fields have their
+    default value, and so change the packet's digest."""
     runs = [msgspec.structs.replace(run, actions=()) for run in packet.runs]
     parts = [msgspec.msgpack.encode(part) for part in (runs, packet.recorded, packet.signals)]
     bare = replace(packet, runs=(), recorded={}, signals=())
@@ -63,13 +64,13 @@ def decode_packet(encoded: bytes, vocabulary: Vocabulary) -> Packet:
 
 
 def _count_again(conventions: Iterable[SharedValue], vocabulary: Vocabulary) -> tuple[SharedValue, ...]:
-    """With the counts of this vocabulary: the packet may have been kept since there were fewer runs."""
-    counted = (vocabulary.conventions.of(known.function, known.argument, known.value) for known in conventions)
+    """Update the counts from this vocabulary: the packet may have been cached when there were fewer runs."""
+    counted = (vocabulary.conventions.of(value.function, value.argument, value.value) for value in conventions)
     return tuple(sorted((convention for convention in counted if convention is not None), key=str))
 
 
 def contrast_shard(vocabulary: Vocabulary, shard: PoolShard) -> list[PacketRow]:
-    """The packets of some tasks: a job for an engine."""
+    """Make the packets of some tasks. A job for an engine."""
     return [_row(packet_of(runs, vocabulary)) for runs in shard.decode()]
 
 
@@ -79,12 +80,12 @@ def _row(packet: Packet) -> PacketRow:
 
 
 def learn_shard(_: None, shard: PoolShard) -> Vocabulary:
-    """The vocabulary of some tasks: a job for an engine."""
+    """Learn the vocabulary of some tasks. A job for an engine."""
     return Vocabulary(shard.decode())
 
 
 class _Place(NamedTuple):
-    """Where a packet lies in the file, and what it is grouped by."""
+    """The position of a packet in the file, and the keys it is grouped by."""
 
     ability: str
     called: tuple[str, ...]
@@ -93,16 +94,16 @@ class _Place(NamedTuple):
 
 
 class PacketGroup(NamedTuple):
-    """Packets that are worked on together, by their numbers in the file."""
+    """Packets that are processed together, by their numbers in the file."""
 
     numbers: tuple[int, ...]
     ability: str = ""
     functions: tuple[str, ...] = ()
-    """Without an ability: the functions whose cards they make."""
+    """The functions whose cards they make, if the group is not an ability."""
 
 
 class PacketFile(Sequence[Packet]):
-    """Packets in the order in which they were put in. Those used last stay decoded."""
+    """Packets in insertion order. Recently used ones stay decoded."""
 
     def __init__(self, rows: Iterable[PacketRow], vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
@@ -136,7 +137,7 @@ class PacketFile(Sequence[Packet]):
         return packet
 
     def read_encoded(self, number: int) -> bytes:
-        """A packet as it lies in the file."""
+        """A packet in its encoded form, as stored in the file."""
         place = self._places[number]
         self._spool.seek(place.offset)
         return self._spool.read(place.length)
@@ -146,11 +147,11 @@ class PacketFile(Sequence[Packet]):
         numbers: dict[str, list[int]] = defaultdict(list)
         for number, place in enumerate(self._places):
             numbers[place.ability].append(number)
-        return [PacketGroup(tuple(found), ability) for ability, found in sorted(numbers.items())]
+        return [PacketGroup(tuple(packets), ability) for ability, packets in sorted(numbers.items())]
 
     def by_function(self) -> list[PacketGroup]:
-        """The packets that each function is called in; functions that are called in the same ones stand together, as
-        long as all their packets can be held at once."""
+        """The packets in which each function is called. Functions that are called in the same packets form one group,
+        as long as all their packets fit in memory."""
         numbers: dict[str, list[int]] = defaultdict(list)
         for number, place in enumerate(self._places):
             for function in place.called:
@@ -158,16 +159,16 @@ class PacketFile(Sequence[Packet]):
         groups: list[PacketGroup] = []
         functions: list[str] = []
         together: set[int] = set()
-        for function, found in sorted(numbers.items()):
-            if functions and len(together | set(found)) > MAX_HELD:
+        for function, packets in sorted(numbers.items()):
+            if functions and len(together | set(packets)) > MAX_HELD:
                 groups.append(PacketGroup(tuple(sorted(together)), functions=tuple(functions)))
                 functions, together = [], set()
             functions.append(function)
-            together |= set(found)
+            together |= set(packets)
         return [*groups, PacketGroup(tuple(sorted(together)), functions=tuple(functions))] if functions else groups
 
     def close(self) -> None:
-        """Give the space back."""
+        """Release the temporary file."""
         self._spool.close()
 
     def __enter__(self) -> PacketFile:

@@ -1,6 +1,6 @@
-"""Permitted values: a tool that refuses a call often lists what it would take ("must be one of 'bar', 'line'").
+"""Permitted values: a tool that refuses a call often lists the values it accepts ("must be one of 'bar', 'line'").
 
-Such a list is the tool's own closed vocabulary, in its own words, even of values that no run has tried.
+Such a list is a closed vocabulary in the tool's own words, including values that no run has tried.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from contramem.traces.effects import words
 
 MAX_PERMITTED = 20
-"""A longer list is no vocabulary that a card could hold."""
+"""Longer lists do not fit on a card."""
 
 _OPENING = re.compile(
     r"(?:\b(?:one|any) of|\b(?:valid|allowed|permitted|possible|supported|available|accepted|acceptable|legal|known)"
@@ -24,7 +24,7 @@ _SEPARATOR = r"\s*(?:,\s*(?:or\s|and\s)?|\||/|\sor\s|\sand\s|;)\s*"
 _QUOTED_ITEM = r"(?:'[^'\"\n]{1,32}'|\"[^'\"\n]{1,32}\"|`[^`\n]{1,32}`)"
 _BARE_ITEM = r"[A-Za-z][\w\-]{0,31}"
 _QUOTED_LIST = re.compile(rf"{_QUOTED_ITEM}(?:{_SEPARATOR}{_QUOTED_ITEM}){{1,{MAX_PERMITTED - 1}}}")
-# Words without quotes may be any words: only a list that ends with its sentence, or with a bracket, is one.
+# Words without quotes could be anything: they are a list only if it ends with its sentence or a bracket.
 _BARE_LIST = re.compile(rf"{_BARE_ITEM}(?:{_SEPARATOR}{_BARE_ITEM}){{1,{MAX_PERMITTED - 1}}}(?=\s*(?:[\])}}>.;\n]|$))")
 _NAMES_VALUES = re.compile(
     r"of|valid|allowed|permitted|possible|supported|accepted|acceptable|legal|choose|either", re.I
@@ -34,16 +34,16 @@ _JOINING = frozenset({"or", "and"})
 
 
 class AllowedValues(NamedTuple):
-    """A list of values in a refusal."""
+    """A list of permitted values in a refusal."""
 
     values: tuple[str, ...]
     start: int
-    """Where the list stands in the text."""
+    """Start and end of the list in the text."""
     end: int
 
 
 def find_allowed_values(refusal: str) -> AllowedValues | None:
-    """The first list of values that a refusal says it would take. None: it lists none."""
+    """The first list of accepted values in a refusal. None: there is no list."""
     for opening in _OPENING.finditer(refusal):
         match = _QUOTED_LIST.match(refusal, opening.end())
         if match is None and _NAMES_VALUES.search(opening[0]):
@@ -57,7 +57,8 @@ def find_allowed_values(refusal: str) -> AllowedValues | None:
 
 
 def role_of(refusal: str, permitted: AllowedValues, slots: Sequence[tuple[str, Any]]) -> str | None:
-    """Which of a call's (role, value) the list is for: what the text names before it, or whose value it refuses."""
+    """The role of the (role, value) slot that the list is for: one the text names before the list, or one whose value
+    it refuses."""
     before = refusal[: permitted.start]
     spoken = set(words(before))
     named = [role for role, _ in slots if words(role) and spoken.issuperset(words(role))]

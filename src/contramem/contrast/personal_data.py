@@ -1,4 +1,4 @@
-"""What a text gives away about a person, a machine or an account by its form alone."""
+"""What a text reveals about a person, a machine or an account by its form alone."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MIN_IDENTIFIER_DIGITS = 3
 MIN_SECRET_CHARS = 20
 MIN_NAMED_SECRET_CHARS = 6
 MIN_SECRET_BITS = 3.5
-"""Shannon entropy per character. Names of functions stay below: they are made of words."""
+"""Shannon entropy per character. Function names stay below it because they are made of words."""
 
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _EMAIL = re.compile(EMAIL_PATTERN)
 _URL = re.compile(r"\b(?:[a-z][a-z0-9+.\-]{1,12}://|www\.)[\w\-]+(?:\.[\w\-]+)*", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\+?\(?\d[\d\s().\-]{5,22}\d(?!\w)")
 _DECIMAL = re.compile(r"(?<![\d.\-])\d{1,7}\.\d{1,2}(?![\d.\-])")
-"""`123.45`: an amount. With the number behind it, it would look like a telephone number."""
+"""`123.45`: an amount. Followed by another number, it would look like a telephone number."""
 _IBAN = re.compile(IBAN_PATTERN)
 _STREET = re.compile(
     r"\b\d{1,5}[a-z]?,?\s(?P<name>(?:[A-Z][\w'’.\-]*\s){1,3})(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|"
@@ -36,7 +36,7 @@ _NO_WORD = re.compile(r"[\d!#$%&*+=@^~]")
 
 
 def find_personal_data(text: str) -> Iterator[str]:
-    """What a text gives away by its form alone, in words."""
+    """What a text reveals by its form alone, in words."""
     if _EMAIL.search(text):
         yield "an e-mail address"
     if _URL.search(text):
@@ -58,12 +58,12 @@ def find_personal_data(text: str) -> Iterator[str]:
 
 
 def _names_a_secret(text: str) -> bool:
-    """`password=hunter2`: what words before it call a secret, and what is no word itself."""
+    """`password=hunter2`: a label that says secret, followed by something other than a word."""
     return any(len(value) >= MIN_NAMED_SECRET_CHARS and _NO_WORD.search(value) for value in secrets_in_prose(text))
 
 
 def _names_a_street(match: re.Match[str]) -> bool:
-    """`1 free lane` and `2 items in place` are plain words, `12 Free Lane` and `10 downing street` are addresses."""
+    """`1 free lane` and `2 items in place` are plain words; `12 Free Lane` and `10 downing street` are addresses."""
     words = (match["name"] or match["name_before_number"]).split()
     if not all(word.islower() for word in words):
         return True

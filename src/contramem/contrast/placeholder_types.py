@@ -1,7 +1,7 @@
-"""The types of placeholders, in one table: what `<EMAIL_1>` or `<AMOUNT_2>` stands for, and what follows from its type.
+"""All placeholder types in one table: what `<EMAIL_1>` or `<AMOUNT_2>` stands for, and how each type behaves.
 
-A new type is one row here, with its name in ValueKind. A type that shows in the form of a value, as an e-mail address
-does, also needs a pattern in values.py and spans.py.
+To add a type, add a row here and its name to ValueKind. A type recognised by the form of its values, such as an e-mail
+address, also needs a pattern in values.py and spans.py.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ ValueKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlaceholderType:
-    """One type, and how its values behave."""
+    """A placeholder type, and how its values behave."""
 
     name: ValueKind
     form: tuple[str, str] = ("text", "texts")
     """Its form in words, singular and plural."""
     roles: str = ""
-    """Words in the name of an argument or field that say that its values are of this type."""
+    """Words in the name of an argument or field that mark its values as this type."""
     vague_nouns: tuple[str, ...] = ()
-    """Nouns that say little, as `name` does: with a role of this type before them they are of this type."""
+    """Vague nouns, such as `name`, that become this type after a role of this type."""
     is_written_in_words: bool = False
-    """A plain phrase in lower case can be one of its values."""
+    """Values may be plain phrases in lower case."""
     can_be_number: bool = False
-    """A bare number in one of the roles is of this type."""
+    """A bare number in one of the roles has this type."""
     differs_by_role: bool = False
-    """42 the amount is not 42 the id: equal numbers of two such types are two values."""
+    """42 the amount is not 42 the id: equal numbers of two such types are different values."""
     is_read_as_number: bool = False
     """In prose, a number of this type is looked up by its digits."""
     ignores_punctuation: bool = False
-    """`555-0101` and `5550101` are one value."""
+    """`555-0101` and `5550101` are the same value."""
     points_at_thing: bool = False
-    """It points at one thing, which another call can point at too."""
+    """A value refers to one thing, which another call can refer to as well."""
     names_item: bool = False
-    """A call for each of its values is a call for each item."""
+    """One call per value means one call per item."""
     is_shared_by_chance: bool = False
-    """Two calls can have it in common without being about the same thing."""
+    """Two calls may share a value without being about the same thing."""
     belongs_to_somebody: bool = False
-    """Recognised by its form, it is never a convention of a house."""
+    """Values recognised by their form are never conventions."""
     identifies: bool = False
-    """It tells on somebody, however plain the word."""
+    """Values reveal something about a person, even when they are plain words."""
     is_certain: bool = False
-    """Its name in a message is always right. That of others depends on where the value was first seen."""
+    """This type's name is always right in a message. For other types it depends on where the value was first seen."""
 
 
 TYPES: tuple[PlaceholderType, ...] = (
@@ -107,8 +107,7 @@ TYPES: tuple[PlaceholderType, ...] = (
     ),
     PlaceholderType(name="TEXT", is_written_in_words=True),
 )  # fmt: skip
-"""Where one value was seen in several roles, the first of these wins: a value is one thing, and the sharpest word for
-it is the useful one."""
+"""If a value was seen in several roles, the first of these types wins: the most specific one is the most useful."""
 
 BY_NAME: dict[ValueKind, PlaceholderType] = {type_.name: type_ for type_ in TYPES}
 ROLES: dict[ValueKind, frozenset[str]] = {type_.name: frozenset(type_.roles.split()) for type_ in TYPES if type_.roles}

@@ -1,7 +1,7 @@
 """Typed placeholders for the values of one task: `<EMAIL_1>`, `<ID_3>`, `<PERSON_2>`.
 
-One value has one placeholder in all runs of the task, in arguments, observations, messages and feedback alike, so that
-data flow and equality stay visible while the values themselves do not. Dates, times and closed vocabularies stay. The
+Each value has one placeholder across all runs of the task, in arguments, observations, messages and feedback, so that
+data flow and equality stay visible while the values do not. Dates, times and closed vocabularies stay readable. The
 mapping lives and dies with the packet: nothing here writes it anywhere.
 """
 
@@ -33,11 +33,11 @@ from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_TEXT_CHARS = 3
-"""Shorter values are replaced where they stand alone (an argument), not inside prose: `a` is also a word. Only codes in
-capitals (`TX`) are."""
+"""Shorter values are replaced only where they stand alone (in an argument), not inside prose: `a` is also a word. Codes
+in capitals (`TX`) are the exception."""
 
 MIN_PROSE_WORDS = 4
-"""A text of fewer words may be nothing but a value."""
+"""A text with fewer words may be just a value."""
 _PLAIN_WORD = re.compile(r"[a-z]+")
 _MARKS = frozenset("'\"`‘’“”*#«»")
 _IDENTIFIER_BEFORE = re.compile(r"\w*\Z")
@@ -46,7 +46,7 @@ _READ_AS_NUMBER = names_where(lambda type_: type_.is_read_as_number)
 
 
 class Placeholders:
-    """The placeholders of one task. Made from all its runs at once."""
+    """The placeholders of one task, made from all its runs at once."""
 
     def __init__(self, runs: Iterable[Trajectory], vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -55,7 +55,7 @@ class Placeholders:
         self._originals: dict[str, str] | None = None
 
     def value(self, function: str, role: str, value: Any) -> Any:
-        """An argument with its values replaced; its shape stays."""
+        """An argument with its values replaced; its structure stays."""
         if isinstance(value, dict):
             return dict(self._entry(function, role, str(key), child) for key, child in value.items())
         if isinstance(value, (list, tuple)):
@@ -78,29 +78,29 @@ class Placeholders:
         return {name: self.value(function, name, value) for name, value in event.arguments.items()}
 
     def text(self, text: str) -> str:
-        """A text with every known value, and everything that looks like one, replaced."""
+        """A text with every known value, and everything that looks like a value, replaced."""
         redacted = self._redacted.get(text)
         if redacted is None:
             redacted = self._redacted[text] = self._redact(compose_accents(text))
         return redacted
 
     def prose(self, text: str) -> str:
-        """A text that a call was given, with the values in it replaced: its own words stay, where they are several."""
+        """A text argument with the values in it replaced. Its own words stay if there are several."""
         composed = compose_accents(text)
-        # In a text that was too long to be scanned for values nothing but itself is known.
+        # A text that was too long to scan was recorded only as a whole, not by the values in it.
         if len(composed) > MAX_SCANNED_CHARS or len(composed.split()) < MIN_PROSE_WORDS:
             return self.text(text)
         return self._redact(composed, whole=False)
 
     def add_text(self, text: str) -> str:
-        """A text that stands beside the runs, redacted. Values that only it holds get placeholders after the others."""
+        """Redact a text that accompanies the runs. Values that occur only in it get the next free placeholders."""
         self._seen.add_text(text)
         self.__dict__.pop("_matcher", None)
         self._originals = None
         return self._redact(compose_accents(text), whole=False)
 
     def originals(self) -> dict[str, str]:
-        """Placeholder -> value. For validators that must prove a value absent; never for anything that is kept."""
+        """Placeholder -> value. Only for validators that must prove a value absent; never store it."""
         if self._originals is None:
             self._originals = {name: self._seen.originals[key] for key, name in self._seen.names.items()}
         return self._originals
@@ -110,12 +110,12 @@ class Placeholders:
         return self._vocabulary
 
     def use(self, vocabulary: Vocabulary) -> None:
-        """Go on with the vocabulary that these were made with: it does not travel with every task."""
+        """Attach the vocabulary that these placeholders were made with: it is not sent along with every task."""
         self._vocabulary = vocabulary
 
     def __getstate__(self) -> dict[str, Any]:
-        """From one process to another go the values, without what can be worked out again: the texts that calls were
-        given are redacted when a model's prompt is written."""
+        """Pickle the values without what can be recomputed: text arguments are redacted when a model's prompt is
+        written."""
         kept = {name: value for name, value in self.__dict__.items() if name not in ("_matcher", "_vocabulary")}
         return kept | {"_redacted": {}, "_originals": None}
 
@@ -125,13 +125,13 @@ class Placeholders:
 
     @cached_property
     def _matcher(self) -> tuple[AhoCorasick, list[tuple[Key, str]]]:
-        # Numbers are not searched for: the pattern finds them, with their borders and their role.
+        # Numbers are excluded: a pattern finds them with their boundaries and their role.
         entries = [
             (key, name)
             for key, name in self._seen.names.items()
             if key.numeric is None and (len(key.text) >= MIN_TEXT_CHARS or _is_code(self._seen.originals[key]))
         ]
-        # Searched a few hundred times at most, so the kind that is quickest to build is the quickest.
+        # It is searched a few hundred times at most, so the variant that is fastest to build is the fastest.
         matcher = AhoCorasick(
             [key.text for key, _ in entries],
             matchkind=MatchKind.Standard,
@@ -140,9 +140,9 @@ class Placeholders:
         return matcher, entries
 
     def _redact(self, text: str, *, whole: bool = True) -> str:
-        """The longer of two stretches that overlap is replaced; what is left of the other is no value by itself.
+        """Replace the longer of two overlapping stretches; the rest of the shorter one is not a value by itself.
 
-        Without `whole`, the text itself is not taken for a value.
+        Without `whole`, the text as a whole is not treated as a value.
         """
         replacements = dict(self._find_known_values(text))
         if not whole:
@@ -173,14 +173,14 @@ class Placeholders:
                 yield (start, end), name
 
     def _is_meant(self, text: str, start: int, end: int, value: str, name: str) -> bool:
-        """Is this the value, or only the same letters: a common word, a part of a function's name?"""
+        """Is this the value, or just the same letters: a common word, part of a function's name?"""
         if "_" in (text[start - 1 : start], text[end : end + 1]) and self._is_interface(text, start, end):
             return False
         if len(value) < MIN_TEXT_CHARS:
             return _is_code(text[start:end])
         if _PLAIN_WORD.fullmatch(value) is None or not text[start].islower():
             return True
-        if name.startswith(("<TEXT", "<NAME")):  # a plain word is meant as a value where it is marked as one
+        if name.startswith(("<TEXT", "<NAME")):  # a plain word counts as the value only where it is marked as one
             return text[start - 1 : start] in _MARKS and text[end : end + 1] in _MARKS
         return value not in ORDINARY_WORDS
 
@@ -194,7 +194,7 @@ class Placeholders:
         )
 
     def _replacement(self, text: str, span: Span) -> tuple[int, int, str] | None:
-        """What stands for a span. None: it is no value of this task, only capitalised."""
+        """The replacement for a span. None: it is not a value of this task, only capitalised."""
         start, end, kind, key = span
         if kind == "TIME":
             return start, end, text[start:end]
@@ -213,7 +213,7 @@ class Placeholders:
             return text
         if kind == "AMOUNT" and (named := self._seen.names.get(Key(plain_number(digits), "AMOUNT"))):
             return named  # a currency stands beside it
-        # The structured roles say more than "a number in prose" does; two of them cannot be told apart in prose.
+        # Structured roles say more than "a number in prose" does; if there are two, prose cannot tell them apart.
         names = [name for key in keys_of_number(digits) if (name := self._seen.names.get(key))]
         names = [name for name in names if not name.startswith("<NUMBER")] or names
         if not names:

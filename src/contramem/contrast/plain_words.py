@@ -1,8 +1,8 @@
-"""Plain words: an ordinary English word that some field holds (`Backlog`, `general`, `START`). It identifies nothing.
+"""Plain words: an ordinary English word in some field (`Backlog`, `general`, `START`). It identifies nothing.
 
-Words that people are also called (`cook`, `Page`) are plain only in lower case. Several words are what somebody called
-something (`Good Night`, `Follow-up meeting`), however ordinary each of them is, unless they are joined into one
-(`engaged_users`).
+Words that are also names of people (`cook`, `Page`) are plain only in lower case. Several words are a name that
+somebody gave to something (`Good Night`, `Follow-up meeting`), however ordinary each is, unless they are joined into
+one (`engaged_users`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MIN_LEMMA_CHARS = 3
 _PART = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+[.!?]?|[a-z]+(?:[_\-][a-z]+){1,3}")
 _EXCEPTION = re.compile(r"(?:[A-Z][a-z]*)*(?:Error|Exception|Warning)")
-"""The class of an exception, which a program raises and nobody is called."""
+"""The class of an exception: raised by a program, and nobody's name."""
 _OF_WORK = frozenset(
     """action actual adjustment allocation approximately argument array basically birth boolean calculus cannot checker
     choose compilation continue creation dependency description despite documentation ensure even experience fixture
@@ -27,7 +27,7 @@ _OF_WORK = frozenset(
     previously probably reproduce request row segment therefore tier traceback trip true tuple unix usually
     verification verifier way""".split()
 )
-"""What people and programs say of work, code and plans."""
+"""Words that people and programs use about work, code and plans."""
 _ALSO_NAMES = frozenset(
     """able bank beach bench bill bird boot branch bridge brush burger carry case cash chance child church city class
     cloud coach cook cotton court cruise dance day dish driver drum early fair farm fast field fine flower forest free
@@ -39,12 +39,12 @@ _ALSO_NAMES = frozenset(
     shop silver sleep slide small snow song spring stack star steel stock storm street strong sugar summer sweet tower
     town tree trip walk wall water weather week wheel will winter wood worker world worth yard""".split()
 )
-"""Ordinary words that are also somebody's name."""
+"""Ordinary words that are also names of people."""
 
 
 @lru_cache(maxsize=1 << 14)
 def is_plain(text: str) -> bool:
-    """Is it an ordinary word, or several that are joined into one?"""
+    """Is it an ordinary word, or several joined into one?"""
     text = text.strip()
     if len(text) > MAX_CHARS or _WORD.fullmatch(text) is None:
         return False
@@ -53,7 +53,7 @@ def is_plain(text: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def is_plain_word(word: str) -> bool:
-    """Is it an ordinary word, as far as its capital lets it be one?"""
+    """Is it an ordinary word, given how it is capitalised?"""
     if _EXCEPTION.fullmatch(word):
         return True
     lemma = _lemma(word.lower())
@@ -62,13 +62,13 @@ def is_plain_word(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def is_general(word: str) -> bool:
-    """Is it a word that names no thing and nobody, in whatever case?"""
+    """Is it a word that names no thing and no person, in any case?"""
     lemma = _lemma(word)
     return lemma in GENERAL and lemma not in _ALSO_NAMES
 
 
 def _lemma(word: str) -> str | None:
-    """The word of the lists that this is a form of. Only regular endings: a cruder rule would find `pen` in `Penny`."""
+    """The listed word that this is a form of. Only regular endings: a cruder rule would find `pen` in `Penny`."""
     word = IRREGULAR.get(word, word)
     if word in _WORDS:
         return word

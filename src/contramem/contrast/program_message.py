@@ -1,8 +1,8 @@
-"""What a program may say about a call, decided by what it is made of and not by what it must not contain.
+"""Decides whether a program could have written a message about a call, by what the message consists of.
 
-The text of an error or a result was written by whatever the agent talked to. A message of a program complains in words
-that programs complain in, about things that its interface names. Words from elsewhere, in whatever language, mean that
-somebody else is speaking; a message may hold one or two of them, as the thing that it is about.
+The text of an error or a result was written by whatever the agent talked to. A program complains in typical words about
+things that its interface names. Other words, in any language, mean that somebody else is speaking; one or two of them
+are allowed, as the thing that the message is about.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from contramem.traces.effects import LEXICON, words
 
 MAX_STRANGE_WORDS = 2
 MAX_CODE_WORDS = 4
-"""In the name of a field or a function. What has more, or other letters than ASCII, may be a sentence."""
+"""In the name of a field or function. Longer names, or names with letters beyond ASCII, may be a sentence."""
 CHARS_OF_A_WORD = 2
-"""In scripts that are written without spaces."""
+"""In scripts written without spaces."""
 
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -28,7 +28,7 @@ _CODE = re.compile(
 )
 """Names of errors, functions and fields, as programs write them."""
 UNSPACED_LETTER = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-"""Of scripts that are written without spaces."""
+"""Characters of scripts written without spaces."""
 _UNSPACED = re.compile(UNSPACED_LETTER)
 _CLAUSE = re.compile(
     r"[:;,.!?()\"“”—–]+\s*|\s+-+\s+|\b(?:that\s+you|you|and|then|to\s+first|please|so|also|always|now)\s+"
@@ -51,7 +51,7 @@ _OF_PROGRAMS = frozenset(
         variable version""".split(),
     )
 )
-"""What programs are made of."""
+"""Words for the parts of a program."""
 _OBJECTS = frozenset(
     """a an the all any every each this that these those your my our his her their its to it me us them money
     everything everyone anything whatever whoever as""".split()
@@ -59,12 +59,12 @@ _OBJECTS = frozenset(
 
 
 def is_program_message(text: str, interface: Iterable[str] = ()) -> bool:
-    """Could a program have said this about a call? `interface` are names of functions, arguments and fields."""
+    """Could a program have said this about a call? `interface`: names of functions, arguments and fields."""
     return not _orders_something(text) and count_strange_words(text, interface) <= MAX_STRANGE_WORDS
 
 
 def _orders_something(text: str) -> bool:
-    """A clause that begins with a verb of doing and goes on with its object is an order, whatever stands before it."""
+    """A clause that starts with a verb of action followed by its object is an order, whatever precedes it."""
     for clause in _CLAUSE.split(_CODE.sub(_words_of_code, text)):
         first, _, rest = clause.strip().lower().partition(" ")
         if first in _ORDERS and rest and (rest.startswith("<") or rest.split()[0] in _OBJECTS):
@@ -73,13 +73,13 @@ def _orders_something(text: str) -> bool:
 
 
 def count_strange_words(text: str, interface: Iterable[str] = ()) -> int:
-    """How many words of `text` are strange; in scripts without spaces every two characters are a word."""
+    """How many words of `text` are strange; in scripts without spaces, every two characters count as a word."""
     strange = find_strange_words(_PLACEHOLDER.sub(" ", text), interface)
     return sum(max(1, len(word) // CHARS_OF_A_WORD) if _UNSPACED.search(word) else 1 for word in strange)
 
 
 def find_strange_words(text: str, interface: Iterable[str] = ()) -> Iterator[str]:
-    """Words of `text` that are neither English, nor of programs, nor names of code or in those of the `interface`."""
+    """Words of `text` that are neither English, nor program vocabulary, nor names from code or the `interface`."""
     named = {stem(word.lower()) for name in interface for word in words(name)}
     for word in _WORD.findall(_CODE.sub(_words_of_code, text)):
         is_named = stem(word.lower()) in named or _is_known(word.lower())
@@ -88,14 +88,14 @@ def find_strange_words(text: str, interface: Iterable[str] = ()) -> Iterator[str
 
 
 def _words_of_code(name: re.Match[str]) -> str:
-    """Nothing where a program could have written the name; its words where it is a sentence without spaces."""
+    """Nothing if a program could have written the name; its words if it is a sentence without spaces."""
     parts = re.findall(r"[A-Z]?[^\W\d_A-Z]+", name[0])
     return " " if len(parts) <= MAX_CODE_WORDS and name[0].isascii() else f" {' '.join(parts)} "
 
 
 @lru_cache(maxsize=4096)
 def _is_known(word: str) -> bool:
-    """A word that programs complain in, that fields are called, or of everyday English."""
+    """A word from program messages, from field names or from everyday English."""
     if not word.isascii():
         return False
     return word in FUNCTION_WORDS or word in ORDINARY_WORDS or stem(word) in _OF_PROGRAMS or is_ordinary(word)

@@ -1,4 +1,4 @@
-"""Somebody's words in a text of ours: between marks that they cannot contain, so that a model sees where they end."""
+"""Quotes other people's words between marks that they cannot contain, so that a model sees where the quotation ends."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 OPENING, CLOSING = "‹", "›"
 """Rare in texts, and one token each in common encodings."""
 MIN_QUOTED_WORDS = 3
-"""A value of one or two words is a value; more may be a sentence."""
+"""One or two words are a value; more may be a sentence."""
 MAX_REPEATED_CHARS = 60
-"""Of words that are quoted again."""
+"""Maximum length of words that are quoted a second time."""
 _WITHOUT_MARKS = str.maketrans("", "", OPENING + CLOSING)
 
 
 def quote_words(text: str) -> str:
-    """`text` on one line, between the marks."""
+    """`text` on one line, between quotation marks."""
     return f"{OPENING}{' '.join(text.split()).translate(_WITHOUT_MARKS)}{CLOSING}"
 
 
 def shorten_quotations(text: str) -> str:
-    """With the beginning of each long quotation: for lines about words that stand in full elsewhere."""
+    """Keep only the beginning of each long quotation, for lines about words that are quoted in full elsewhere."""
     return _LONG_QUOTATION.sub(lambda match: f"{match[0][:MAX_REPEATED_CHARS].rstrip()}…{CLOSING}", text)
 
 
@@ -27,6 +27,6 @@ _LONG_QUOTATION = re.compile(f"{OPENING}[^{CLOSING}]{{{MAX_REPEATED_CHARS + 1},}
 
 
 def quote_if_long(text: str) -> str:
-    """A text of several words, or in a script without spaces, between the marks; a shorter one as it is."""
+    """Quote a text of several words, or in a script without spaces; return a shorter one as it is."""
     is_short = len(text.split()) < MIN_QUOTED_WORDS and text.isascii()
     return text.translate(_WITHOUT_MARKS) if is_short else quote_words(text)

@@ -1,11 +1,11 @@
-"""SeenTexts: the texts that a run has shown, searched many at a time, because a run may show thousands."""
+"""SeenTexts: the texts that a run has shown, searched many at a time because there may be thousands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 BLOCK = 64
-"""Texts that are searched as one."""
+"""How many texts are searched as one."""
 _BETWEEN = "\0"
 
 
@@ -27,7 +27,7 @@ class SeenTexts:
         return next(self.places(wanted), None) is not None
 
     def places(self, wanted: str) -> Iterator[int]:
-        """The numbers of the texts that contain `wanted`, the first first."""
+        """The numbers of the texts that contain `wanted`, in order."""
         for number, (joined, texts) in enumerate(self._blocks):
             if wanted in joined:
                 yield from (number * BLOCK + place for place, text in enumerate(texts) if wanted in text)

@@ -1,9 +1,9 @@
-"""Selection: of an ability with very many tasks, those that a build learns from.
+"""Selection: the tasks that a build learns from, if an ability has very many.
 
-Past some hundred tasks of one kind, more of them teach nothing new and would only take time. Tasks are drawn evenly
-from every kind there is (the functions that its runs call, and whether some passed and some failed), within a kind by a
-digest of their keys. So rare kinds are kept, rates within a kind stay as they are, and the same runs give the same
-selection in whatever order they come. Only tasks that are selected are contrasted.
+Past a few hundred tasks of one kind, more teach nothing new and only take time. Tasks are drawn evenly from every kind
+(the functions that its runs call, and whether outcomes differ), and within a kind by a digest of their keys. So rare
+kinds are kept, rates within a kind are preserved, and the same runs give the same selection in any order. Only selected
+tasks are contrasted.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from contramem.traces.pool import TaskSketch
 from contramem.traces.trajectory import digest
 
 MAX_TASKS = 1_000
-"""Of one ability. More than any collection has that we know (docs/scale.md says what fewer would cost in cards); memory
-and time stay the same beyond it."""
+"""Per ability. More than any collection we know has (docs/scale.md says what a lower limit would cost in cards); beyond
+it, memory and time stop growing."""
 
 
 class Selection:
-    """The tasks to learn from, out of all there are."""
+    """The tasks to learn from, out of all tasks."""
 
     def __init__(self, tasks: Iterable[TaskSketch], max_tasks: int | None = MAX_TASKS) -> None:
         self._max_tasks = max_tasks
         self.tasks: Counter[str] = Counter()
-        """All that were seen, by ability."""
+        """All tasks, by ability."""
         self.contrastive = self.several_runs = self.always_passed = self.never_passed = 0
         by_ability: dict[str, list[TaskSketch]] = defaultdict(list)
         for task in tasks:
@@ -37,7 +37,7 @@ class Selection:
             self.never_passed += task.runs > 1 and task.fails and not task.passes
             by_ability[task.ability].append(task)
         self.keys = sorted(chain(*map(self._select, by_ability.values())))
-        """Of the tasks that are learned from."""
+        """The tasks that are learned from."""
 
     def left_out(self) -> dict[str, int]:
         """By ability: how many tasks are not learned from."""
@@ -46,7 +46,7 @@ class Selection:
         return {ability: seen - self._max_tasks for ability, seen in self.tasks.items() if seen > self._max_tasks}
 
     def _select(self, tasks: list[TaskSketch]) -> Iterator[str]:
-        """The first of each kind, then the second of each kind, and so on."""
+        """Yield the first task of each kind, then the second of each kind, and so on."""
         if self._max_tasks is None or len(tasks) <= self._max_tasks:
             return (task.task_key for task in tasks)
         by_kind: dict[str, list[str]] = defaultdict(list)

@@ -1,7 +1,7 @@
-"""The values of one task, as all its runs show them, and the placeholder that each gets.
+"""The values of one task as its runs show them, and the placeholder of each.
 
-What fills an argument or a field is a value. What is only found in prose may be a common word with a capital letter:
-that is decided when everything has been seen.
+Whatever fills an argument or a field is a value. Something found only in prose may be a common word with a capital
+letter; that is decided after everything has been seen.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
 
 MAX_SCANNED_CHARS = 20_000
-"""Of a text without fields. What is longer is described by its form and never shown."""
+"""Maximum length of a text without fields. Longer texts are described by their form and never shown."""
 
 _PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
 _WORDED = names_where(lambda type_: type_.is_written_in_words)
 _RANK = {type_.name: rank for rank, type_ in enumerate(TYPES)}
 _KEYLESS = frozenset({"TIME", "OPENING"})
 _MAY_BE_PLAIN = names_where(lambda type_: type_.is_written_in_words and type_.name != "ADDRESS")
-"""Kinds of which an ordinary word tells nothing. A place, a person or an identifier may be called anything."""
+"""Types of which an ordinary word reveals nothing. A place, a person or an identifier may have any name."""
 
 Span: TypeAlias = tuple[int, int, str, Key | None]
-"""A stretch of a text with its kind and key; None for dates and for what opens a sentence."""
+"""A stretch of a text with its kind and key; None for dates and for words that only open a sentence."""
 
 
 class Sightings:
-    """What the runs of one task show, seen in a fixed order, so that numbers are reproducible."""
+    """What the runs of one task show, processed in a fixed order so that placeholder numbers are reproducible."""
 
     def __init__(self, runs: Iterable[Trajectory], vocabulary: Vocabulary) -> None:
         self._kinds: dict[Key, ValueKind] = {}
         self.originals: dict[Key, str] = {}
-        """Each value as it was first written."""
+        """Each value as first written."""
         self._fields: set[Key] = set()
-        """Values that filled an argument or a field, and so are surely values."""
+        """Values that filled an argument or a field, and so are certainly values."""
         self._listed = vocabulary.listed_words
-        """Words that tools list themselves."""
+        """Words that tools list as permitted."""
         self._plain: set[Key] = set()
-        """Ordinary words that filled one."""
+        """Ordinary words that filled an argument or a field."""
         self._openings: dict[str, None] = {}
-        """Capitalised words that open a sentence; which of them are names is known when everything has been seen."""
+        """Capitalised words that open a sentence; which of them are names is decided once everything has been seen."""
         self._tokens: set[str] = set()
-        """The words of all texts. Proper nouns are not written in lower case; a capitalised word that is, is none."""
+        """The words of all texts. A capitalised word that also occurs in lower case is not a proper noun."""
         self.interface: set[str] = set()
         """Names of functions, arguments and fields."""
         self._found: dict[str, list[Span]] = {}
-        # Needed while the runs are looked at, and not kept.
+        # Needed only while the runs are read; not kept.
         self._vocabulary, self._scanned = vocabulary, set[tuple[str, ...]]()
         for run in runs:
             self._see_text(run.task)
@@ -73,7 +73,7 @@ class Sightings:
         return self.__dict__ | {"_found": {}}
 
     def find_spans(self, text: str) -> list[Span]:
-        """What looks like a value in a text, whether it is one or not."""
+        """Everything in a text that looks like a value, whether or not it is one."""
         cached = self._found.get(text)
         if cached is None:
             cached = self._found[text] = [
@@ -83,7 +83,7 @@ class Sightings:
         return cached
 
     def add_text(self, text: str) -> None:
-        """See a further text when everything else has been seen: it gives no known value another placeholder."""
+        """Add a text after everything else has been seen. Known values keep their placeholders."""
         for start, end, kind, key in self.find_spans(compose_accents(text)):
             original = text[start:end]
             if kind == "OPENING":
@@ -96,14 +96,14 @@ class Sightings:
                     self.names[key] = f"<{kind}_{number}>"
 
     def is_plain(self, key: Key) -> bool:
-        """Is it a word that stays as it is: one that a tool lists among those it takes, or an ordinary one? Not one
-        with a capital that also filled the field of a person."""
+        """Does this word stay readable: permitted by a tool, or ordinary? Not if it is capitalised and also filled a
+        person's field."""
         if key.numeric is None and key.text in self._listed:
             return True
         return key in self._plain and (key not in self._fields or self.originals[key].islower())
 
     def name_start(self, opening: str) -> int:
-        """`Invite Dora` is about Dora: where the first word only opens the sentence, the name begins after it."""
+        """`Invite Dora` is about Dora: if the first word only opens the sentence, the name begins after it."""
         first, _, rest = opening.partition(" ")
         follows = self._is_common(first.lower()) or span_key(rest, "NAME") in self._kinds
         return len(first) + 1 if follows else 0
@@ -120,7 +120,7 @@ class Sightings:
             self._see_result(event)
 
     def _see_arguments(self, event: Event) -> None:
-        if speech := speech_of(event):  # what an agent says is no value, however it says it
+        if speech := speech_of(event):  # an agent's speech is not a value
             self._see_text(speech)
             return
         for name, argument in event.arguments.items():
@@ -131,7 +131,7 @@ class Sightings:
         assert event.result is not None
         content, error = event.result.content, event.result.error
         if error:
-            # A complaint is the tool's own wording, not a value of the task: only what it names is replaced.
+            # An error is the tool's own wording, not a value of the task: only the values it names are replaced.
             self._see_text(error)
             return
         if isinstance(content, str):
@@ -159,7 +159,7 @@ class Sightings:
             self._plain.add(key)
             return
         if key is None or (returned and kind in _WORDED and _PLAIN_PHRASE.fullmatch(str(value))):
-            return  # plain words in a result tell on nobody, and are too common in prose to replace
+            return  # plain words in a result reveal nobody, and are too common in prose to replace
         if role:
             self._fields.add(key)
         self._note(key, kind, str(value))
@@ -201,7 +201,7 @@ class Sightings:
     def _number_names(self) -> dict[Key, str]:
         counts: dict[str, int] = {}
         names = {}
-        for key, kind in self._kinds.items():  # in the order in which they were first seen
+        for key, kind in self._kinds.items():  # in the order of first sighting
             if self.is_plain(key) or (key not in self._fields and not self._is_surely_a_value(key, kind)):
                 continue
             kind = self._sharpen(key, kind)
@@ -210,7 +210,8 @@ class Sightings:
         return names
 
     def _is_surely_a_value(self, key: Key, kind: ValueKind) -> bool:
-        """Of what was only found in prose: not capitalised common words, nor a number that is known as more."""
+        """Of values found only in prose: not capitalised common words, nor a number also known under a more specific
+        type."""
         if kind == "NAME":
             alone = " " not in key.text and is_plain_word(self.originals[key])
             return not alone and not all(map(self._is_common, key.text.split()))
@@ -219,7 +220,7 @@ class Sightings:
         )
 
     def _sharpen(self, key: Key, kind: ValueKind) -> ValueKind:
-        """A name made of the names of persons is a person's."""
+        """A name made of names of persons is a person's name."""
         parts = key.text.split()
         if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(Key(part, None)) == "PERSON" for part in parts):
             return "PERSON"

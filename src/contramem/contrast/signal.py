@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 Axis: TypeAlias = Literal["correctness", "efficiency", "recovery", "recurring failure"]
 
 CLEAR_DIFFERENCE = 0.5
-"""How much larger a share of one side must do something before it is worth a word."""
+"""How much larger the share of one side must be for a difference to be reported."""
 
 
 class Cite(NamedTuple):
-    """An event that shows it: a run's letter and the position in that run."""
+    """An event that shows the signal: a run's letter and the position in that run."""
 
     run: str
     position: int
@@ -30,13 +30,13 @@ class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     statement: str
     passing: tuple[str, ...] = ()
-    """Letters of passing runs in which it shows."""
+    """Letters of the passing runs that show it."""
     failing: tuple[str, ...] = ()
     cites: tuple[Cite, ...] = ()
     functions: tuple[str, ...] = ()
     argument: str = ""
     strength: float = 0.0
-    """0 to 1: how cleanly it separates the runs; orders signals within a packet."""
+    """0 to 1: how cleanly it separates the runs. Orders the signals of a packet."""
 
 
 class RunsByOutcome(NamedTuple):
@@ -50,13 +50,13 @@ class RunsByOutcome(NamedTuple):
         return self.passing + self.failing
 
 
-def deed_of(step: Step | None) -> str:
+def describe_step(step: Step | None) -> str:
     """What a step did, or that there was none."""
     return "stop" if step is None else in_words(step.label)
 
 
 def in_words(label: str) -> str:
-    """A label as something one does."""
+    """A label as a verb phrase."""
     return f"call {label}" if "." in label else {"final answer": "give the final answer"}.get(label, label)
 
 
@@ -65,10 +65,10 @@ def subject(cases: Sequence[object]) -> str:
     return f"{len(cases)} failing run" + ("s" if len(cases) > 1 else "")
 
 
-def conjugate(deed: str, cases: Sequence[object]) -> str:
+def conjugate(phrase: str, cases: Sequence[object]) -> str:
     """`calls X` for one run, `call X` for several."""
-    verb, _, rest = deed.partition(" ")
-    return f"{verb}s {rest}".strip() if len(cases) == 1 else deed
+    verb, _, rest = phrase.partition(" ")
+    return f"{verb}s {rest}".strip() if len(cases) == 1 else phrase
 
 
 def first_call(run: PacketRun, function: str) -> Step | None:
@@ -76,18 +76,18 @@ def first_call(run: PacketRun, function: str) -> Step | None:
     return next((step for step in run.actions if step.function == function), None)
 
 
-def cites_of(found: Sequence[tuple[PacketRun, Step]]) -> tuple[Cite, ...]:
+def cites_of(cases: Sequence[tuple[PacketRun, Step]]) -> tuple[Cite, ...]:
     """The events behind (run, step) pairs."""
-    return tuple(Cite(run.letter, step.position) for run, step in found)
+    return tuple(Cite(run.letter, step.position) for run, step in cases)
 
 
 def show_argument(step: Step, name: str) -> str:
-    """An argument as a reader sees it."""
+    """An argument as shown to a reader."""
     return repr(step.arguments[name]) if name in step.arguments else "left out"
 
 
 def is_prose(value: str) -> bool:
-    """Is the shown value a free text, whose wording differs without a difference?"""
+    """Is the value free text, so that different wording is not a difference?"""
     return value.startswith("'<TEXT")
 
 
@@ -108,5 +108,5 @@ def same_call(step: Step) -> tuple[str, str]:
 
 
 def functions_of(*steps: Step | None) -> tuple[str, ...]:
-    """The functions of some steps, once each."""
+    """The distinct functions of some steps."""
     return tuple(dict.fromkeys(step.function for step in steps if step is not None and step.function))

@@ -1,8 +1,8 @@
-"""Signals: what separates the runs of one task, along the paper's four axes, each naming the events that show it.
+"""Signals: what separates the runs of one task, along the paper's four axes, with the events that show it.
 
-Every detector is a small function from the runs to signals; correctness.py, recovery.py and efficiency.py have them. A
-statement says how many runs on each side did what, so that a reader (a person, a rule, a model) can weigh it; nothing
-here decides what is a lesson.
+Each detector is a small function from runs to signals, in correctness.py, recovery.py or efficiency.py. A statement
+says how many runs on each side did what, so that a reader (a person, a rule, a model) can weigh it. Nothing here
+decides what becomes a lesson.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ __all__ = ["DETECTORS", "Cite", "Signal", "signals_of"]
 
 
 def signals_of(runs: Sequence[PacketRun]) -> tuple[Signal, ...]:
-    """All signals of a packet, the clearest first. Works with one run, one source, all passed and all failed."""
+    """All signals of a packet, clearest first. Also works with one run or one source, or if all runs passed or
+    failed."""
     evidence = [run for run in runs if run.counts]
     sides = RunsByOutcome(
         tuple(run for run in evidence if run.passed), tuple(run for run in evidence if not run.passed)
@@ -42,15 +43,15 @@ def signals_of(runs: Sequence[PacketRun]) -> tuple[Signal, ...]:
     return tuple(sorted(signals, key=lambda signal: (-signal.strength, signal.axis, signal.kind, signal.statement)))
 
 
-def _failing_alike(sides: RunsByOutcome, found: list[Signal]) -> Iterator[Signal]:
-    """The clearest thing that every failing run shows and no passing run does."""
+def _failing_alike(sides: RunsByOutcome, signals: list[Signal]) -> Iterator[Signal]:
+    """The clearest signal that every failing run shows and no passing run does."""
     if len(sides.failing) < 2:
         return
     everyone = {run.letter for run in sides.failing}
     if sides.passing:
         shared = [
             signal
-            for signal in found
+            for signal in signals
             if set(signal.failing) == everyone and (not signal.passing or signal.kind in _CONTRASTS)
         ]
         shared = [signal for signal in shared if signal.kind != "first divergence" or len(everyone) > 1]
@@ -63,7 +64,7 @@ def _failing_alike(sides: RunsByOutcome, found: list[Signal]) -> Iterator[Signal
                 statement=f"All {len(everyone)} failing runs alike. {clearest.statement}",
             )
         return
-    for signal in found:
+    for signal in signals:
         if set(signal.failing) == everyone and signal.kind in ("error and reaction", "loop"):
             yield msgspec.structs.replace(
                 signal,
@@ -73,7 +74,7 @@ def _failing_alike(sides: RunsByOutcome, found: list[Signal]) -> Iterator[Signal
             )
 
 
-# Signals whose `passing` letters are the counter-example, not runs that show the same fault.
+# Signals whose `passing` letters are counter-examples, not runs with the same fault.
 _CONTRASTS = frozenset({"first divergence", "missing write", "reordered", "differing argument", "early finalization"})
 
 DETECTORS: tuple[Callable[[RunsByOutcome], Iterator[Signal]], ...] = (

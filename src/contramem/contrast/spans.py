@@ -1,6 +1,6 @@
-"""Where in a text something stands that looks like a value: an address, a number, a name, a date.
+"""Where a text contains something that looks like a value: an address, a number, a name, a date.
 
-This runs over every message of every run, so it looks closely only at tokens that could be more than a plain word.
+This runs over every message of every run, so it looks closely only at tokens that may be more than a plain word.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from contramem.contrast.values import (
 )
 
 Span: TypeAlias = tuple[int, int, str]
-"""Start and end of a stretch of text, and what it looks like: a ValueKind, TIME, or OPENING: capitalised words at the
-start of a sentence, which are a name, perhaps without the first word. A plain tuple, because so many are made."""
+"""Start and end of a stretch of text, and what it looks like: a ValueKind, TIME, or OPENING (capitalised words at the
+start of a sentence, which are a name, perhaps without the first word). A plain tuple because so many are made."""
 
 
 def spans(text: str) -> list[Span]:
-    """Every such stretch, names first. They may overlap: whoever replaces takes the longer one."""
+    """All such stretches, names first. They may overlap; the caller prefers the longer one."""
     return _names(text) + _specials(text)
 
 
 # Names
 
-# Letters of the scripts that have capitals: Latin with its accents, Greek, Cyrillic, Armenian.
+# Letters of the scripts that have capitals: Latin with accents, Greek, Cyrillic, Armenian.
 _LETTERS = [chr(code) for code in (*range(0xC0, 0x590), *range(0x1E00, 0x2000))]
 _UPPER = f"[A-Z{''.join(filter(str.isupper, _LETTERS))}]"
 _LOWER = f"[a-z{''.join(filter(str.islower, _LETTERS))}]"
 _REST = rf"(?:['’]?{_UPPER})?{_LOWER}(?:[^\W\d_]|['’\-](?!s\b)(?=[^\W\d_]))*+(?![\d_])"
 _MORE = rf"[ ](?:(?:van|von|der|den|de|da|di|du|del|la|le|bin|ibn|al)[ ]){{0,2}}(?:{_UPPER}(?<!\w.){_REST}|[A-Z]\.)"
 _INSIDE = r"(?<=[\w,;:][ ].)|(?<=[\w,;:][ ][\"'(“‘*`].)"
-# Looked at from the first letter on, so that the search can skip to the next capital.
+# Anchored at the first letter, so that the search can skip to the next capital.
 _NAME = re.compile(rf"{_UPPER}(?<!\w.)(?:(?:{_INSIDE}){_REST}(?:{_MORE})*+|{_REST}(?:{_MORE})++)")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:\n|>])[\s*_#>\-•\"'“‘(\d.)]*\Z")
 _ACRONYM = re.compile(r"[A-Z]{2,}s")
 
-# Words that open a sentence or a greeting, and words of the calendar: a capital makes them no name.
+# Words that open a sentence or a greeting, and words of the calendar: capitalised, but not names.
 OPENERS = frozenset(
     """a about after again all also although am an and any are as at based because been before best but by can check
     could currently dear did do does each either error every everything file finally find first for from get give given
@@ -66,7 +66,7 @@ OPENERS = frozenset(
 
 
 def _names(text: str) -> list[Span]:
-    """Capitalised words are a name when there are several, or in the middle of a sentence."""
+    """Capitalised words are a name if there are several, or one in the middle of a sentence."""
     names = []
     for match in _NAME.finditer(text):
         first, last = match.span()
@@ -102,7 +102,7 @@ def _without_openers(text: str, start: int, end: int) -> tuple[int, int]:
 
 # Everything else
 
-# Whatever is no name and no plain word has one of these in it; most words of a text do not.
+# Anything other than names and plain words contains one of these characters; most words of a text do not.
 _SPECIAL = re.compile(r"[\d@/#$€£¥₹<+]|\.(?=[^\s.])")
 _SPECIAL_TO_END = re.compile(rf"(?:{_SPECIAL.pattern})\S*+")
 _STEP = re.compile(r"\w+[^\w$€£¥₹+(#<~/.\s]*|\W")
@@ -119,14 +119,14 @@ _FROM_DIGIT = re.compile(
     rf"(?P<TIME>(?i:{TIME_PATTERN}))|(?P<AMOUNT>{AMOUNT_PATTERN})|(?P<ADDRESS>{ADDRESS_PATTERN})"
     rf"|(?P<PHONE>{PHONE_PATTERN})|{_NO_PHONE}"
 )
-# Nothing follows that could make more of it: told without trying everything else.
+# Nothing follows that could extend it, so its kind is decided without trying the other patterns.
 _LONE_NUMBER = re.compile(r"(?P<NUMBER>(?<![\w.])\d{1,12})(?=[.,;:)\]}'\"*]+(?:\s|\Z)|\n|\Z)")
 _FROM_DIGIT_NO_PHONE = re.compile(_NO_PHONE)
 _MONTH_BEFORE = re.compile(rf"(?i:\b(?:{MONTH_PATTERN}))\s\Z")
 _REST_OF_DATE = re.compile(
     r"\d{1,2}(?:st|nd|rd|th)?(?:\s?[-–]\s?\d{1,2}(?:st|nd|rd|th)?)?(?:,?\s\d{4})?(?!\w)|\d{4}(?!\w)"
 )
-# A card or telephone number, too, is said to be `ending in 2024`.
+# A card or telephone number may also be described as `ending in 2024`.
 _YEAR_BEFORE = re.compile(r"(?i:\b(?:(?<!ending )(?<!ends )in|since|until|year|during|early|late|mid))\s\Z")
 _YEAR = re.compile(r"(?:19|20)\d\d(?!\w|[\-/:.,]\d)")
 
@@ -136,7 +136,7 @@ def _specials(text: str) -> list[Span]:
     done = 0
     for token in _SPECIAL_TO_END.finditer(text):
         position, end = token.span()
-        while position > done and not text[position - 1].isspace():  # the token began before
+        while position > done and not text[position - 1].isspace():  # back up to the start of the token
             position -= 1
         position = max(position, done)
         while position < end and _SPECIAL.search(text, position, end):
@@ -168,7 +168,7 @@ def _special_at(text: str, position: int) -> Span | None:
 
 
 def _date_after_month(text: str, position: int) -> Span | None:
-    """The `5, 2024` of `May 5, 2024`, and a year that is said to be one: dates stay whole."""
+    """The `5, 2024` of `May 5, 2024`, or a number introduced as a year: dates stay whole."""
     if text[position - 1 : position] != " ":
         return None
     before = max(0, position - 14)
@@ -182,7 +182,7 @@ def _date_after_month(text: str, position: int) -> Span | None:
 
 
 def _decide_kind(text: str, match: re.Match[str]) -> Span | None:
-    """What the patterns alone cannot tell: a telephone from a long number, an account from an identifier."""
+    """Decide what patterns alone cannot: a telephone number or just a long number, an account or an identifier."""
     start, end = match.span()
     kind = match.lastgroup or ""
     if kind == "PHONE":

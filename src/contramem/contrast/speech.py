@@ -1,6 +1,6 @@
-"""Speech: calls by which an agent talks to its user, as in `AgentUserInterface.send_message_to_user(content=...)`.
+"""Speech: calls by which an agent talks to its user, such as `AgentUserInterface.send_message_to_user(content=...)`.
 
-Where an environment has a tool for talking, a question and the final answer are calls. They are read as what they say.
+If an environment has a tool for talking, questions and the final answer are calls. They are read as messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PARTING = re.compile(
 
 
 def speech_of(event: Event) -> str:
-    """What a call says to the user; empty when it is no such call. A call that also names a recipient is none."""
+    """What a call says to the user; empty if it does not talk to the user, or names another recipient."""
     if not event.function or event.actor != "agent" or not talks_to_user(event.function):
         return ""
     given = {name: value for name, value in event.arguments.items() if value not in (None, "", [], {})}
@@ -31,11 +31,11 @@ def speech_of(event: Event) -> str:
 
 @lru_cache(maxsize=4096)
 def talks_to_user(function: str) -> bool:
-    """Is it by its name a function for talking to the user?"""
+    """Does the name of this function say that it talks to the user?"""
     named = words(function.rpartition(".")[2])
     return "user" in named and not _VERBS.isdisjoint(named)
 
 
 def asks(text: str) -> bool:
-    """Does a message that ends a run leave a question open? An offer of more help is none."""
+    """Does a message that ends a run leave a question open? An offer of further help does not."""
     return "?" in text and _PARTING.search(text.lower()) is None

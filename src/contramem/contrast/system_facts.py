@@ -1,7 +1,7 @@
-"""System facts: what an agent was told before the task that can decide it: the day, the user, policies about its calls.
+"""System facts: sentences of the system prompt that can decide a task: the date, the user, policies about calls.
 
-A system prompt may be pages long. A packet holds the few sentences that are about time, about who asks, or about what
-the runs of the task do; with values as placeholders, and dates as they are.
+A system prompt may be pages long. A packet contains the few sentences about time, about who asks, or about what the
+runs of the task do, with values as placeholders and dates readable.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from contramem.traces.trajectory import Trajectory
 
 MAX_FACTS, MAX_GENERAL = 4, 2
 MAX_FACT_CHARS = 240
-"""Of one sentence. What is longer is rather a manual than a fact."""
+"""Maximum length of a sentence. Longer ones are more like a manual than a fact."""
 MIN_FACT_WORDS = 5
 MIN_SHARED_WORDS = 2
-"""Words that a sentence about calls has in common with the names of one of them."""
+"""How many words a sentence must share with the name of a function to be about it."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LIST_MARK = re.compile(r"^(?:[-*•#>\s]|\d+[.)]\s)+")
@@ -34,7 +34,7 @@ _ROLE = re.compile(r"^you are (?:an?|the) ", re.IGNORECASE)
 
 
 def find_system_facts(runs: Sequence[Trajectory]) -> list[str]:
-    """Sentences of the system prompt that most runs of a task were given; none where no trace holds one."""
+    """Sentences of the system prompt that most runs of a task were given; empty if the traces contain none."""
     given = Counter(run.system for run in runs if run.system)
     if not given:
         return []
@@ -55,16 +55,17 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _rank_by_calls(sentences: Iterable[str], functions: Collection[str]) -> list[str]:
-    """Those that speak of what some function does, by its verb and object; the ones that say most of it first."""
+    """The sentences that mention the verb and object of some function, ordered by how many of its words they
+    contain."""
     named = [name for name in map(_telling_words, functions) if name]
-    spoken = {sentence: {_stem(word) for word in words(sentence)} for sentence in sentences}
-    shared = {sentence: max((len(said & name) for name in named), default=0) for sentence, said in spoken.items()}
-    about = [sentence for sentence in spoken if shared[sentence] >= MIN_SHARED_WORDS]
+    stems_of = {sentence: {_stem(word) for word in words(sentence)} for sentence in sentences}
+    shared = {sentence: max((len(stems & name) for name in named), default=0) for sentence, stems in stems_of.items()}
+    about = [sentence for sentence in stems_of if shared[sentence] >= MIN_SHARED_WORDS]
     return sorted(about, key=lambda sentence: (-shared[sentence], len(sentence)))
 
 
 def _telling_words(function: str) -> set[str]:
-    """Of a function that changes something: reads are what every policy speaks of."""
+    """The words of a function with effects. Every policy mentions reads, so they do not count."""
     named = words(function.rpartition(".")[2])
     if not named or named[0] in LEXICON["read"]:
         return set()

@@ -1,8 +1,7 @@
-"""Taint: the calls of a run that follow from text planted in an observation, and so teach nothing, even in a run that
-passed.
+"""Taint: calls that follow from text planted in an observation. They teach nothing, even in a run that passed.
 
-A call follows from planted text when it hands on a value that only that text had shown, when the text asks for such a
-call and the task does not, or when it builds on what another tainted call returned.
+A call follows from planted text if it passes on a value that only that text showed, if the text asks for such a call
+and the task does not, or if it builds on the result of another tainted call.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from contramem.traces.effects import words
 from contramem.traces.trajectory import Event, Trajectory
 
 MIN_VALUE_CHARS = 3
-"""Shorter values stand in any text by chance."""
+"""Shorter values occur in texts by chance."""
 MIN_DISTINCTIVE_CHARS = 6
 
 
@@ -38,7 +37,7 @@ def find_tainted_calls(run: Trajectory) -> frozenset[int]:
 
 
 def texts_shown(event: Event) -> Iterator[str]:
-    """The texts that an event puts before the agent. What the user says is the task, not an observation."""
+    """The texts that an event shows the agent. What the user says is the task, not an observation."""
     if event.result is not None:
         content = event.result.content
         if isinstance(content, str):
@@ -52,7 +51,7 @@ def texts_shown(event: Event) -> Iterator[str]:
 
 
 class _SeenText:
-    """What a run has shown so far: what may be trusted, what was planted, and what came of it."""
+    """What a run has been shown so far: what is trusted, what was planted, and what tainted calls returned."""
 
     def __init__(self, task: str) -> None:
         self._asked = [_fold(task)]
@@ -63,7 +62,7 @@ class _SeenText:
         self._called: set[str] = set()
 
     def take_in(self, event: Event) -> None:
-        """Believe what an event shows, but for the passages in it that instruct."""
+        """Trust what an event shows, except for the passages that instruct."""
         if event.actor == "user" and event.text:
             self._asked.append(_fold(event.text))
         if event.function and not self._planted:
@@ -75,14 +74,14 @@ class _SeenText:
                 self._plant(passage)
 
     def distrust(self, event: Event) -> None:
-        """A tainted call: what it returned is no better than what made it happen."""
+        """Record a tainted call: its result is as untrusted as the text behind it."""
         self._derived += [_fold(text) for text in texts_shown(event)]
 
     def _plant(self, passage: str) -> None:
         folded = _fold(_TAG.sub(" ", passage))
         if folded not in self._planted:
             self._planted.append(folded)
-            # What is new here stays planted: it may be seen again later because an agent obeyed.
+            # Values first seen here stay planted: later sightings may only exist because the agent obeyed.
             values = _values_in(_SIGNED.sub(" ", passage))
             self._values.update(value for value in values if not self._is_known(value))
 
@@ -111,7 +110,7 @@ class _SeenText:
             return True
         if any(_names(asked, call.function) for asked in self._asked):
             return False
-        # The task may want such a call too, in other words: then it has the task's own addresses and numbers.
+        # The task may ask for such a call in other words: then its addresses and numbers come from the task.
         return not any(_is_distinctive(value) and self._is_known(value) for value in arguments)
 
     def _is_known(self, value: str) -> bool:
@@ -123,14 +122,14 @@ def _fold(text: str) -> str:
 
 
 def _value(value: object) -> str:
-    """An argument's value as it would stand in a text; empty when it is no text or number."""
+    """An argument's value as it would appear in a text; empty if it is neither text nor number."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return ""
     return _fold(str(value)).strip(" .,;:!?'\"")
 
 
 _TAG = re.compile(r"</?[A-Za-z_]+[^<>]{0,40}>")
-# Who signs is mostly the user whose name is borrowed, and no value to hand on.
+# The signature usually borrows the user's name, so it is not a value to pass on.
 _SIGNED = re.compile(
     r"\b(?:signed|regards|sincerely|from\s+me|yours)\b[,:]?\s+(?:[A-Z][\w.'-]*[ \t]?){1,3}", re.IGNORECASE
 )
@@ -138,7 +137,7 @@ _QUOTED = re.compile(rf"(?<!\w)(['\"`])([^'\"`\n]{{{MIN_VALUE_CHARS},200}})\1(?!
 
 
 def _values_in(passage: str) -> Iterator[str]:
-    """What a passage could want handed on: addresses, numbers, links, names, quoted words."""
+    """Values that a passage may want passed on: addresses, numbers, links, names, quoted words."""
     values = [passage[start:end] for start, end, kind in spans(passage) if kind != "TIME"]
     values += [match.group(2) for match in _QUOTED.finditer(passage)]
     yield from {value for text in values if len(value := _value(text)) >= MIN_VALUE_CHARS}
@@ -153,7 +152,7 @@ def _in_any(value: str, texts: list[str]) -> bool:
 
 
 def _stands_in(value: str, text: str) -> bool:
-    """Is `value` in `text`, not inside a longer word?"""
+    """Does `text` contain `value`, other than inside a longer word?"""
     start = text.find(value)
     while start >= 0:
         end = start + len(value)
@@ -165,12 +164,12 @@ def _stands_in(value: str, text: str) -> bool:
     return False
 
 
-# Words of a function's name that say nothing about what is asked for.
+# Words in function names that say nothing about the request.
 _EMPTY_WORDS = frozenset("get by id to in of the all my for from with on at an a is do and or list".split())
 
 
 def _names(text: str, function: str) -> bool:
-    """Does `text` speak of every word in the function's name, in whatever form?"""
+    """Does `text` mention every word in the function's name, in any form?"""
     named = [word for word in words(function.rpartition(".")[2]) if word not in _EMPTY_WORDS]
     return bool(named) and all(re.search(rf"\b{re.escape(_stem(word))}", text) for word in named)
 

@@ -1,4 +1,4 @@
-"""Keys: when are two texts one value? Case, spacing and accents aside; numbers together with what they count."""
+"""Keys: when are two texts the same value? Case, spacing and accents do not count; numbers include what they count."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ _IGNORES_PUNCTUATION = names_where(lambda type_: type_.ignores_punctuation)
 
 
 class Key(NamedTuple):
-    """A value as far as it is one value: case and spacing aside; numbers together with what they count."""
+    """What makes two texts the same value: case and spacing do not count; numbers include what they count."""
 
     text: str
     numeric: ValueKind | None
 
 
 def classify_value(value: object, role: str) -> tuple[Key | None, ValueKind]:
-    """Without a key the value stays as it is: a date, a time, an empty text, something that is no scalar."""
+    """The key and kind of a value. Without a key the value stays readable: a date, a time, an empty text, not a
+    scalar."""
     if isinstance(value, str):
         return _classify_short_text(value, role) if len(value) <= 200 else _classify_text(value, role)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -56,13 +57,13 @@ _PLAIN_NUMBER = re.compile(rf"{_CURRENCY}?\s?(-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?
 
 @lru_cache(maxsize=1 << 12)
 def digits_of(text: str) -> str:
-    """The number in `$1,200.50` or `1200.5 EUR` as `1200.50`; empty when the text is more than a number."""
+    """The number in `$1,200.50` or `1200.5 EUR` as `1200.50`; empty if the text is more than a number."""
     match = _PLAIN_NUMBER.fullmatch(text.strip())
     return match.group(1).replace(",", "") if match else ""
 
 
 def plain_number(digits: str) -> str:
-    """`1200`, `1200.0` and `01200` are one number; only an identifier keeps its zeros."""
+    """`1200`, `1200.0` and `01200` are the same number; only an identifier keeps its zeros."""
     if "." in digits and "e" not in digits:
         digits = digits.rstrip("0").rstrip(".")
     sign = "-" if digits.startswith("-") else ""
@@ -70,18 +71,18 @@ def plain_number(digits: str) -> str:
 
 
 def keys_of_number(digits: str) -> tuple[Key, ...]:
-    """Every key under which a number that stands in prose may be known."""
+    """Every key that a number in prose may be known by."""
     plain = plain_number(digits)
     return Key(plain, "AMOUNT"), Key(digits, "ID"), Key(plain, "NUMBER"), Key(digits, None)
 
 
 def compose_accents(text: str) -> str:
-    """Letters with their accents as one character, so that a value is found however it was typed."""
+    """Letters with accents as single characters, so that a value is found however it was typed."""
     return text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
 def fold_text(text: str) -> str:
-    """Lower case without changing the length: positions in it hold in the original."""
+    """Lower case of equal length, so that positions also apply to the original."""
     lowered = text.lower()
     if lowered.isascii():
         return lowered
@@ -91,13 +92,13 @@ def fold_text(text: str) -> str:
 
 
 def searchable(text: str) -> str:
-    """Folded, and any white space as a blank: a value may be broken over two lines."""
+    """Folded, with any white space as a blank: a value may be broken across two lines."""
     folded = fold_text(text).replace("\n", " ").replace("\t", " ").replace("\r", " ")
     return folded if folded.isascii() else folded.replace("\u00a0", " ").replace("\u202f", " ")
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
-    """Not inside a longer word: `Ann` is not in `Annual`."""
+    """Is it more than part of a word? `Ann` does not stand alone in `Annual`."""
     before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
     after = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
     return not before and not after

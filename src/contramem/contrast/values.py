@@ -1,6 +1,6 @@
-"""What kind of value a value is: told from its own form first, then from the name of the argument or field it fills.
+"""The kind of a value: first by its form, then by the name of the argument or field that it fills.
 
-Only kinds are decided here; which value gets which placeholder is decided in placeholders.py.
+Only kinds are decided here; placeholders.py assigns the placeholders.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import phonenumbers
 from contramem.contrast.placeholder_types import BY_NAME, ROLES, TYPES, ValueKind, names_where
 from contramem.traces.effects import words
 
-# Roles whose values are words of the interface, even when they are written with a capital.
+# Roles whose values are words of the interface even when capitalised.
 CATEGORY_ROLES = frozenset(
     """status state type kind category mode priority level class folder unit currency format order sort stage label
     method option direction action cabin gender role visibility permission reason""".split()
@@ -25,10 +25,10 @@ TIME_ROLES = frozenset(
     seconds weeks months years ms""".split()
 )
 
-# Answers, switches and pronouns: no task owns them.
+# Answers, switches and pronouns: they belong to no task.
 PLAIN_ANSWERS = frozenset("yes no on off true false none null n/a na ok okay unknown me you all any self".split())
 
-# Repetitions are bounded: these run over untrusted text, at every place where a value could start.
+# Repetitions are bounded: these run over untrusted text, at every position where a value could start.
 MONTH_PATTERN = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}\.?"
 _FULL_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thurs?|fri|sat(?:ur)?|sun)day"
@@ -102,14 +102,14 @@ _CAPITALS = re.compile(r"(?:[A-ZÀ-Þ][\w'’.\-]*)(?:\s(?:[A-ZÀ-Þ][\w'’.\-]
 
 
 def is_time(text: str) -> bool:
-    """Dates, times and ranges of them. They stay as they are: procedures turn on them."""
+    """Dates, times and ranges of them. They stay readable because procedures depend on them."""
     if len(text) > 60 or not (_DIGIT.search(text) or text[:3].lower() in _CALENDAR):
         return False
     return _TIME.fullmatch(text) is not None
 
 
 def kind_of_number(role: str) -> ValueKind | None:
-    """Of a number, only the role tells what it counts; None for dates and times."""
+    """The kind of a number, which only its role tells; None for dates and times."""
     named = words(role)
     if named and named[-1] in TIME_ROLES:
         return None
@@ -117,23 +117,23 @@ def kind_of_number(role: str) -> ValueKind | None:
 
 
 def kind_of_text(text: str, role: str) -> ValueKind | None:
-    """The kind of a text value; None for what is no placeholder: dates, times, a plain yes or no."""
+    """The kind of a text value; None for values that stay readable: dates, times, a plain yes or no."""
     value = text.strip()
     if not value or value.lower() in PLAIN_ANSWERS or is_time(value):
         return None
-    if not any(map(str.isalnum, value)):  # `...` is nobody's
+    if not any(map(str.isalnum, value)):  # `...` belongs to nobody
         return None
     if _NUMBER.fullmatch(value):
         kind = kind_of_number(role)
         return "ACCOUNT" if kind == "NUMBER" and is_card_number(value) else kind
     by_form, by_role = kind_by_form(value), _kind_by_role(role, numeric=False)
-    if by_form == "AMOUNT" and by_role == "ID":  # `8CK4E` in `reservation_id` is no quantity of anything
+    if by_form == "AMOUNT" and by_role == "ID":  # `8CK4E` in `reservation_id` is not a quantity
         return "ID"
     return by_form or by_role or _kind_of_words(value)
 
 
 def kind_by_form(value: str) -> ValueKind | None:
-    """The kind that a value's own form gives away, whatever it is called."""
+    """The kind that a value's form reveals, whatever its role."""
     if len(value) > 300:
         return None
     if _EMAIL.fullmatch(value):
@@ -155,8 +155,8 @@ _FORMS: tuple[tuple[re.Pattern[str], ValueKind], ...] = (
 )  # fmt: skip
 
 
-# The last word of a name is its noun: `user_id` is an id, `id_of_user` is rare. These nouns say little: a name is a
-# person's, a file's or a thing's, which the words before it tell.
+# The last word of a name is its noun: `user_id` is an id, `id_of_user` is rare. These nouns say little: a name may be a
+# person's, a file's or a thing's, which the words before it decide.
 _VAGUE: dict[str, frozenset[ValueKind]] = {
     noun: frozenset(type_.name for type_ in TYPES if noun in type_.vague_nouns)
     for noun in {noun for type_ in TYPES for noun in type_.vague_nouns}
@@ -168,7 +168,7 @@ _PREPOSITIONS = frozenset({"from", "to"})
 
 
 def without_preposition(named: list[str]) -> list[str]:
-    """`to_warehouse` is a warehouse and `value_to_plot` a plot; a `to` at the end, or alone, is somebody."""
+    """`to_warehouse` is a warehouse and `value_to_plot` a plot; a `to` at the end, or alone, is a person."""
     return [word for word in named[:-1] if word not in _PREPOSITIONS] + named[-1:]
 
 
@@ -193,7 +193,7 @@ def _kind_of_words(value: str) -> ValueKind:
 
 @lru_cache(maxsize=4096)
 def is_phone(text: str) -> bool:
-    """A telephone number that some country's plan allows, by Google's library of numbering plans."""
+    """A telephone number valid in some country's numbering plan, according to Google's library."""
     try:
         parsed = phonenumbers.parse(text, None if text.lstrip().startswith("+") else "US")
     except phonenumbers.NumberParseException:
@@ -202,7 +202,7 @@ def is_phone(text: str) -> bool:
 
 
 def is_iban(text: str) -> bool:
-    """An account number whose check digits hold (ISO 13616, mod 97)."""
+    """An account number with valid check digits (ISO 13616, mod 97)."""
     text = text.replace(" ", "")
     moved = text[4:] + text[:4]
     return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
@@ -259,7 +259,7 @@ def _form_of_text(value: str, role: str) -> tuple[str, str]:
         pattern = pattern if not _DIGIT.search(pattern) else "in words"
         return f"date {pattern}", f"dates {pattern}"
     kind = kind_of_text(value, role)
-    if kind is None:  # nothing, or a plain answer: `on`, `yes`
+    if kind is None:  # empty, or a plain answer: `on`, `yes`
         return ("text", "texts") if value.strip() else ("empty text", "empty texts")
     if _NUMBER.fullmatch(value.strip()):
         return "number as text", "numbers as text"

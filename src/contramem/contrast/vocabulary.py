@@ -1,8 +1,8 @@
-"""Closed vocabularies: arguments and fields that take few values over many tasks (`INBOX`, `economy`, `pending`).
+"""Closed vocabularies: arguments and fields that take few values across many tasks (`INBOX`, `economy`, `pending`).
 
 They belong to the interface, not to a task, so they stay readable where everything else becomes a placeholder. A value
-has to prove itself: seen in several tasks, short, and neither a name, a place, an address nor an identifier. A schema
-or a refusal may list all the words there are.
+must qualify: seen in several tasks, short, and not a name, place, address or identifier. A schema or a refusal may also
+list all permitted words.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from contramem.traces.sanitize import plain_label
 from contramem.traces.trajectory import Tool, Trajectory
 
 MIN_TASKS = 4
-"""An argument seen in fewer tasks than this has no vocabulary yet."""
+"""An argument seen in fewer tasks has no vocabulary yet."""
 MAX_WORDS = 12
-"""One that takes more values than this is open."""
+"""An argument that takes more values is open."""
 MAX_VALUES = 2 * MAX_WORDS
-"""Of one that may be closed still, odd values included."""
+"""How many values, odd ones included, an argument may take before it is open."""
 MIN_TASKS_PER_WORD = 2
-"""A value of one task only may be that task's own."""
+"""A value of a single task may belong to that task."""
 MIN_TASKS_TO_CLOSE = 3
-"""Per word. With fewer tasks nobody can say that these are all the words."""
+"""Tasks per word. With fewer, nobody can say that these are all the words."""
 MAX_COUNTED_TASKS = MIN_TASKS_TO_CLOSE * MAX_VALUES
-"""More tasks decide nothing, so they are not remembered."""
+"""More tasks do not change the decision, so they are not remembered."""
 MIN_TASKS_REFUSING = 2
-"""A list of permitted values that one task's refusals show may be that task's own."""
+"""A list of permitted values that only one task's refusals show may belong to that task."""
 RUNS_PER_TASK_FOR_FIELDS = 3
-"""Results are sampled: runs of one task mostly see the same ones."""
+"""Results are sampled: runs of the same task mostly see the same ones."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:[ _\-/][^\W\d_]+){0,2}\d{0,2}")
 _PLAIN = re.compile(r"[a-z]+(?:[ _\-/][a-z]+){0,2}|[A-Z]{4,}(?:_[A-Z]+){0,2}")
-# A word of a category may hold a digit (`4g_5g_preferred`), but no number that could identify something.
+# A category may contain a digit (`4g_5g_preferred`), but no number that could identify something.
 _SWITCH = re.compile(r"(?=.*[^\W\d_]{3})(?!.*\d\d\d)[^\W_]+(?:[ _\-/][^\W_]+){0,3}")
 _PERMITTED = re.compile(r"(?!.*\d\d\d)[^\W_]+(?:[_\-/][^\W_]+){0,4}|[^\W\d_]+ [^\W\d_]+")
 _LOWER_OR_UPPER = re.compile(r"[a-z0-9 _\-/]+|[A-Z0-9_\-/]+")
@@ -51,7 +51,7 @@ _FREE_TEXT_ROLES = frozenset(
     "text body content message description subject title query comment note notes summary reply answer input".split()
 )
 _PRIVATE_ROLES = frozenset().union(*ROLES.values()) | _FREE_TEXT_ROLES
-# A `state` is a condition or a place, a `label` anything: of these only plain words are words.
+# A `state` is a condition or a place, a `label` can be anything: in these roles only plain words qualify.
 _LOOSE_CATEGORIES = CATEGORY_ROLES & (_PRIVATE_ROLES | frozenset("label reason option action role order".split()))
 
 
@@ -59,11 +59,11 @@ class Vocabulary:
     """Which values of which argument or field are words of the interface."""
 
     def __init__(self, tasks: Iterable[list[Trajectory]] = ()) -> None:
-        # slot -> value -> tasks it was seen in. A slot with too many values is open, and holds None from then on.
+        # slot -> value -> tasks it was seen in. A slot with too many values is open and holds None from then on.
         self._seen: dict[tuple[str, str], dict[object, set[str]] | None] = {}
         self._tasks: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._enums: dict[tuple[str, str], set[object]] = defaultdict(set)
-        # the same of arguments, of calls that worked
+        # the same for arguments of calls that worked
         self._accepted: dict[tuple[str, str], dict[object, set[str]]] = defaultdict(dict)
         # slot -> list of permitted values in a refusal -> tasks it was seen in
         self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(partial(defaultdict, set))
@@ -74,7 +74,7 @@ class Vocabulary:
 
     @classmethod
     def combine(cls, parts: Iterable[Vocabulary]) -> Vocabulary:
-        """What vocabularies of different tasks say together: the same as one that was learned from all of them."""
+        """Combine vocabularies of different tasks; the result equals one learned from all of them."""
         whole = cls()
         for part in parts:
             whole._add(part)
@@ -82,7 +82,7 @@ class Vocabulary:
         return whole
 
     def keeps(self, function: str, role: str, value: object) -> bool:
-        """Does `value` stay as it is when it fills the argument or field `role` of `function`?"""
+        """Does `value` stay readable in the argument or field `role` of `function`?"""
         if value is None or isinstance(value, bool):
             return True
         by_app = self._words.get(role)
@@ -91,12 +91,12 @@ class Vocabulary:
         return self.conventions.keeps(function, role, value)
 
     def words(self, function: str, role: str) -> frozenset[object]:
-        """The closed vocabulary of an argument or field; empty when it has none."""
+        """The closed vocabulary of an argument or field; empty if there is none."""
         return self._words.get(role, {}).get(function.partition(".")[0], frozenset())
 
     def has_more(self, function: str, role: str) -> bool:
-        """Are there probably more words than were seen? A word that one task alone shows says so (Good and Turing's
-        estimate of what is unseen), and so do few tasks for each word."""
+        """Are there probably more words than were seen? A word seen in only one task says so (Good-Turing estimate of
+        the unseen), and so do few tasks per word."""
         slot = (function, role)
         accepted = self._accepted.get(slot)
         if not accepted:
@@ -105,7 +105,7 @@ class Vocabulary:
         return once or len(self._tasks[slot]) < MIN_TASKS_TO_CLOSE * len(accepted)
 
     def read_permitted(self, function: str, role: str) -> tuple[str, ...]:
-        """All values that the function itself says an argument may take, in its order; empty when it never did."""
+        """All values that the function itself says an argument may take, in its order; empty if it never did."""
         return self._permitted.get((function, role), ())
 
     @property
@@ -118,14 +118,14 @@ class Vocabulary:
         )
 
     def digest_for(self, functions: Iterable[str]) -> bytes:
-        """Changes whenever `keeps` or `listed_words` would answer otherwise about one of these functions."""
+        """Changes whenever `keeps` or `listed_words` would answer differently about one of these functions."""
         hasher = blake2b(repr(sorted(self.listed_words)).encode(), digest_size=16)
         for function in sorted(functions):
             hasher.update(self._digest_function(function))
         return hasher.digest()
 
     def _digest_function(self, function: str) -> bytes:
-        """Looked up once for each function: most tasks call the same ones."""
+        """Cached per function: most tasks call the same ones."""
         if function not in self._digests:
             app = function.partition(".")[0]
             by_role = sorted(
@@ -175,13 +175,13 @@ class Vocabulary:
     def _settle_all(self) -> None:
         self._permitted = self._settle_lists()
         self.listed_words = frozenset(value.lower() for values in self._permitted.values() for value in values)
-        """What tools themselves list among the values that they take, in lower case."""
+        """Values that tools list as permitted, in lower case."""
         self._words = self._settle()
         self._digests: dict[str, bytes] = {}
 
     def _settle_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Lists that came back in several tasks, hold only what may be a word of an interface, and of which a call gave
-        one. A list that changes from call to call holds things, not words."""
+        """Lists that occurred in several tasks, contain only possible words of an interface, and include a value that
+        some call used. A list that changes from call to call contains things, not words."""
         settled = {}
         for slot, lists in self._listed.items():
             values, seen = next(iter(lists.items()))
@@ -206,13 +206,13 @@ class Vocabulary:
             self._open(slot)
 
     def _open(self, slot: tuple[str, str]) -> None:
-        """It takes too many values to be closed; what was counted is of no more use."""
+        """Mark a slot as open: it takes too many values, and what was counted is no longer needed."""
         self._seen[slot] = None
         self._tasks.pop(slot, None)
         self._accepted.pop(slot, None)
 
     def _add(self, other: Vocabulary) -> None:
-        """Count what was learned from other tasks."""
+        """Add what was learned from other tasks."""
         for slot, values in other._seen.items():
             self._add_values(slot, values, other)
         for slot, enum in other._enums.items():
@@ -238,7 +238,7 @@ class Vocabulary:
             self._open(slot)
 
     def _settle(self) -> dict[str, dict[str, frozenset[object]]]:
-        """By role and app: functions of one app share their words, so a word stays one in all of them."""
+        """Decide by role and app: functions of one app share their words."""
         settled: dict[str, dict[str, frozenset[object]]] = defaultdict(lambda: defaultdict(frozenset))
         for (function, role), listed in (*self._enums.items(), *self._permitted.items()):
             settled[role][function.partition(".")[0]] |= frozenset(listed)
@@ -246,7 +246,7 @@ class Vocabulary:
             if values is None or len(self._tasks[function, role]) < MIN_TASKS:
                 continue
             recurring = {value for value, tasks in values.items() if len(tasks) >= MIN_TASKS_PER_WORD}
-            # One odd value does not open a vocabulary, but mostly odd ones do.
+            # A single odd value does not open a vocabulary, but a majority of odd ones does.
             if len(recurring) <= MAX_WORDS and len(values) <= 2 * len(recurring):
                 kept = {value for value in recurring if is_word(value, role)}
                 settled[role][function.partition(".")[0]] |= kept
@@ -273,8 +273,8 @@ def is_word(value: object, role: str) -> bool:
 
 
 def is_vocabulary(values: Iterable[str], role: str) -> bool:
-    """Could a tool's list of permitted values be its own words, rather than the names of somebody's things?"""
-    noun = words(role)[-1:]  # `value_to_plot` is a plot, `assigned_to` somebody
+    """Could a tool's list of permitted values be its own words, rather than names of somebody's things?"""
+    noun = words(role)[-1:]  # `value_to_plot` is a plot, `assigned_to` a person
     category = not CATEGORY_ROLES.isdisjoint(noun)
     personal = not category and not (_PRIVATE_ROLES - ROLES["AMOUNT"]).isdisjoint(noun)
     if (noun == ["name"] or not personal) and all(map(is_ordinary, values)):
@@ -284,7 +284,8 @@ def is_vocabulary(values: Iterable[str], role: str) -> bool:
 
 
 def scalars(value: Any, role: str = "") -> Iterator[tuple[str, Any]]:
-    """(role, scalar) of everything in an argument. Items of a list and keys that are data have the role around them."""
+    """(role, scalar) of everything in an argument. Items of a list, and keys that are data, have the role of their
+    container."""
     if isinstance(value, dict):
         for key, child in value.items():
             name = str(key)

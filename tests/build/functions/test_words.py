@@ -9,8 +9,8 @@ from contramem.build.functions.words import (
     DESTROYS,
     REACHES_OUT,
     act,
-    deed_of,
     does,
+    effect_verbs,
     form_in_words,
     is_identifying,
     join_list,
@@ -45,10 +45,10 @@ def test_a_name_says_what_a_function_does(name: str, infinitive: str, sentence: 
 
 
 def test_the_verb_of_a_name_tells_what_kind_of_effect_it_has() -> None:
-    assert deed_of("delete_email") is DESTROYS
-    assert deed_of("send_email") is REACHES_OUT
-    assert deed_of("add_contact") is ADDS
-    assert deed_of("frobnicate_widget") is None
+    assert effect_verbs("delete_email") is DESTROYS
+    assert effect_verbs("send_email") is REACHES_OUT
+    assert effect_verbs("add_contact") is ADDS
+    assert effect_verbs("frobnicate_widget") is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import msgspec
 
 from contramem.build.functions.calls import Calls, Retry, runs_of
 from contramem.build.functions.errors import quote_complaint
-from contramem.build.functions.words import ADDS, DESTROYS, REACHES_OUT, deed_of, does, plural
+from contramem.build.functions.words import ADDS, DESTROYS, REACHES_OUT, does, effect_verbs, plural
 from contramem.contrast.observation import Observation
 from contramem.traces.effects import words
 
@@ -52,14 +52,14 @@ def side_effects(calls: Calls) -> Effects:
 
 
 def _deed(calls: Calls) -> Iterator[str]:
-    kind, deed = deed_of(calls.name), does(calls.name)
+    kind, action = effect_verbs(calls.name), does(calls.name)
     given = any(call.arguments for call in calls.worked)
     if kind in (DESTROYS, REACHES_OUT):
         warning, check = _WARNINGS[kind is DESTROYS]
-        yield (f"{deed}. " if deed else "") + warning + (f": {check} before the call." if given else ".")
+        yield (f"{action}. " if action else "") + warning + (f": {check} before the call." if given else ".")
     elif kind is not None:
         change = "adds to stored state" if kind is ADDS else "changes stored state"
-        yield f"{deed}: {change}." if deed else f"{change.capitalize()}."
+        yield f"{action}: {change}." if action else f"{change.capitalize()}."
 
 
 def _when_repeated(calls: Calls) -> Iterator[tuple[str, bool]]:
@@ -74,7 +74,7 @@ def _when_repeated(calls: Calls) -> Iterator[tuple[str, bool]]:
     elif repeats and all(retry.then.error for retry in repeats):
         refused = [retry.then for retry in repeats]
         yield f"The same call a second time was refused in {_in_runs(repeats)}{quote_complaint(refused, calls)}.", True
-    elif deed_of(calls.name) in (ADDS, REACHES_OUT) and any(not retry.then.error for retry in repeats):
+    elif effect_verbs(calls.name) in (ADDS, REACHES_OUT) and any(not retry.then.error for retry in repeats):
         accepted = [retry for retry in repeats if not retry.then.error]
         proven = runs_of(retry.then for retry in accepted) >= MIN_RUNS
         yield f"A repeat is not refused: the same call was accepted again in {_in_runs(accepted)}.", proven

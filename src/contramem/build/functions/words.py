@@ -77,12 +77,12 @@ def verb_of(name: str) -> str:
     return next((word for word in named if word in _VERBS), named[0] if named else name.lower())
 
 
-def deed_of(name: str) -> frozenset[str] | None:
+def effect_verbs(name: str) -> frozenset[str] | None:
     """Which of DESTROYS, REACHES_OUT, ADDS and CHANGES a function's name says it does. None: it does not say."""
     verb = verb_of(name)
     if verb in _GENERIC and not _DEALINGS.isdisjoint(words(name)):
         return REACHES_OUT
-    return next((deeds for deeds in (DESTROYS, REACHES_OUT, ADDS, CHANGES) if verb in deeds), None)
+    return next((verbs for verbs in (DESTROYS, REACHES_OUT, ADDS, CHANGES) if verb in verbs), None)
 
 
 def act(name: str) -> str:
