@@ -8,8 +8,8 @@ from contramem.build.rules.phrases import (
     MAX_EXAMPLE_CHARS,
     describe_path,
     join_words,
+    names_action,
     names_call,
-    names_deed,
     quote_error,
     stem,
     subject_of,
@@ -38,8 +38,8 @@ def test_half_the_words_of_a_call_are_enough_to_name_it() -> None:
 
 
 def test_a_request_says_to_do_something_by_its_verb() -> None:
-    assert names_deed("Notify the patient.", "Desk.notify_patient")
-    assert not names_deed("The patient waits.", "Desk.notify_patient")
+    assert names_action("Notify the patient.", "Desk.notify_patient")
+    assert not names_action("The patient waits.", "Desk.notify_patient")
 
 
 def test_a_path_folds_what_the_lesson_is_not_about_and_marks_failures() -> None:

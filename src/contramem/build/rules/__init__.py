@@ -1,12 +1,12 @@
 """Skill Cards by rules: a rule is a value, and the words of its card are generated from it.
 
-rule.py          what every kind of rule can do, and how a rule becomes the text of a card; kinds/ has the kinds
-mine.py          which rules the runs of one task teach, and which of them tools enforce or chance explains
-across.py        which rules the runs of many tasks teach together; unfinished.py: what failing runs left out altogether
-curate.py        what one lesson means for the cards that are there already
-author.py        RuleAuthor, who does both
+rule.py       what every kind of rule can do, and how a rule becomes the text of a card; kinds/ has the kinds
+mine.py       which rules the runs of one task teach, and which of them are enforced by tools or explained by chance
+across.py     which rules the runs of many tasks teach together; unfinished.py: what failing runs omitted entirely
+curate.py     how a new lesson changes the existing cards
+author.py     RuleAuthor, which mines and curates
 
-support.py       how runs fared under guards; significance.py: how likely by chance it may be
-steps.py         what runs did; values.py: where their values came from; companions.py: what they did together
-phrases.py       functions, errors, paths and tasks in words
+support.py    how runs ended with and without a guard; significance.py: how likely chance explains it
+steps.py      what runs did; values.py: where their values came from; companions.py: calls that belong together
+phrases.py    functions, errors, paths and tasks in words
 """

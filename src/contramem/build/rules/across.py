@@ -1,7 +1,7 @@
-"""Across tasks: what passing runs of an ability share and failing ones lack, whichever task they are of.
+"""Across tasks: what passing runs of an ability share and failing runs lack, whatever their task.
 
-Rules of an office hold under conditions and are shown by a few runs of each of many tasks, so one task alone teaches
-little. `study.explain` finds the few differences that explain most failures; here they become lessons.
+The rules of an organization apply under conditions, and each of many tasks shows them in a few runs, so a single task
+teaches little. `study.explain` finds the few differences that explain most failures; here they become lessons.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contramem.build.rules.forms import has_shape, name_form
 from contramem.build.rules.kinds.carry_out import CarryOut
 from contramem.build.rules.kinds.convention import Convention
 from contramem.build.rules.kinds.look_first import LookFirst
-from contramem.build.rules.phrases import names_deed
+from contramem.build.rules.phrases import names_action
 from contramem.build.rules.rule import Contrast, Lesson, illustrate
 from contramem.build.rules.steps import calls_of
 from contramem.build.rules.unfinished import find_unfinished
@@ -31,31 +31,32 @@ from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import digest
 
 MAX_LESSONS = 30
-"""For each ability."""
+"""Per ability."""
 MAX_BY_CHANCE = 10
-"""How often chance may be expected to show something like it among the rules of its family. Rules of one family have
-most of their runs in common, so that this is far too many: docs/quality.md says what it was chosen by."""
+"""How many rules of a family may be expected by chance to look this good. An overestimate, because rules of one family
+share most of their runs: docs/quality.md says how it was chosen."""
 MAX_STUDIED = 500
-"""Tasks that differences are looked for in. What is found is counted over all of them."""
+"""Number of tasks that are searched for differences. Those that are found are counted over all tasks."""
 MIN_SHOWING = 2
-"""Tasks in which passing runs keep it and failing ones break it; unless one task alone is as good as proof."""
+"""How many tasks must have passing runs that follow the rule and failing runs that break it, unless one task is enough
+proof."""
 MIN_SHOWING_WORD = 3
-"""The same where a word of the request is the condition: requests have many words."""
+"""The same if a word of the request is the condition: requests have many words."""
 MAX_HOLDING = 0.9
-"""Of the runs that called a function: the share in which a condition on its answer may hold."""
+"""The largest share of runs calling a function in which a condition on its result may hold."""
 MAX_CHANCE_IN_ONE_TASK = 0.002
-"""Six runs against six that all agree are enough."""
+"""Six runs against six are enough if they all agree."""
 
 
 class SharedLesson(NamedTuple):
-    """A lesson of many tasks, and the packet that shows it best."""
+    """A lesson from many tasks, and the packet that shows it best."""
 
     lesson: Lesson
     packet: Packet
 
 
 def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
-    """What the runs of all these tasks, taken together, teach."""
+    """Yield what the runs of all these tasks teach together."""
     studied = sorted(packets, key=lambda packet: (digest(packet.task_key), packet.task_key))[:MAX_STUDIED]
     runs = RunSet.of(run for packet in studied for run in packet.recorded.values())
     evidence = runs.select()
@@ -83,14 +84,14 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
             difference.guard, shown_by, evidence, runs
         ):
             continue
-        if tasks >= (MIN_SHOWING_WORD if _said(difference.guard) else enough):
+        if tasks >= (MIN_SHOWING_WORD if _request_words(difference.guard) else enough):
             told.update({topic} if topic else ())
             yield _learn(difference, evidence, *showing[0])
     yield from _learn_unfinished(packets, evidence, runs)
 
 
 def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[SharedLesson]:
-    """What failing runs left out altogether, with the task that shows it best."""
+    """Yield what failing runs omitted entirely, with the task that shows it best."""
     for rule in find_unfinished(evidence, runs):
         showing = [shown for guard in rule.guards for shown in _find_showing(guard, packets)]
         if not showing:
@@ -107,7 +108,7 @@ def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], r
 
 
 def _says_too_little(guard: Guard) -> bool:
-    """A call that is due, but nobody can tell when; or the shape of a free text, which is that of the tasks."""
+    """Does it demand a call without saying when, or only the shape of a free text, which depends on the task?"""
     tests = [condition for pattern in guard.patterns for condition in pattern.conditions]
     if any(condition.test == "like" and " " in condition.value for condition in tests):
         return True
@@ -115,8 +116,8 @@ def _says_too_little(guard: Guard) -> bool:
 
 
 def _only_goes_on(guard: Guard, packets: Sequence[Packet]) -> bool:
-    """Does it ask for a change after a call that only looked? That runs which went on to do the task passed is no
-    lesson. What else to look at is one, and what is due under a condition."""
+    """Does it demand a change after a call that only reads? That runs which carried on with the task passed is not a
+    lesson; what else to read, or what is required under a condition, is."""
     if not guard.follows_a_call or guard.conditions:
         return False
     first, then = (parse_pattern(text).function for text in (guard.function, guard.then))
@@ -125,18 +126,18 @@ def _only_goes_on(guard: Guard, packets: Sequence[Packet]) -> bool:
 
 
 def _topic_of_word(guard: Guard) -> tuple[str, str] | None:
-    """What a guard is about that a word of the request tells: one such card a function is enough."""
-    return (guard.template, guard.target) if _said(guard) else None
+    """The topic of a guard whose condition is a word of the request: one such card per function is enough."""
+    return (guard.template, guard.target) if _request_words(guard) else None
 
 
-def _said(guard: Guard) -> list[str]:
-    said = [condition.value for condition in guard.conditions if isinstance(condition, TaskSays)]
-    return [word for value in said for word in value.split()]
+def _request_words(guard: Guard) -> list[str]:
+    phrases = [condition.value for condition in guard.conditions if isinstance(condition, TaskSays)]
+    return [word for value in phrases for word in value.split()]
 
 
 def _says_only_that_a_call_was_made(guard: Guard, runs: Sequence[StudyRun]) -> bool:
-    """Does a condition on what a call returned hold nearly whenever the call was made? Then it is a condition on the
-    kind of task, and its boundary is one that these tasks have by chance."""
+    """Does a condition on a call's result hold in nearly every run that made the call? Then it only tells kinds of
+    tasks apart, and its threshold is an accident of these tasks."""
     for condition in guard.conditions:
         if isinstance(condition, FieldReturned) and condition.operator in ("<", "<=", ">", ">="):
             answers = [
@@ -152,15 +153,15 @@ def _says_only_that_a_call_was_made(guard: Guard, runs: Sequence[StudyRun]) -> b
 
 
 def _forbids_by_words(guard: Guard) -> bool:
-    """Is a call forbidden for a word of the request? Which word goes with tasks that need no such call is chance. That
-    the request lacks a word of the function's own name is none."""
+    """Does it forbid a call because of a word in the request? Which word goes with tasks that do not need the call is
+    chance, unless it is the absence of a word from the function's own name."""
     conditions = [condition for condition in guard.conditions if isinstance(condition, TaskSays)]
     return guard.template == "absence" and any(condition.operator != "lacks" for condition in conditions)
 
 
 def _names_a_value_of(guard: Guard, packets: Sequence[Packet]) -> bool:
-    """Does it ask for a value that most requests which show it name themselves? Then it is no lesson. That requests
-    name the value of a condition only shows that the condition can be seen."""
+    """Does it demand a value that most of the requests showing it name themselves? Then it is not a lesson. A request
+    that names the value of a condition only shows that the condition can be seen."""
     asked = [parse_pattern(text) for text in (guard.function, guard.then) if text]
     tests = [test for pattern in asked for test in pattern.conditions if test.test in ("=", "picks")]
     values = [test.value.rpartition("= ")[2].partition(" of ")[0].casefold() for test in tests]
@@ -173,8 +174,8 @@ def _request(packet: Packet) -> str:
 
 
 def _may_be_done(guard: Guard, packets: Sequence[Packet], evidence: Sequence[StudyRun], runs: RunSet) -> bool:
-    """Does some passing run of these kinds of tasks make the call where the condition does not hold? If none does, the
-    call has nothing to do with the kind, and the condition nothing with the call."""
+    """Does some passing run of these kinds of tasks make the call when the condition does not hold? If none does, the
+    call is unrelated to these tasks, and the condition to the call."""
     if guard.template != "absence" or not _is_about_data(guard):
         return True
     kinds = {runs.kind_of_task.get(packet.task_key) for packet in packets}
@@ -188,28 +189,28 @@ def _may_be_done(guard: Guard, packets: Sequence[Packet], evidence: Sequence[Stu
 
 
 def _is_about_data(guard: Guard) -> bool:
-    """Does a value that some call returned tell when it holds? One task alone has many values."""
+    """Does a value returned by some call decide when it applies? A single task has many such values."""
     return any(isinstance(condition, FieldReturned) for condition in guard.conditions)
 
 
 def _find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, GuardReplay]]:
-    """The tasks that show it within themselves, the clearest first."""
+    """The tasks whose own runs show it, clearest first."""
     replays = [(packet, replay(guard, packet)) for packet in packets if packet.is_contrastive]
     showing = [(packet, replayed) for packet, replayed in replays if replayed.supports]
     return sorted(showing, key=lambda pair: (-len(pair[1].held) * len(pair[1].broken), pair[0].task_key))
 
 
 def _count_tasks(packet: Packet, replayed: GuardReplay) -> int:
-    """One, or of tasks with one run each the smaller number of those that keep it and those that break it."""
+    """One; for tasks with a single run each, the smaller of the numbers of tasks that follow it and that break it."""
     kept, broke = (packet.tasks_behind(*side) for side in (replayed.held, replayed.broken))
     return max(1, min(len(kept), len(broke)))
 
 
 def _is_asked_for(guard: Guard, packets: Sequence[Packet]) -> bool:
-    """Do the requests say it themselves, in most tasks that show it? Then it is no lesson."""
+    """Do most of the requests that show it say it themselves? Then it is not a lesson."""
     if guard.demand != "a call" or parse_pattern(guard.then or guard.function).conditions:
         return False
-    asking = [packet for packet in packets if names_deed(packet.task, guard.target)]
+    asking = [packet for packet in packets if names_action(packet.task, guard.target)]
     return 2 * len(asking) > len(packets)
 
 
@@ -242,7 +243,7 @@ def _learn(difference: Difference, evidence: Sequence[StudyRun], packet: Packet,
 
 
 def _find_form(guard: Guard, instead: str, evidence: Sequence[StudyRun]) -> str:
-    """How passing runs write the argument that the rule asks the form of, in words; empty where it asks for none."""
+    """How passing runs write the argument whose form the rule is about, in words; empty if it is not about a form."""
     shape = find_right_shape(guard, instead)
     if not shape:
         return ""
@@ -258,7 +259,7 @@ def _find_form(guard: Guard, instead: str, evidence: Sequence[StudyRun]) -> str:
 
 
 def _clearest(runs: Sequence[PacketRun], guard: Guard) -> PacketRun:
-    """The run that shows it with the fewest errors and the fewest calls. What was never called shows little."""
+    """The run that shows it with the fewest errors and calls. A run that never made the call shows little."""
 
     def unclear(run: PacketRun) -> tuple[bool, int, int]:
         made = [step for step in run.actions if step.function in guard.functions]

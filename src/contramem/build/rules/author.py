@@ -18,7 +18,7 @@ from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Tool
 
 RULES_VERSION = "7"
-"""Counts up whenever the rules would write other cards from the same runs."""
+"""Incremented whenever the rules would write different cards from the same runs."""
 
 
 class RuleAuthor:
@@ -33,7 +33,8 @@ class RuleAuthor:
         self, function: str, observations: Sequence[Observation], tool: Tool | None
     ) -> FunctionCard | None:
         if tool is None and all(observation.error for observation in observations):
-            # Models call tools that do not exist; what never worked and nobody documents may be one of them.
+            # Models call tools that do not exist; a function that never worked and is not documented may be one of
+            # them.
             return None
         return build_function_card(function, observations, tool, self._vocabulary)
 

@@ -1,6 +1,6 @@
-"""Companions: a change, and what some runs also do to the same thing, before or after it, while others do without.
+"""Companions: a change, and another call on the same thing that only some runs make before or after it.
 
-No tool asks for it and no value tells of it: only outcomes can.
+No tool demands the other call and no value depends on it: only outcomes show whether it matters.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from contramem.build.rules.phrases import names_deed
+from contramem.build.rules.phrases import names_action
 from contramem.build.rules.steps import working_calls
 from contramem.contrast.packet import PacketRun, Step
 from contramem.contrast.placeholder_types import any_of, names_where
 from contramem.contrast.vocabulary import scalars
 
 _THING = re.compile(rf"<(?!{any_of(names_where(lambda type_: type_.is_shared_by_chance))})[A-Z]+_\d+>")
-"""Values that two calls do not share by chance."""
+"""Types of values that two calls do not share by chance."""
 
 
 class CallPair(NamedTuple):
@@ -28,23 +28,23 @@ class CallPair(NamedTuple):
 
 
 def companions_before(runs: Sequence[PacketRun], task: str) -> list[CallPair]:
-    """What some runs do before a change, each with the change. What the request asks for in so many words is no
+    """What some runs do before a change, paired with the change. A call that the request asks for explicitly is not a
     lesson."""
     pairs = [_before(run) for run in runs]
     return [
         pair
         for pair in _union(pairs)
-        if _is_left_out(pair, pair.then, runs, pairs) and not names_deed(task, pair.first)
+        if _is_left_out(pair, pair.then, runs, pairs) and not names_action(task, pair.first)
     ]
 
 
 def companions_after(runs: Sequence[PacketRun], task: str) -> list[CallPair]:
-    """The changes that some runs follow up, each with what they do after it."""
+    """The changes that some runs follow up, each paired with the call that follows."""
     pairs = [_after(run) for run in runs]
     return [
         pair
         for pair in _union(pairs)
-        if _is_left_out(pair, pair.first, runs, pairs) and not names_deed(task, pair.then)
+        if _is_left_out(pair, pair.first, runs, pairs) and not names_action(task, pair.then)
     ]
 
 
@@ -53,13 +53,13 @@ def _union(pairs: Sequence[set[CallPair]]) -> list[CallPair]:
 
 
 def _is_left_out(pair: CallPair, change: str, runs: Sequence[PacketRun], pairs: Sequence[set[CallPair]]) -> bool:
-    """Does a run make the change without its companion?"""
+    """Does some run make the change without its companion?"""
     without = [run for run, seen in zip(runs, pairs, strict=True) if pair not in seen]
     return any(step.function == change and _changes(step) for run in without for step in working_calls(run))
 
 
 def _before(run: PacketRun) -> set[CallPair]:
-    """(A, B): the change B was made to something that A had been called for, and A did not give it."""
+    """(A, B): B changed something that A had been called for, and A did not supply it."""
     return {
         CallPair(earlier, step.function)
         for step, seen in _changes_with_earlier_calls(run)
@@ -68,7 +68,8 @@ def _before(run: PacketRun) -> set[CallPair]:
 
 
 def _after(run: PacketRun) -> set[CallPair]:
-    """(A, B): after the change A, B was called for the same thing or for what A gave, and changed something too."""
+    """(A, B): after the change A, B was called for the same thing or for something A returned, and changed something
+    too."""
     return {
         CallPair(earlier, step.function)
         for step, seen in _changes_with_earlier_calls(run)
@@ -77,7 +78,7 @@ def _after(run: PacketRun) -> set[CallPair]:
 
 
 class _EarlierCalls:
-    """The functions that a run has called so far, by the things that it called them for."""
+    """The functions that a run has called so far, by the things they were called for."""
 
     def __init__(self) -> None:
         self.changed = set[str]()
@@ -86,11 +87,11 @@ class _EarlierCalls:
         self._changed = defaultdict[str, set[str]](set)
 
     def called_for(self, step: Step) -> set[str]:
-        """What was called for a thing of `step`."""
+        """The functions already called for a thing that `step` is about."""
         return set[str]().union(*(self._called[thing] for thing in _things(step)))
 
     def changed_for(self, step: Step) -> set[str]:
-        """What was called for a thing of `step` and changed something."""
+        """Those among them that changed something."""
         return set[str]().union(*(self._changed[thing] for thing in _things(step)))
 
     def add(self, step: Step) -> None:
@@ -103,7 +104,7 @@ class _EarlierCalls:
 
 
 def _changes_with_earlier_calls(run: PacketRun) -> Iterator[tuple[Step, _EarlierCalls]]:
-    """Each change, with what was called before it. Looking at pairs of calls would take the square of their number."""
+    """Each change with the calls before it. Comparing all pairs of calls would be quadratic."""
     seen = _EarlierCalls()
     for step in working_calls(run):
         if _changes(step):
@@ -116,5 +117,5 @@ def _changes(step: Step) -> bool:
 
 
 def _things(step: Step) -> set[str]:
-    """What the call is about: the values of its arguments that point at something."""
+    """What the call is about: its arguments that refer to something."""
     return {value for _, value in scalars(step.arguments) if isinstance(value, str) and _THING.fullmatch(value)}

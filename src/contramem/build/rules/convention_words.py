@@ -1,4 +1,4 @@
-"""The sentences of a card about a convention: when it is due, what to do, and what not to do."""
+"""The sentences of a card about a convention: when it applies, what to do, and what not to do."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _AT_MOST = re.compile(r"at most (\d+) (\w+)(.*)")
 
 @dataclass(frozen=True)
 class ConventionWords:
-    """What one guard says, to an agent."""
+    """What a guard tells an agent."""
 
     guard: Guard
     instead: str = ""
-    """A call that passing runs make in the place of what the guard forbids, as guards write it."""
+    """The call that passing runs make instead of what the guard forbids, in guard syntax."""
     form: str = ""
-    """How passing runs write what the guard asks the form of."""
+    """How passing runs write the value whose form the guard is about."""
 
     @property
     def title(self) -> str:
@@ -67,7 +67,7 @@ class ConventionWords:
 
     @property
     def completion(self) -> str:
-        """As an item of a list: without a capital and a full stop."""
+        """As a list item: no initial capital, no full stop."""
         sentence = self.guard.describe(self._say)
         return self._shorten_names(f"{sentence[0].lower()}{sentence[1:-1]}")
 
@@ -75,7 +75,7 @@ class ConventionWords:
 
     @property
     def _forbids_a_call(self) -> bool:
-        """Whether it is made, not how."""
+        """Does it forbid the call itself, rather than a way to make it?"""
         return self.guard.template == "absence" and not parse_pattern(self.guard.function).conditions
 
     @property
@@ -84,7 +84,7 @@ class ConventionWords:
 
     @property
     def _order(self) -> str:
-        """The order without its condition; where the guard forbids a way to make a call, the right way if known."""
+        """The instruction without its condition. If the guard forbids a way to make a call: the right way, if known."""
         if self.guard.function == self.guard.then:
             return self.guard.fill("Call {first} only once", say=self._say)
         if self.guard.template == "absence" and (right := self._right_way):
@@ -93,7 +93,7 @@ class ConventionWords:
 
     @property
     def _right_way(self) -> Pattern | None:
-        """How passing runs make a call that the guard forbids to make in another way."""
+        """How passing runs make the call that the guard forbids to make in another way."""
         wrong = parse_pattern(self.guard.function)
         if self.instead and wrong.conditions:
             return parse_pattern(self.instead)
@@ -102,7 +102,7 @@ class ConventionWords:
 
     @property
     def _rather_than(self) -> str:
-        """`, not with ...`: the wrong way, where the right one does not say it already."""
+        """`, not with ...`: the wrong way, unless the right way already implies it."""
         if self.guard.template != "absence" or not self.instead or self._forbids_a_call:
             return ""
         wrong = parse_pattern(self.guard.function)
@@ -114,7 +114,7 @@ class ConventionWords:
 
     @property
     def _conditions(self) -> list[Condition]:
-        """Those on the run, but for that the call is made which the rule is about anyway."""
+        """The conditions on the run, except that the call which the rule is about is made."""
         about = {parse_pattern(text).function for text in (self.guard.function, self.guard.then) if text}
         return [
             condition
@@ -126,7 +126,7 @@ class ConventionWords:
 
     @property
     def _when(self) -> str:
-        if self.guard.template == "precedence":  # the sentence ends with the call that brings it into play
+        if self.guard.template == "precedence":  # the sentence ends with the call that the rule is about
             clauses, tests = self._clauses, self._own_tests
         else:
             clauses, tests = [self._say_condition(condition) for condition in self._conditions], ""
@@ -140,7 +140,7 @@ class ConventionWords:
 
     @property
     def _clauses(self) -> list[str]:
-        """The conditions that the occasion of its template does not say already."""
+        """The conditions that the template's occasion does not state already."""
         trigger = parse_pattern(self.guard.trigger).function
         return [
             self._say_seen(condition)
@@ -149,7 +149,7 @@ class ConventionWords:
         ]
 
     def _say_seen(self, condition: Condition) -> str:
-        """As the agent itself sees it."""
+        """The condition as the agent sees it."""
         if isinstance(condition, CallOccurs) and condition.pattern.function:
             return f"you call {self._say(condition.pattern)}"
         return condition.in_words()
@@ -158,7 +158,7 @@ class ConventionWords:
     def _occasion_of_template(self) -> str:
         guard, trigger = self.guard, parse_pattern(self.guard.trigger)
         if guard.template == "existence" and not trigger.conditions and self._clauses:
-            return ""  # when the call is due is all that counts
+            return ""  # the condition is the occasion
         who = code_name(trigger.function) if trigger.function else trigger.in_words()
         if guard.template == "covers":
             return f"{who} has returned several `{guard.field}`"
@@ -173,7 +173,7 @@ class ConventionWords:
 
     @property
     def _own_tests(self) -> str:
-        """What the condition asks of the call that brings the guard into play."""
+        """What the condition requires of the call that triggers the guard."""
         trigger = parse_pattern(self.guard.trigger).function
         own = [part.pattern for part in self.guard.conditions if isinstance(part, CallOccurs)]
         tests = [self._say_test(test) for each in own if each.function == trigger for test in each.conditions]
@@ -188,7 +188,7 @@ class ConventionWords:
 
     @property
     def _looks(self) -> str:
-        """Runs that fail seldom know: what decides stands in a result that they never asked for."""
+        """The result to read first: failing runs rarely know what decides, because they never asked for it."""
         looks = [
             code_name(part.function)
             for part in self.guard.conditions
@@ -209,7 +209,7 @@ class ConventionWords:
         return f"with `{test.argument}` as {self.form if self.form and is_right else describe_shape(test.value)}"
 
     def _shorten_names(self, text: str) -> str:
-        """`find_customer` instead of `northline.find_customer`: as all other words of cards name functions."""
+        """`find_customer` instead of `northline.find_customer`, as everywhere else on cards."""
         named = parse_pattern(self.instead).functions if self.instead else ()
         for function in (*self.guard.functions, *named):
             text = text.replace(f"`{function}`", code_name(function))
@@ -217,14 +217,14 @@ class ConventionWords:
 
 
 def find_right_shape(guard: Guard, instead: str) -> str:
-    """The shape that passing runs give an argument; empty where the rule is about no form."""
+    """The shape that passing runs give an argument; empty if the rule is not about a form."""
     asked = instead if guard.template == "absence" else guard.function
     tests = parse_pattern(asked).conditions if asked else ()
     return next((test.value for test in tests if test.test == "like"), "")
 
 
 def _reverse_test(test: ArgumentCondition) -> ArgumentCondition | None:
-    """What is true of an argument exactly when `test` is not; None where guards have no short way to say it."""
+    """The test that holds exactly if `test` does not; None if guards have no short way to express it."""
     if test.test in _OPPOSITE:
         return test._replace(test=_OPPOSITE[test.test])
     if test.test not in ("has", "falls"):
@@ -237,7 +237,7 @@ def _reverse_test(test: ArgumentCondition) -> ArgumentCondition | None:
 
 
 def _is_opposite(right: ArgumentCondition, wrong: ArgumentCondition) -> bool:
-    """The lowest instead of the highest, the first instead of the last: saying both is saying it twice."""
+    """Lowest and highest, first and last: naming both would say the same thing twice."""
     if right.test != "picks" or wrong.test != "picks":
         return False
     chosen, refused = parse_choice(right.value), parse_choice(wrong.value)

@@ -1,8 +1,8 @@
-"""Curation by evidence: what one lesson means for the cards that are there already.
+"""Curation by evidence: how a lesson changes the existing cards.
 
-Two lessons are the same rule when they state the same guards, or when their rules say so. Rules about one argument of
-several functions of an app, about one precondition of several calls, or about several writes that are due for each of
-the same things, become one card.
+Two lessons are the same rule if they state the same guards or if their rules say so. Rules about one argument of
+several functions of an app, about one precondition of several calls, or about several writes required for each of the
+same things, become one card.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from contramem.traces.task_key import TaskKey
 
 
 def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Curation:
-    """The smallest edit: nothing new, more evidence, several cards that are one, or a new card."""
+    """The smallest edit: nothing new, more evidence, several cards merged into one, or a new card."""
     delta, rule = candidate.delta, load_rule(candidate.rule)
     cards = learning_cards(bank, packet.ability)
     same = next((card for card in cards if says_the_same(card, delta, rule) or _covers(card.card, delta, packet)), None)
@@ -53,24 +53,24 @@ def curate(index: int, candidate: Candidate, packet: Packet, bank: Bank) -> Cura
 
 
 def says_the_same(card: LearningCard, delta: SkillDelta, rule: Rule | None) -> bool:
-    """Does the card ask for what the delta asks for, perhaps in fewer places? `rule` is that of the delta."""
+    """Does the card demand what the delta demands, perhaps in fewer places? `rule` is the delta's rule."""
     if card.rule is not None and rule is not None and card.rule.says(rule):
         return True
     if card.card.guards or delta.guards:
         guards = guards_of(card.card.guards)
         stated = {*card.card.guards, *(str(guard._replace(when="")) for guard in guards)}
         return bool(delta.guards) and stated >= set(delta.guards)
-    # Without guards or rules there are only the words to compare: the same title about the same functions.
+    # Without guards or rules there is only the text to compare: the same title about the same functions.
     return (card.card.title, card.card.functions_used) == (delta.title, delta.functions_used)
 
 
 def is_needless(rule: Rule | None, card: SkillDelta) -> bool:
-    """Does the card ask, before a call, for what the rule does after the call's error?"""
+    """Does the card demand before a call what the rule does after the call's error?"""
     return isinstance(rule, Recovery) and bool(rule.by) and rule.is_needless(guards_of(card.guards))
 
 
 def _says_better(card: SkillDelta, rule: Rule | None) -> bool:
-    """Does a card say where to read the value, say, of which the rule only says what comes first?"""
+    """Does the card, for example, say where to read a value while the rule only says what comes first?"""
     if not isinstance(rule, Convention):
         return False
     (guard,) = rule.guards
@@ -78,7 +78,7 @@ def _says_better(card: SkillDelta, rule: Rule | None) -> bool:
 
 
 def _covers(card: SkillCard, delta: SkillDelta, packet: Packet) -> bool:
-    """Does the card say of a class of calls what the delta says of one of them?"""
+    """Does the card say about a class of calls what the delta says about one of them?"""
     wide, narrow = guards_of(card.guards), guards_of(delta.guards)
     if len(wide) != 1 or len(narrow) != 1 or (kind := kind_of(wide[0])) is None:
         return False
@@ -88,7 +88,7 @@ def _covers(card: SkillCard, delta: SkillDelta, packet: Packet) -> bool:
 def _widen(
     index: int, same: LearningCard | None, lesson: Lesson, packet: Packet, cards: Sequence[LearningCard]
 ) -> Curation | None:
-    """The cards that the lesson shows to be one rule with it, as one card."""
+    """Merge the lesson with the cards that turn out to be the same rule."""
     if (same is not None and same.status == "pinned") or (same is None and lesson.rule.waits_for_more()):
         return None
     others = [card for card in cards if card.status != "pinned" and card is not same]
@@ -125,8 +125,8 @@ def _tags(card: SkillDelta, delta: SkillDelta) -> tuple[str, ...]:
 
 
 def is_repeated(card: LearningCard, other: LearningCard) -> bool:
-    """Does the other card say the same about the same call, and more? Which field a value comes from says more than
-    which function it comes from, and that more than what is called first."""
+    """Does the other card say the same about the same call, and more? The field a value comes from says more than the
+    function it comes from, and that says more than which call comes first."""
     mine, others = guards_of(card.card.guards), guards_of(other.card.guards)
     if len(mine) != 1 or len(others) != 1 or card.card.card_id == other.card.card_id:
         return False
@@ -142,7 +142,7 @@ def is_repeated(card: LearningCard, other: LearningCard) -> bool:
 
 
 def _sources(guard: Guard) -> list[tuple[str, str, str, str]]:
-    """What the guard says about where values come from: function, argument, the function they come from, its field."""
+    """Where the guard says values come from: function, argument, the function that returned them, and its field."""
     if guard.template != "existence":
         return []
     pattern = parse_pattern(guard.function)

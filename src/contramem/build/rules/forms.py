@@ -1,4 +1,4 @@
-"""Forms: how values are written, in the words that people use for it. `2026-W05` is an ISO week, YYYY-Www."""
+"""Forms: how values are written, in the usual terms. `2026-W05` is an ISO week, YYYY-Www."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Collection
 from contramem.monitor.comparison import shape_of
 
 MIN_VALUES = 2
-"""Different values that must have a form in common: one value alone has any form."""
+"""How many different values must share a form: a single value has any number of forms."""
 MAX_CHARS = 20
-"""Of a form that is told sign by sign."""
+"""Maximum length of a form that is described character by character."""
 
 _KNOWN = tuple(
     (re.compile(pattern), words)
@@ -36,7 +36,7 @@ _LETTERS = (("9", "digits"), ("Aa", "a capitalized word"), ("A", "capitals"), ("
 
 
 def name_form(values: Collection[str]) -> str:
-    """What the values are, with the ordinary notation; empty where they have no form in common that has a name."""
+    """The form of the values, with the usual notation; empty if they share no form that has a name."""
     different = set(values)
     if len(different) < MIN_VALUES:
         return ""
@@ -45,7 +45,7 @@ def name_form(values: Collection[str]) -> str:
 
 
 def _spell_out(values: list[str]) -> str:
-    """Sign by sign, `XX-NNN (X: a capital letter, N: a digit)`; empty where lengths or signs differ."""
+    """Character by character: `XX-NNN (X: a capital letter, N: a digit)`; empty if lengths or characters differ."""
     if len({len(value) for value in values}) > 1 or len(values[0]) > MAX_CHARS:
         return ""
     signs = [_sign(column) for column in zip(*values, strict=True)]
@@ -63,7 +63,7 @@ def _sign(column: tuple[str, ...]) -> str:
 
 
 def describe_shape(shape: str) -> str:
-    """A shape as guards write it, with what its letters stand for: `9-A (9: digits, A: capitals)`."""
+    """A shape in guard syntax, with what its letters stand for: `9-A (9: digits, A: capitals)`."""
     parts = re.findall(r"Aa|[9Aa]", shape)
     used = [f"{letter}: {words}" for letter, words in _LETTERS if letter in parts]
     return f"`{shape}` ({', '.join(used)})" if used else f"`{shape}`"

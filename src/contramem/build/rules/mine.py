@@ -1,9 +1,9 @@
-"""Mining: which rules do the passing runs of a task keep and failing ones break (deviance mining)?
+"""Mining: which rules do passing runs of a task follow and failing runs break (deviance mining)?
 
-Each kind of rule proposes guards by what the runs did; each guard is replayed on every run of the packet. Evidence is
-paired within the task, so that a hard task does not speak against an easy one's habit. One odd passing run does not
-decide alone: how much a guard separates over all tasks, and whether chance would do as well, is asked when all deltas
-are decided (reassess.py).
+Each kind of rule proposes guards from what the runs did, and each guard is replayed on every run of the packet.
+Evidence is paired within the task, so that a hard task does not count against the habits of an easy one. A single odd
+passing run does not decide alone: how well a guard separates the runs of all tasks, and whether chance would do as
+well, is checked once all deltas are decided (reassess.py).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from contramem.monitor.guard import Guard
 from contramem.monitor.packet_replay import GuardReplay, replay
 
 MIN_HELD = 0.3
-"""The share of passing runs that must have kept a guard, not just never have met it."""
+"""The share of passing runs that must have followed a guard, rather than never having met its condition."""
 
 
 def find_lessons(packet: Packet) -> list[Lesson]:
-    """At most three, the sharpest first. All failed: diagnosis only. All passed: what wastes calls.
+    """At most three lessons, clearest first. If all runs failed: diagnosis only. If all passed: wasted calls.
 
-    What a tool says itself by refusing a call comes before what only outcomes tell. Nothing is said that the packet's
-    runs do not show, and nothing that the request says already.
+    What a tool enforces by refusing a call comes before what only outcomes show. Nothing is claimed that the packet's
+    runs do not show, or that the request already says.
     """
     if packet.is_contrastive:
         mined = mine(packet)
@@ -62,7 +62,7 @@ def _learn(packet: Packet, mined: Sequence[GuardReplay]) -> Iterator[Lesson]:
 
 
 def _cite(packet: Packet, replayed: GuardReplay, rule: Rule) -> tuple[Cite, ...]:
-    """Of each function that the lesson names, the first call in every run that shows it."""
+    """For each function that the lesson names: its first call in every run that shows it."""
     cites = []
     for run in packet.runs:
         if run.letter in replayed.held or run.letter in replayed.broken:
@@ -75,7 +75,7 @@ def _cite(packet: Packet, replayed: GuardReplay, rule: Rule) -> tuple[Cite, ...]
 
 
 def propose_guards(packet: Packet) -> set[Guard]:
-    """Every guard that is worth replaying on the packet. Kept with it, as what is mined of them is."""
+    """Every guard that is worth replaying on the packet. Cached with it, as are the mined guards."""
     kept = vars(packet)
     if "proposed" not in kept:
         kept["proposed"] = {guard for kind in guard_kinds() for guard in kind.propose(packet)}
@@ -83,8 +83,8 @@ def propose_guards(packet: Packet) -> set[Guard]:
 
 
 def mine(packet: Packet) -> list[GuardReplay]:
-    """The guards that separate the runs of a contrastive packet, the sharpest first, one for each thing to do.
-    Kept with the packet: a build asks when the task teaches, and again when all tasks are weighed."""
+    """The guards that separate the runs of a contrastive packet, clearest first, one for each thing to do. Cached with
+    the packet: needed when the task is learned from, and again when all tasks are weighed."""
     kept = vars(packet)
     if "mined" not in kept:
         kept["mined"] = _mine(packet)
@@ -106,7 +106,7 @@ def _mine(packet: Packet) -> list[GuardReplay]:
 
 
 def _without_repetitions(separating: Sequence[GuardReplay], enabled: Sequence[Enabling]) -> list[GuardReplay]:
-    """The sharpest guard about each topic. Of several ways to say one thing the sharpest is enough."""
+    """The clearest guard about each topic: of several ways to say the same thing, one is enough."""
     chosen: dict[tuple[str, str], GuardReplay] = {}
     for replayed in separating:
         chosen.setdefault(_kind(replayed.guard).topic(replayed.guard, enabled), replayed)
@@ -121,7 +121,7 @@ def _says_better(other: GuardReplay, replayed: GuardReplay) -> bool:
 
 
 def _is_common(replayed: GuardReplay, packet: Packet) -> bool:
-    """Enough runs on both sides show it."""
+    """Do enough runs on both sides show it?"""
     kind = _kind(replayed.guard)
     broken = [
         run for run in packet.failing if run.letter in replayed.broken and kind.counts_as_broken(replayed.guard, run)
@@ -145,9 +145,9 @@ def _kind(guard: Guard) -> type[GuardRule]:
 
 
 def is_enforced(guards: Sequence[Guard], packets: Sequence[Packet]) -> bool:
-    """Has a tool refused a call until what a guard asks for was done, or refused what breaks it and nothing else?
+    """Has a tool refused a call until what a guard demands was done, or refused exactly the calls that break it?
 
-    That is seen in the calls, whatever became of the runs: a rule that a tool enforces needs no outcomes.
+    The calls themselves show this, whatever the outcomes: a rule that a tool enforces needs no further evidence.
     """
     kinds = [(guard, kind) for guard in guards if (kind := kind_of(guard)) is not None]
     for packet in packets:
@@ -161,7 +161,7 @@ def is_enforced(guards: Sequence[Guard], packets: Sequence[Packet]) -> bool:
 
 
 def count_outcomes(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable]:
-    """How the runs that it speaks about fared, in every contrastive task in which some run broke the guard."""
+    """How the runs in which the guard applies ended, for every contrastive task in which some run broke it."""
     tables = []
     for packet in packets:
         if packet.is_contrastive and can_be_broken(guard, packet):
@@ -173,7 +173,8 @@ def count_outcomes(guard: Guard, packets: Sequence[Packet]) -> list[OutcomeTable
 
 
 def highest_chance(packets: Sequence[Packet]) -> float:
-    """How likely by chance a guard may be and still be accepted, given all that these packets suggested."""
+    """The highest probability by chance at which a guard is still accepted, given everything these packets
+    suggested."""
     contrastive = [packet for packet in packets if packet.is_contrastive]
     tried = {guard for packet in contrastive for guard in propose_guards(packet)}
     mined = {replayed.guard for packet in contrastive for replayed in mine(packet)}

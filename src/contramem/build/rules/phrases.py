@@ -1,4 +1,4 @@
-"""The words of rule-made cards: functions as deeds, paths as examples, tasks as triggers. Never a value."""
+"""The words of cards written by rules: functions as actions, paths as examples, tasks as triggers. Never a value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contramem.traces.effects import words
 
 MAX_EXAMPLE_CHARS = 320
 MAX_ARGUMENTS = 3
-"""Of a call in an example."""
+"""Maximum length of a call in an example."""
 MAX_TRIGGER_WORDS = 6
 MAX_TAGS = 12
 
@@ -41,7 +41,7 @@ def in_words(function: str) -> str:
 
 
 def trigger_words(packet: Packet) -> tuple[str, ...]:
-    """The words of the task that are words of the interface too: they name what is asked without its content."""
+    """The words of the task that are also words of the interface: they name the request without its content."""
     interface = {
         stem(word)
         for run in packet.runs
@@ -54,7 +54,7 @@ def trigger_words(packet: Packet) -> tuple[str, ...]:
 
 
 def stem(word: str) -> str:
-    """`emails`, `emailed` and `email` alike, roughly."""
+    """A rough stem: the same for `emails`, `emailed` and `email`."""
     for ending in ("ings", "ing", "ies", "es", "ed", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
@@ -71,15 +71,16 @@ def names_call(task: str, function: str) -> bool:
     return 2 * sum(word in asked for word in named) >= len(named) if named else False
 
 
-def names_deed(task: str, function: str) -> bool:
-    """Does the request say to do this? `notify the patient` does for `notify_patient`, a mere `patient` does not."""
+def names_action(task: str, function: str) -> bool:
+    """Does the request ask for this action? `notify the patient` asks for `notify_patient`, a mere `patient` does
+    not."""
     asked = {stem(word) for word in words(task)}
     return stem(verb_of(function.rpartition(".")[2])) in asked
 
 
 def describe_path(run: PacketRun, around: Iterable[str], about: Collection[str] = ()) -> str:
-    """What a run did, in placeholders; calls that are not `around` the lesson are folded. Of arguments, those that it
-    is `about` come first."""
+    """What a run did, with placeholders; calls that are not `around` the lesson are collapsed. Arguments that the
+    lesson is `about` come first."""
     named = set(around)
     parts: list[str] = []
     for step in run.actions:
@@ -126,12 +127,12 @@ def subject_of(packet: Packet, *functions: str) -> str:
 
 
 def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:
-    """Retrieval terms: words that the task shares with the interface, then those of the functions."""
+    """Retrieval terms: words that the task shares with the interface, then words of the functions."""
     named = [word for function in functions for word in words(function.replace(".", "_"))]
     return tuple(dict.fromkeys([*trigger_words(packet), *named]))[:MAX_TAGS]
 
 
 def quote_error(error: str) -> str:
-    """What a card may repeat of an error: its first sentence, when that describes and tells nobody what to do."""
+    """What a card may quote of an error: its first sentence, if it describes and does not instruct."""
     general = generalize(error)
     return general if is_quotable(general, seen_in_tasks=1) and not instructs(error) else ""

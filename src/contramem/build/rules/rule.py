@@ -1,8 +1,8 @@
-"""Rule: what a Skill Card of the rules says, as a value. The words of the card are generated from it, and from nothing
-else; nothing reads them back.
+"""Rule: what a Skill Card written by rules says, as a value. The words of the card are generated from it alone, and
+nothing reads them back.
 
-Each kind of rule is one file in kinds/. A kind whose rules can be checked names the guard template it is about, and
-says how such guards are proposed, when breaking one is the cause of a failure, and what else its card has to know.
+Each kind of rule is one file in kinds/. A kind whose rules can be checked names its guard template, and defines how
+such guards are proposed, when breaking one is the cause of a failure, and what else its card needs.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from contramem.monitor.template import Template
 
 MAX_TITLE_CHARS = 120
 MAX_TRIGGER_CHARS = 500
-"""Of `applies_when`. A condition that would make it longer is said by the guard alone."""
+"""Maximum length of `applies_when`. A condition that would exceed it is stated only by the guard."""
 MIN_BROKEN = 0.2
-"""The share of failing runs that must have broken a rule: what one of many did wrong is an anecdote."""
+"""The share of failing runs that must have broken a rule: a single mistake among many failures is an anecdote."""
 MAX_CALLS = 4
-"""Named in one card. More preconditions of one call, or calls of one precondition, are for other cards."""
+"""How many preconditions of a call, or calls of a precondition, one card names. The rest is left to other cards."""
 
 
 class Words(Skill):
-    """The sentences of a card: what a skill says, and what introduces it."""
+    """The sentences of a card: the skill and its introduction."""
 
     title: str
     applies_when: str
@@ -49,7 +49,7 @@ class Words(Skill):
 
 @dataclass(frozen=True)
 class Contrast:
-    """How the runs of the task fared that taught a rule first."""
+    """How the runs of the task that first taught a rule ended."""
 
     held: int = 0
     passing: int = 0
@@ -67,98 +67,99 @@ class Contrast:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule(ABC):
-    """One rule. Two rules that say the same are equal but for what they rest on."""
+    """One rule. Two rules that say the same are equal except for their evidence."""
 
     KIND: ClassVar[str]
     functions: tuple[str, ...]
     """All functions that its card names."""
     contrast: Contrast = Contrast()
     overall: FollowRecord | None = None
-    """How all runs fared that it speaks about. None: no more than one task shows it."""
+    """How all runs in which it applies ended. None: only one task shows it."""
     grade: Grade | None = None
     when: str = ""
-    """A function: it holds in tasks that call it."""
+    """A function: the rule applies to tasks that call it."""
     family: int = 0
-    """Rules of its family that could have been found instead, where that was counted (study/explain.py). 0: it was
-    proposed by one task, and is corrected for all that single tasks proposed."""
+    """How many rules of its family could have been found instead, if that was counted (study/explain.py). 0: a single
+    task proposed it, and it is corrected for everything that single tasks proposed."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
-        """What can be checked of it."""
+        """The checkable part of the rule."""
         return ()
 
     @abstractmethod
     def words(self) -> Words:
-        """The sentences of its card, but for what all kinds have in common."""
+        """The sentences of its card, except for what all kinds share."""
 
     def says(self, other: Rule) -> bool:
-        """Does it say what the other says, perhaps of more? Rules with guards are compared by those."""
+        """Does it say what the other says, perhaps about more? Rules with guards are compared by their guards."""
         return False
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """One rule that says both; None when they are two. `mine` is the text of this rule's card."""
+        """One rule that says both; None if they are different rules. `mine` is the text of this rule's card."""
         return None
 
     def waits_for_more(self) -> bool:
-        """Is it too early to merge it with others while no card says it yet?"""
+        """Is it too early to merge it with others while no card states it yet?"""
         return False
 
     def after_refusal(self) -> Rule | None:
-        """The same, asked for only when the tool refuses a call; None when that makes no sense."""
+        """The same rule, applied only after the tool refuses a call; None if that makes no sense."""
         return None
 
     def look_at(self, packets: Sequence[Packet]) -> Rule:
-        """The rule with what all runs show instead of one task."""
+        """The rule with what all runs show instead of a single task."""
         return self
 
     def confine(self, guard: Guard) -> Self:
-        """The rule in tasks that call the function that `guard` names after `when`."""
+        """The rule limited to tasks that call the function in `guard`'s `when`."""
         return replace(self, when=guard.when, functions=tuple(dict.fromkeys([*self.functions, guard.when])))
 
     def store(self) -> StoredRule:
-        """For the store, beside the card."""
+        """The rule in the form in which the store keeps it beside the card."""
         return StoredRule(kind=self.KIND, facts=msgspec.json.decode(msgspec.json.encode(self)))
 
     @classmethod
     def load(cls, facts: Any) -> Self:
-        """Raises msgspec.ValidationError for facts of another version."""
+        """Load a stored rule. Raises msgspec.ValidationError if another version wrote it."""
         return msgspec.convert(facts, type=cls)
 
 
 class GuardRule(Rule):
-    """A kind of rule that a guard states."""
+    """A kind of rule that a guard expresses."""
 
     TEMPLATE: ClassVar[Template]
     SHARPNESS: ClassVar[float]
-    """What says more is preferred where the evidence is the same: where a value comes from over what comes first, that
-    over what must follow."""
+    """If the evidence is equal, the rule that says more wins: where a value comes from, then what comes first, then
+    what must follow."""
     NEEDS_CLEAR_DIFFERENCE: ClassVar[bool] = False
-    """Is it believed only when runs that keep it pass clearly more often?"""
+    """Is it accepted only if runs that follow it pass clearly more often?"""
 
     @classmethod
     @abstractmethod
     def propose(cls, packet: Packet) -> Iterator[Guard]:
-        """The guards that the runs of the packet suggest, whatever became of the runs: how many there are says how
-        often chance was given an opportunity (significance.py). Each is kept by some run and broken by another."""
+        """Yield the guards that the runs of the packet suggest, whatever their outcomes: their number says how many
+        chances there were to find something by accident (significance.py). Each is followed by some run and broken by
+        another."""
 
     @classmethod
     def is_cause(cls, replayed: GuardReplay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
-        """Did runs that broke the guard fail of that, as far as the tools' own answers tell?"""
+        """As far as the tools' own answers tell: did runs that broke the guard fail because of it?"""
         return True
 
     @classmethod
     def counts_as_broken(cls, guard: Guard, run: PacketRun) -> bool:
-        """Does a failing run that broke the guard count towards the share that must have?"""
+        """Does a failing run that broke the guard count towards the required share?"""
         return True
 
     @classmethod
     def topic(cls, guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, str]:
-        """What the guard is a lesson about. One lesson about each is enough."""
+        """What the guard is a lesson about. One lesson per topic is enough."""
         return guard.target, guard.argument
 
     @classmethod
     def yields_to(cls, guard: Guard, other: Guard) -> bool:
-        """Does the other guard, which the same runs break, say the same better?"""
+        """Does the other guard, broken by the same runs, say the same thing better?"""
         return False
 
     @classmethod
@@ -174,22 +175,22 @@ class GuardRule(Rule):
     @classmethod
     @abstractmethod
     def learn(cls, replayed: GuardReplay, packet: Packet) -> Rule | None:
-        """The rule that the guard states, with all that its card says; None when an agent could not act on it."""
+        """The rule that the guard expresses, with everything on its card; None if an agent could not act on it."""
 
     @classmethod
     def covers(cls, guard: Guard, other: Guard, packet: Packet) -> bool:
-        """Does it say of a class of calls what the other says of one of them?"""
+        """Does it say about a class of calls what the other says about one of them?"""
         return False
 
     @classmethod
     def asks_beforehand(cls, guard: Guard, function: str, by: Sequence[str], arguments: Sequence[str]) -> bool:
-        """Does it ask, before a call of `function`, for what would get past its refusal: calls of `by`, which give
-        `arguments` their values?"""
+        """Does it demand, before a call of `function`, what would get past its refusal: calls of `by`, which supply
+        `arguments`?"""
         return False
 
     @classmethod
     def find_flaw(cls, guard: Guard, packets: Sequence[Packet]) -> str:
-        """Why all runs speak against saying this, whatever their outcomes; empty: they do not."""
+        """Why the runs count against this rule, whatever their outcomes; empty: they do not."""
         return ""
 
 
@@ -221,7 +222,7 @@ def write(rule: Rule, tags: tuple[str, ...], evidence: Evidence) -> SkillDelta:
 
 
 def restate(text: SkillDelta, rule: Rule) -> SkillDelta:
-    """The text that says `rule` now, with the tags and examples it had."""
+    """The text that now states `rule`, with its previous tags and examples."""
     return write(rule, text.tags, text.evidence)
 
 
@@ -238,7 +239,7 @@ def illustrate(
 
 
 def _arguments(rule: Rule) -> set[str]:
-    """The arguments that its guards speak about."""
+    """The arguments that its guards are about."""
     tested = {test.argument for guard in rule.guards for pattern in guard.patterns for test in pattern.conditions}
     return tested | {guard.argument for guard in rule.guards if guard.argument}
 
@@ -267,25 +268,25 @@ _GRADES: dict[Grade, str] = {
 
 
 def kinds() -> dict[str, type[Rule]]:
-    """Every kind of rule by its name."""
-    from contramem.build.rules.kinds import KINDS  # which are made of rules
+    """Every kind of rule, by name."""
+    from contramem.build.rules.kinds import KINDS  # the kinds import this module
 
     return KINDS
 
 
 def guard_kinds() -> tuple[type[GuardRule], ...]:
-    """The kinds that a guard states."""
+    """The kinds that a guard expresses."""
     return tuple(kind for kind in kinds().values() if issubclass(kind, GuardRule))
 
 
 def kind_of(guard: Guard) -> type[GuardRule] | None:
-    """The kind of rule that the guard states; None for one that only people and models write."""
+    """The kind of rule that the guard expresses; None if only people and models write such guards."""
     return next((kind for kind in guard_kinds() if guard.template == kind.TEMPLATE), None)
 
 
 def load_rule(stored: StoredRule | None) -> Rule | None:
-    """The rule beside a card; None when there is none, or none that this version can read. Such a card is what its
-    guards and its words are."""
+    """The rule stored beside a card; None if there is none that this version can read. Such a card consists only of its
+    guards and its words."""
     kind = kinds().get(stored.kind) if stored else None
     if stored is None or kind is None:
         return None

@@ -1,6 +1,6 @@
-"""Which guards are accepted for what outcomes show, when many are tried (Benjamini and Hochberg 1995).
+"""Which guards are accepted on the evidence of outcomes if many are tried (Benjamini and Hochberg 1995).
 
-How likely chance explains a single guard is computed in contramem/chance.py.
+contramem/chance.py computes how likely chance explains a single guard.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 FALSE_SHARE = 0.1
-"""Of the guards that are accepted for what outcomes show, the share that may be expected to be chance."""
+"""The expected share of chance findings among the guards accepted on the evidence of outcomes."""
 
 
 def bar(chances: Collection[float], tried: int, false_share: float = FALSE_SHARE) -> float:
-    """The largest probability by chance that is still accepted when `tried` guards were; 0.0: none is.
+    """The largest probability by chance that is still accepted if `tried` guards were tried; 0.0: none is.
 
-    Guards that were tried and are not among `chances` count as hopeless, which errs on the safe side.
+    Guards that were tried but are not among `chances` count as hopeless, which errs on the safe side.
     """
     accepted = 0.0
     for rank, probability in enumerate(sorted(chances), 1):

@@ -1,4 +1,4 @@
-"""Steps: what the runs of a packet did, as the kinds of rules look at it."""
+"""Steps: what the runs of a packet did, as the kinds of rules see it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contramem.monitor.pattern import Pattern, parse_pattern
 
 
 def calls(run: PacketRun) -> list[Step]:
-    """The calls of a run, whether they worked or not."""
+    """The calls of a run, successful or not."""
     return [step for step in run.actions if step.function]
 
 
@@ -19,7 +19,7 @@ def calls_of(run: PacketRun, function: str) -> list[Step]:
 
 
 def working_calls(run: PacketRun) -> list[Step]:
-    """The calls of a run that worked, but for one that only ends it."""
+    """The successful calls of a run, except one that only ends it."""
     return [step for step in calls(run) if not step.error and step.effect != "finalize"]
 
 
@@ -29,7 +29,7 @@ def is_successful_write(step: Step) -> bool:
 
 
 def find_guarded_calls(run: PacketRun, guard: Guard) -> list[Step]:
-    """The calls that a guard asks for, forbids or guards."""
+    """The calls that a guard demands, forbids or restricts."""
     pattern = parse_pattern(guard.then or guard.function)._replace(conditions=())
     return [step for step in calls(run) if matches(pattern, step)]
 

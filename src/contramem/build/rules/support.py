@@ -1,4 +1,4 @@
-"""Support: how the runs of an ability fared under guards, task by task and all together."""
+"""Support: how the runs of an ability ended with and without a guard, per task and overall."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from contramem.monitor.pattern import parse_pattern
 from contramem.monitor.scope import TaskSays
 
 MIN_RUNS = 5
-"""Of those that kept a rule, and of those that did not, before they can speak against it."""
+"""How many runs must have followed a rule, and how many must not have, before they can count against it."""
 CLEAR_LIFT = 0.3
 MAX_DONE_WITHOUT = 0.25
-"""Of the passing runs that a rule speaks about."""
+"""Share of the passing runs in which a rule applies."""
 
 Replays: TypeAlias = Sequence[tuple[Packet, GuardReplay]]
 
 
 class FollowRecord(NamedTuple):
-    """How runs fared that kept a rule, and how those that did not, over all tasks it speaks about."""
+    """How runs that followed a rule ended, and those that did not, over all tasks in which it applies."""
 
     tasks: int
     kept: int
@@ -33,28 +33,28 @@ class FollowRecord(NamedTuple):
 
     @property
     def speaks_against_it(self) -> bool:
-        """Enough runs of both sorts, and keeping the rule did not go with passing."""
+        """Were there enough runs of both sorts, and did following the rule not go with passing?"""
         if min(self.kept, self.broke) < MIN_RUNS:
             return False
         return self.kept_and_passed / self.kept <= self.broke_and_passed / self.broke
 
     @property
     def passes_more_without(self) -> bool:
-        """Do runs that did not keep it pass at a higher rate?"""
+        """Do runs that did not follow it pass more often?"""
         if not self.kept:
             return bool(self.broke_and_passed)
         return bool(self.broke) and self.broke_and_passed / self.broke > self.kept_and_passed / self.kept
 
     @property
     def makes_a_difference(self) -> bool:
-        """Runs that kept it passed clearly more often than runs that did not."""
+        """Did runs that followed it pass clearly more often than runs that did not?"""
         if min(self.kept, self.broke) < 2:
             return False
         return self.kept_and_passed / self.kept - self.broke_and_passed / self.broke >= CLEAR_LIFT
 
     @property
     def is_done_without(self) -> bool:
-        """Do many passing runs not keep it? What they did may be what their tasks asked for."""
+        """Do many passing runs not follow it? They may have done what their tasks asked for."""
         return self.broke_and_passed > MAX_DONE_WITHOUT * (self.kept_and_passed + self.broke_and_passed)
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class FollowRecord(NamedTuple):
 
 
 def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowRecord:
-    """All guards of a card taken together: whoever breaks one has not kept the rule."""
+    """Over all guards of a card: a run that breaks one of them has not followed the rule."""
     verdicts = [
         (packet.tasks_behind(run.letter), _verdict(relevant, run, packet), run.passed)
         for packet in packets
@@ -81,7 +81,7 @@ def follow_record(guards: Sequence[Guard], packets: Sequence[Packet]) -> FollowR
 
 
 def _counts_in(guard: Guard, packet: Packet) -> bool:
-    # Whoever reads `after A, B` reads it after every A, so every A counts, whatever the task was about.
+    # A reader of `after A, B` applies it after every A, so every A counts, whatever the task was about.
     return can_be_broken(guard, packet) and (guard.follows_a_call or speaks_about(guard, packet))
 
 
@@ -91,7 +91,7 @@ def _verdict(guards: Sequence[Guard], run: PacketRun, packet: Packet) -> Verdict
 
 
 def replays(guards: Sequence[Guard], packets: Sequence[Packet]) -> Replays:
-    """Each guard on every packet that is a task for it."""
+    """Replay each guard on every packet in which it applies."""
     return [
         (packet, replay(guard, packet))
         for packet in packets
@@ -101,34 +101,35 @@ def replays(guards: Sequence[Guard], packets: Sequence[Packet]) -> Replays:
 
 
 def can_be_broken(guard: Guard, packet: Packet) -> bool:
-    """Can any run of the packet have broken it? Most speak about functions that a task never comes near."""
-    if _is_told_by_request(guard):
+    """Can any run of the packet have broken it? Most guards are about functions that a given task never calls."""
+    if _depends_on_request(guard):
         return True
     needed = parse_pattern(guard.trigger).function
     return not needed or needed in packet.called
 
 
 def speaks_about(guard: Guard, packet: Packet) -> bool:
-    """Is this a task for the guard? One that asks for a call says nothing about tasks that passing runs do without it,
-    and one that forbids a call says nothing where the task asks for it."""
+    """Does the guard apply to this task? A guard that demands a call says nothing about tasks that passing runs solve
+    without it, and one that forbids a call says nothing where the task asks for it."""
     if guard.demand is None or parse_pattern(guard.then or guard.function).conditions:
-        return True  # it says how a call is made, not whether
-    if _is_told_by_request(guard):
+        return True  # it says how to make a call, not whether to
+    if _depends_on_request(guard):
         return True
     made = any(not step.error for run in packet.passing for step in find_guarded_calls(run, guard))
     return made == (guard.demand == "a call")
 
 
-def _is_told_by_request(guard: Guard) -> bool:
-    """Do words of the request tell when it is due? Then whoever has such a request reads it, whatever runs called."""
+def _depends_on_request(guard: Guard) -> bool:
+    """Do words of the request decide when it applies? Then every agent with such a request reads it, whatever runs
+    called."""
     return any(isinstance(condition, TaskSays) for condition in guard.conditions)
 
 
-def support_from(found: Replays) -> CardSupport:
-    """What the replays add to a card's support: tasks for it and against it, and each guard's counts. They teach it
-    none of its words, so they do not keep it from their tasks."""
+def support_from(replays: Replays) -> CardSupport:
+    """What the replays add to a card's support: tasks for and against it, and the counts of each guard. They contribute
+    no words to the card, so it may still be shown for these tasks."""
     support = CardSupport()
-    for packet, replayed in found:
+    for packet, replayed in replays:
         sources = [packet.provenance[letter].source for letter in (*replayed.held, *replayed.broken)]
         counts = GuardSupport(
             held=len(replayed.held), broken=len(replayed.broken), contradicted=len(replayed.contradicted)

@@ -1,6 +1,6 @@
-"""Unfinished: what failing runs of an ability left out altogether. They never looked, gave up, or only announced.
+"""Unfinished: what failing runs of an ability omitted entirely. They never looked, gave up, or only announced a change.
 
-No condition on data tells when this is due, so it is not for `study.explain`; each kind of omission becomes one card.
+No condition on data says when this applies, so `study.explain` cannot find it. Each kind of omission becomes one card.
 """
 
 from __future__ import annotations
@@ -22,41 +22,42 @@ from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.task_words import TaskWords
 
 MAX_CHANCE = 0.01
-"""Within tasks. Few such rules are tried, so that this is not corrected."""
+"""Within tasks. Few such rules are tried, so there is no correction."""
 MAX_CONTRADICTING = 0.05
-"""Of the passing runs: those that left it out as well."""
+"""The share of passing runs that may have omitted it as well."""
 MIN_TASKS = 2
-"""In which failing runs left it out."""
+"""The number of tasks in which failing runs omitted it."""
 MIN_FAILING = 4
 SINGLE_WORD = 3
-"""Words of `task contains file`."""
+"""Number of words in `task contains file`."""
 
 
 def find_unfinished(evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[Rule]:
-    """The rules, each with guards that passing runs keep and failing runs break."""
+    """Yield the rules, each with guards that passing runs follow and failing runs break."""
     omissions = _Omissions(evidence, RunMasks(evidence, runs))
     general = list(omissions.look_first())
     yield from general
-    # Where every request wants a change, only which one it wants is left to say.
+    # If every request asks for a change, the only question is which one.
     yield from omissions.carry_out(names_functions=any(rule.effect == "writes" for rule in general))
     yield from omissions.try_again()
 
 
-class _Deed(NamedTuple):
+class _RequestedChange(NamedTuple):
     """A change that requests ask for."""
 
     guard: str
     function: str
     failing: Mask
-    """Failing runs that left it out."""
+    """The failing runs that did not make it."""
 
     def rank(self, covered: Mask) -> tuple[int, bool, int, str]:
-        """Most failing runs that nothing else covers; a function before a class of them; fewest words."""
+        """Most failing runs that nothing else covers; then a function before a class of functions; then fewest
+        words."""
         return (self.failing & ~covered).bit_count(), "writes(" not in self.guard, -len(self.guard), self.guard
 
 
 class _Omissions:
-    """What runs left out."""
+    """What runs omitted."""
 
     def __init__(self, evidence: Sequence[StudyRun], masks: RunMasks) -> None:
         self._runs, self._masks = evidence, masks
@@ -66,7 +67,7 @@ class _Omissions:
         self._changes = sorted(function for function, effect in effects.items() if effect == "write")
 
     def look_first(self) -> Iterator[LookFirst]:
-        """In the app that passing runs call most often: that they look before they answer, and change something."""
+        """For the app that passing runs call most often: they read before they answer, and they change something."""
         worked = Counter(function for run in self._runs if run.passed for function in run.recorded.functions)
         ways: tuple[tuple[Literal["reads", "writes"], list[str]], ...] = (
             ("reads", self._reads),
@@ -80,22 +81,22 @@ class _Omissions:
             own = tuple(name for name in usual if name.startswith(f"{app}."))
             rule = LookFirst(functions=own, app=app, effect=effect, answered=0, family=len(ways))
             masks = GuardMasks.of_verdicts(replay_on_all(rule.guards[0], (run.recorded for run in self._runs)))
-            # Whoever was refused tried, and whoever changed something without a look has another reason to fail.
+            # A refused run did try, and a run that changed something without looking failed for another reason.
             tried = self._tried(own if effect == "writes" else [*self._reads, *self._changes])
             blind = masks._replace(broken=masks.broken & ~tried)
             if self._is_sure(masks) and self._is_sure(blind):
                 yield replace(rule, answered=self._count_failing(blind))
 
     def carry_out(self, *, names_functions: bool) -> Iterator[CarryOut]:
-        """The changes that words of requests ask for: the words that together cover most failing runs without one.
-        `names_functions`: only those that name a function."""
+        """The changes that words of requests ask for, using the words that together cover most failing runs without a
+        change. `names_functions`: only changes that name a function."""
         words = TaskWords(self._runs)
         asking = [(function, atom) for function in self._changes for atom in _join_words(words.about(function))]
-        deeds = [deed for function, atom in asking for deed in self._find_deeds(function, atom)]
-        deeds = [deed for deed in deeds if not names_functions or "writes(" not in deed.guard]
+        changes = [change for function, atom in asking for change in self._find_requested_changes(function, atom)]
+        changes = [change for change in changes if not names_functions or "writes(" not in change.guard]
         covered = 0
         for _ in range(MAX_CALLS):
-            best = max(deeds, key=lambda deed: deed.rank(covered), default=None)
+            best = max(changes, key=lambda change: change.rank(covered), default=None)
             newly = best.failing & ~covered if best is not None else 0
             if best is None or newly.bit_count() < MIN_FAILING:
                 return
@@ -103,8 +104,8 @@ class _Omissions:
             left_out = (best.failing.bit_count(),)
             yield CarryOut(functions=(best.function,), deeds=(best.guard,), left_out=left_out, family=2 * len(asking))
 
-    def _find_deeds(self, function: str, atom: Atom) -> Iterator[_Deed]:
-        """That the function is called where requests say so; and that any change is made there."""
+    def _find_requested_changes(self, function: str, atom: Atom) -> Iterator[_RequestedChange]:
+        """The function is called if the request says so; or any change is made."""
         app = function.partition(".")[0]
         own = [name for name in self._changes if name.startswith(f"{app}.")]
         for what, functions in ((function, [function]), (f"writes({app})", own)):
@@ -113,10 +114,12 @@ class _Omissions:
                 worked |= self._worked(name)
             masks = GuardMasks(worked & atom.mask, atom.mask & ~worked)
             if self._is_sure(masks) and self._is_sure(masks._replace(broken=masks.broken & ~self._tried(functions))):
-                yield _Deed(f"existence({what}) when {atom.text}", function, masks.broken & self._masks.failed)
+                yield _RequestedChange(
+                    f"existence({what}) when {atom.text}", function, masks.broken & self._masks.failed
+                )
 
     def try_again(self) -> Iterator[TryAgain]:
-        """The calls that failing runs gave up, with the argument that passing runs gave another value."""
+        """The calls that failing runs gave up on, with the argument to which passing runs gave another value."""
         for function in (*self._reads, *self._changes):
             called, worked = self._called(function), self._worked(function)
             masks = GuardMasks(worked, called & ~worked)
@@ -125,7 +128,7 @@ class _Omissions:
                 yield TryAgain(functions=(function,), change=argument, gave_up=gave_up, family=tried)
 
     def _find_changed_argument(self, function: str) -> str:
-        """What passing runs changed after a failure of the function, when it worked in the end; empty: none did."""
+        """The argument that passing runs changed after a failure, if the function then worked; empty: none."""
         changed = Counter[str]()
         for run in self._runs:
             if run.passed and function in run.called:
@@ -160,7 +163,7 @@ class _Omissions:
 
 
 def _join_words(atoms: Sequence[Atom]) -> list[Atom]:
-    """Requests that say one of the words, and those that say two of them: `create` and `file`."""
+    """Requests that contain one of the words, and those that contain two of them: `create` and `file`."""
     single = [atom for atom in atoms if len(atom.text.split()) == SINGLE_WORD]
     pairs = [
         Atom(f"{first.text} and {second.text}", first.mask & second.mask, first.choices)

@@ -1,4 +1,4 @@
-"""Values: where runs took the values of arguments from, over one task or over all of an ability."""
+"""Values: where runs took the values of arguments from, in one task or in all tasks of an ability."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from contramem.monitor.guard import Guard
 
 MAX_PLACES = 3
 MIN_SHARE = 0.1
-"""Of the values. What fewer runs did is left out of a sentence."""
+"""The share of values below which a place is not mentioned."""
 MIN_READ = 0.5
-"""Of the values of an argument that is said to be looked up."""
+"""The share of values that must be looked up for the argument to count as looked up."""
 MIN_ALIKE = 0.8
-"""Of the values of an argument that is said to come from somewhere, the share that must have the same form."""
+"""The share of values that must have the same form for the argument to have one source."""
 
 
 class ValuePlaces(NamedTuple):
-    """Where values stood."""
+    """Where values were found."""
 
     functions: tuple[str, ...]
-    """Those in whose results they stood, the commonest first."""
+    """The functions whose results contained them, most common first."""
     told: bool = False
-    """Some stood in the request, or the user said them."""
+    """Some were in the request, or the user said them."""
 
     def __str__(self) -> str:
         results = [f"a result of {code_name(name)}" for name in self.functions]
@@ -39,9 +39,9 @@ class ValueCount(NamedTuple):
 
     places: ValuePlaces
     read: float
-    """The share that stood in results."""
+    """The share that results contained."""
     forms: float
-    """The share that has the commonest form. An argument that is now an address and now a date has no one source."""
+    """The share with the most common form. An argument that is now an address and now a date has no single source."""
 
     @property
     def are_mostly_looked_up(self) -> bool:
@@ -58,10 +58,10 @@ Slot: TypeAlias = tuple[str, str]
 
 
 class SlotOrigins(NamedTuple):
-    """Where the values of one argument were seen before they were given."""
+    """Where the values of one argument had been seen before the call."""
 
     functions: set[str]
-    """Those in whose results they stood."""
+    """The functions whose results contained them."""
     told: bool
     """Some were in the request, or the user said them."""
     guessed: bool
@@ -90,7 +90,7 @@ def count_values(packets: Iterable[Packet], guard: Guard) -> ValueCount:
     counts, forms = Counter[str](), Counter[str]()
     for packet in packets:
         for run in packet.passing:
-            # Of a class of calls, some do not take the argument at all.
+            # Some calls of a class do not take the argument at all.
             for step in (step for step in find_guarded_calls(run, guard) if guard.argument in step.arguments):
                 origin = step.origins.get(guard.argument, NOWHERE)
                 counts["the request" if origin in (TASK, USER) else origin] += origin != NOWHERE

@@ -1,18 +1,18 @@
-"""The kinds of rules, a file each. A new file is found by being here.
+"""The kinds of rules, one per file. A new file is found because it is in this folder.
 
-at_most_once.py    a write that is not repeated
-carry_out.py       a change that is made, and not only announced
+at_most_once.py    a write that must not be repeated
+carry_out.py       a change that must be made, not only announced
 convention.py      what only the runs of many tasks show, with conditions on data
-every_item.py      a write that is due for each thing that a result lists
-look_first.py      a look, or a change, before the answer
-precedence.py      what has to have worked before a call
+every_item.py      a write required for each thing that a result lists
+look_first.py      a read, or a change, before the answer
+precedence.py      what must have worked before a call
 recovery.py        the way past an error that some runs found
-response.py        what has to follow a call: a closer look, another look, another change
-stop_when_done.py  a write that needs no second look
+response.py        what must follow a call: a closer look, a check, another change
+stop_when_done.py  a write that needs no check afterwards
 taken_from.py      which of several places a value is taken from
-trap.py            an error that nobody got past
+trap.py            an error that no run got past
 try_again.py       another value after a call that found nothing
-value_source.py    where the values of an argument are read, instead of made up
+value_source.py    where the values of an argument are read, instead of being made up
 """
 
 from importlib import import_module
@@ -30,4 +30,4 @@ def _find() -> dict[str, type[Rule]]:
 
 
 KINDS = _find()
-"""By name."""
+"""The kinds by name."""

@@ -1,4 +1,4 @@
-"""At most once: a write that acts again when it is repeated."""
+"""At most once: a write that takes effect again if it is repeated."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AtMostOnce(GuardRule):
 
     @classmethod
     def is_cause(cls, replayed: GuardReplay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
-        """Has a run failed that changed the same things as a passing one, only more often?"""
+        """Did a run fail that changed the same things as a passing one, only more often?"""
         good = [_changes(run) for run in packet.passing]
         return any(_changes(run) in good for run in packet.failing if run.letter in replayed.broken)
 

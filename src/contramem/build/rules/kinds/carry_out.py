@@ -1,4 +1,4 @@
-"""Carry out: a change that the request asks for is made in the run, and not planned, announced or asked about."""
+"""Carry out: a change that the request asks for is made, not just planned, announced or asked about."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from contramem.monitor.scope import TaskSays
 
 @dataclass(frozen=True, kw_only=True)
 class CarryOut(Rule):
-    """What `deeds` ask for: guards that name a change, and the words of requests that ask for it."""
+    """Make the changes in `deeds`: guards that name a change, and the words of requests that ask for it."""
 
     KIND = "carry out"
 
     deeds: tuple[str, ...]
     left_out: tuple[int, ...]
-    """Of each deed: failing runs that did not do it."""
+    """Per change: the number of failing runs that did not make it."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
         return tuple(map(parse_guard, self.deeds))
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """One card says it of all changes of an ability."""
+        """A single card states it for all changes of an ability."""
         rule = self.join(other.rule)
         return Lesson(rule, restate(mine, rule)) if rule is not None else None
 
     def join(self, other: Rule) -> CarryOut | None:
-        """Both; None where there is nothing to join, or too much."""
+        """Both in one; None if there is nothing to join, or too much."""
         if not isinstance(other, CarryOut) or {*other.deeds} & {*self.deeds}:
             return None
         if len(self.deeds) + len(other.deeds) > MAX_CALLS:
@@ -48,7 +48,7 @@ class CarryOut(Rule):
         )
 
     def name_only(self, functions: Collection[str]) -> Self:
-        """The same, naming only these functions: a card names what the task that taught it shows."""
+        """The same rule naming only these functions: a card names what the task that taught it shows."""
         return replace(self, functions=tuple(name for name in self.functions if name in functions))
 
     def words(self) -> Words:

@@ -1,6 +1,6 @@
-"""Convention: what no tool asks for and no single task shows, found by putting the runs of all tasks side by side.
+"""Convention: what no tool demands and no single task shows, found by comparing the runs of all tasks.
 
-Its guard may have any template and conditions on data: above an amount, for a kind of customer, in a certain form.
+Its guard may have any template, and conditions on data: above an amount, for a kind of customer, in a certain form.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from contramem.monitor.guard import Guard, parse_guard
 
 @dataclass(frozen=True, kw_only=True)
 class Convention(Rule):
-    """What `guard` asks for."""
+    """Follow `guard`."""
 
     KIND = "convention"
 
     guard: str
     instead: str = ""
-    """Of a guard that forbids something: what passing runs do in its place, as guards write calls."""
+    """If the guard forbids something: what passing runs do instead, in guard syntax."""
     form: str = ""
-    """Of a guard about a written form: how passing runs write it, in words."""
+    """If the guard is about a written form: how passing runs write it, in words."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:

@@ -1,4 +1,4 @@
-"""Every item: a write that is due for each thing that a result has listed, and was made for the first of them."""
+"""Every item: a write required for each thing that a result listed, but made only for some of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from contramem.contrast.signal import Cite
 from contramem.traces.effects import words
 
 MAX_EXAMPLES = 3
-"""Writes that a card about several of them names."""
+"""How many writes a card about several of them names."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EveryItem(Rule):
-    """For every `unit` that `listing` lists, the change is made."""
+    """For every `unit` in the result of `listing`, the change is made."""
 
     KIND = "every item"
 
@@ -31,7 +31,7 @@ class EveryItem(Rule):
 
     @classmethod
     def find(cls, packet: Packet) -> Iterator[Lesson]:
-        """A write that passing runs make for several things that a result had listed, and failing runs for fewer."""
+        """A write that passing runs make for several listed things, and failing runs for fewer."""
         writes = {step.function for run in packet.passing for step in run.actions if is_successful_write(step)}
         for function in sorted(writes):
             unit = _unit(packet.passing, function)
@@ -40,7 +40,7 @@ class EveryItem(Rule):
                 continue
             least = min(len(_things(run, function, unit)) for run in packet.passing)
             due = {thing for run in packet.passing for thing in _things(run, function, unit)}
-            # A run that changed something else, or ran out of steps, did not stop before the last.
+            # A run that changed something else, or ran out of steps, did not stop before the last item.
             ended = [run for run in packet.failing if run.ended == "complete" and _things(run, function, unit) <= due]
             fewer = [run for run in ended if 0 < len(_things(run, function, unit)) < least]
             if least >= 2 and fewer and len(fewer) >= MIN_BROKEN * len(packet.failing):
@@ -68,7 +68,7 @@ class EveryItem(Rule):
         )
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """Both ask for a write for each of the same things: one rule about all such writes."""
+        """Both demand a write for each of the same things: one rule about all such writes."""
         more = other.rule
         if not isinstance(more, EveryItem) or not self._is_about_same_items(more) or self.says(more):
             return None
@@ -111,16 +111,16 @@ class EveryItem(Rule):
 
 
 def _listing(passing: Sequence[PacketRun], function: str, unit: str) -> str | None:
-    """The function in whose results every passing run found the things; None when the request named them."""
+    """The function whose results listed the things in every passing run; None if the request named them."""
     origins = {step.origins.get(unit, "") for run in passing for step in calls_of(run, function) if not step.error}
     listing = origins.pop() if len(origins) == 1 else ""
-    # One look-up for each of them is no listing.
+    # One look-up per thing is not a listing.
     several = all(len(calls_of(run, listing)) < len(_things(run, function, unit)) for run in passing)
     return listing if "." in listing and several else None
 
 
 def _unit(passing: Sequence[PacketRun], function: str) -> str | None:
-    """The argument of which each call takes another value, in every passing run; None when there is no such one."""
+    """The argument that differs from call to call in every passing run; None if there is none."""
     units: set[str] | None = None
     for run in passing:
         made = [step for step in calls_of(run, function) if not step.error]

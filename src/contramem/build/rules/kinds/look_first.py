@@ -1,4 +1,4 @@
-"""Look first, and finish: some call looks before the answer, or changes something, whatever the request is."""
+"""Look first, and finish: some call reads, or changes something, before the answer, whatever the request."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from contramem.monitor.guard import Guard, parse_guard
 
 @dataclass(frozen=True, kw_only=True)
 class LookFirst(Rule):
-    """Some call of the app comes before the final answer: one that looks, or one that makes a change."""
+    """Before the final answer comes some call of the app: one that reads, or one that makes a change."""
 
     KIND = "look first"
 
     app: str
     effect: Literal["reads", "writes"]
     answered: int
-    """Failing runs that answered without."""
+    """Number of failing runs that answered without such a call."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -32,7 +32,7 @@ class LookFirst(Rule):
         return isinstance(other, LookFirst) and (other.app, other.effect) == (self.app, self.effect)
 
     def name_only(self, functions: Collection[str]) -> Self:
-        """The same, naming only these functions: a card names what the task that taught it shows."""
+        """The same rule naming only these functions: a card names what the task that taught it shows."""
         return replace(self, functions=tuple(name for name in self.functions if name in functions))
 
     def words(self) -> Words:

@@ -1,4 +1,4 @@
-"""Precedence: what has to have worked before a call. A tool asks for it, or outcomes do."""
+"""Precedence: what must have worked before a call. Either a tool demands it, or outcomes show it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from contramem.monitor.packet_replay import GuardReplay
 
 @dataclass(frozen=True, kw_only=True)
 class Precedence(GuardRule):
-    """`steps` have to work before each of `calls`."""
+    """Each of `calls` requires `steps` to have worked before."""
 
     KIND = "precedence"
     TEMPLATE = "precedence"
     SHARPNESS = 1.15
 
     steps: tuple[str, ...]
-    """In order. The last is what its guards ask for."""
+    """In order. The last one is what the guards demand."""
     calls: tuple[str, ...]
     given: tuple[str, ...] = ()
-    """Arguments of the call whose values the last step gives."""
+    """Arguments of the call whose values the last step supplies."""
     refusal: str = ""
-    """What the call answers without it. Empty: no tool asks for it."""
+    """The call's error without it. Empty: no tool demands it."""
     only_after_refusal: bool = False
-    """Some passing runs find it fulfilled, so it is asked for when the tool asks."""
+    """In some passing runs it is already fulfilled, so it is demanded only after the tool refuses."""
 
     @property
     def needed(self) -> str:
@@ -50,8 +50,8 @@ class Precedence(GuardRule):
 
     @classmethod
     def propose(cls, packet: Packet) -> Iterator[Guard]:
-        """The tool refused until it had worked, it gives a value that no other guard is about, or it was called for the
-        same thing before."""
+        """Yield a guard if the tool refused until it had worked, if it supplies a value that no other guard is about,
+        or if it was called for the same thing before."""
         runs = (*packet.passing, *packet.failing)
         yield from (
             Guard("precedence", enabling.by[-1], enabling.function)
@@ -68,7 +68,7 @@ class Precedence(GuardRule):
 
     @classmethod
     def topic(cls, guard: Guard, enabled: Sequence[Enabling]) -> tuple[str, str]:
-        """Each precondition that the tool itself asks for is a lesson of its own."""
+        """Each precondition that the tool itself demands is a lesson of its own."""
         asked_for = {(enabling.by[-1], enabling.function) for enabling in enabled}
         if (guard.function, guard.then) in asked_for:
             return guard.function, guard.then
@@ -104,7 +104,7 @@ class Precedence(GuardRule):
     # One rule or two
 
     def says(self, other: Rule) -> bool:
-        """Was this rule confined to the refusal, and does the other ask for the same always?"""
+        """Was this rule limited to the refusal while the other demands the same thing always?"""
         return (
             isinstance(other, Precedence)
             and self.only_after_refusal
@@ -114,7 +114,7 @@ class Precedence(GuardRule):
         )
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """Both ask for the same before a call, and the calls are refused with the same words without it."""
+        """Both demand the same before a call, and without it both calls are refused with the same message."""
         more = other.rule
         if not isinstance(more, Precedence) or self.only_after_refusal or more.only_after_refusal:
             return None
@@ -127,8 +127,8 @@ class Precedence(GuardRule):
         return Lesson(rule, restate(mine, rule))
 
     def after_refusal(self) -> Precedence | None:
-        """A precondition that some passing runs found fulfilled already (they were signed in, say) is asked for when
-        the tool asks for it, not always beforehand."""
+        """A precondition that was already fulfilled in some passing runs (they were signed in, for example) is demanded
+        only after the tool refuses, not always beforehand."""
         return replace(self, only_after_refusal=True) if self.refusal and not self.only_after_refusal else None
 
     # Words
@@ -191,7 +191,7 @@ class Precedence(GuardRule):
 
 
 def _preparation(packet: Packet, guard: Guard) -> tuple[tuple[str, ...], str]:
-    """All that made the refused call work, in order, and the refusal where it is fit to be quoted."""
+    """Everything that made the refused call work, in order, and the refusal if it may be quoted."""
     for enabling in enablings((*packet.passing, *packet.failing)):
         if Precedence.is_shown_by(guard, enabling):
             return enabling.by, quote_error(enabling.error)

@@ -1,4 +1,4 @@
-"""Recovery: the way past an error that some runs found, and passed, while others gave up."""
+"""Recovery: the way past an error that some runs found and passed, while others gave up."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from contramem.contrast.signal import Cite
 from contramem.monitor.guard import Guard
 
 MAX_CITES = 3
-"""Of each side."""
+"""How many runs each side needs."""
 
 
 class NewForm(NamedTuple):
-    """An argument that was written in another way when the call worked."""
+    """An argument that was written differently when the call worked."""
 
     argument: str
     before: str
@@ -33,7 +33,7 @@ class NewForm(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Recovery(Rule):
-    """When `function` answers `error`: call `by` and then the same again, or write arguments in another form."""
+    """When `function` returns `error`: call `by` and then the same again, or write arguments in another form."""
 
     KIND = "recovery"
 
@@ -41,19 +41,19 @@ class Recovery(Rule):
     error: str
     by: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
-    """Of the call that was refused, those whose values were others when it worked: they came from there, or had
-    another form."""
+    """Arguments of the refused call with other values when it worked: the new values came from `by`, or had another
+    form."""
     forms: tuple[NewForm, ...] = ()
     recovered: int
-    """Runs that got past it and passed."""
+    """Number of runs that got past it and passed."""
     stuck: int
-    """Runs that gave up or repeated the call, and failed."""
+    """Number of runs that gave up or repeated the call, and failed."""
 
     @classmethod
     def find(cls, packet: Packet, mined: Sequence[Guard] = ()) -> Iterator[Lesson]:
-        """An error that some runs got past, and passed, while others gave up or repeated the call, and failed.
+        """An error that some runs got past and passed, while others gave up or repeated the call and failed.
 
-        `mined` are the guards that the packet teaches anyway: what they ask for beforehand needs no second card.
+        `mined`: guards that the packet teaches anyway. What they demand beforehand needs no second card.
         """
         runs = (*packet.passing, *packet.failing)
         for (function, error), by_reaction in reactions(runs).items():
@@ -63,7 +63,7 @@ class Recovery(Rule):
                 continue
             fix = _way_past(packet, function, error) or _another_form(function, by_reaction)
             if fix is None or any(names_call(packet.task, name) for name in fix.by):
-                continue  # what the request says to do then is no lesson, and elsewhere nobody has asked for it
+                continue  # what the request says to do is not a lesson, and elsewhere nobody asked for it
             rule = cls(
                 function=function,
                 error=quoted,
@@ -80,7 +80,7 @@ class Recovery(Rule):
                 yield Lesson(rule, text, tuple(Cite(run.letter, step.position) for run, step in cited))
 
     def is_needless(self, guards: Sequence[Guard]) -> bool:
-        """Does a guard ask beforehand for what this does after the error?"""
+        """Does a guard demand beforehand what this rule does after the error?"""
         return any(
             kind.asks_beforehand(guard, self.function, self.by, self.arguments)
             for guard in guards
@@ -120,7 +120,7 @@ _Case: TypeAlias = tuple[PacketRun, Step]
 
 
 class _Fix(NamedTuple):
-    """How runs got past an error, and passed."""
+    """How runs got past an error and passed."""
 
     by: tuple[str, ...]
     arguments: tuple[str, ...]
@@ -129,7 +129,7 @@ class _Fix(NamedTuple):
 
 
 def _way_past(packet: Packet, function: str, error: str) -> _Fix | None:
-    """What most of the passing runs that were refused had done when the call worked."""
+    """What most of the refused runs that passed had done when the call worked."""
     ways: dict[tuple[str, ...], list[Enabling]] = defaultdict(list)
     for enabling in enablings((*packet.passing, *packet.failing)):
         if enabling.run.passed and (enabling.function, enabling.error) == (function, error):
@@ -142,7 +142,7 @@ def _way_past(packet: Packet, function: str, error: str) -> _Fix | None:
 
 
 def _another_form(function: str, by_reaction: Reactions) -> _Fix | None:
-    """The same call with a value written in another way. "Change something" alone is what the error says already."""
+    """The same call with a value written differently. "Change something" alone is no more than the error says."""
     for reaction, cases in sorted(by_reaction.items()):
         if reaction.startswith("changed") and reaction.endswith("worked"):
             helped = [case for case in cases if case[0].passed and _new_forms(function, *case)]
@@ -153,12 +153,12 @@ def _another_form(function: str, by_reaction: Reactions) -> _Fix | None:
 
 
 def _new_forms(function: str, run: PacketRun, failed: Step) -> tuple[NewForm, ...]:
-    """Arguments whose form was another in the call that then worked."""
+    """Arguments that had another form in the call that then worked."""
     again = next((step for step in run.actions if step.position > failed.position and step.function == function), None)
     if again is None or again.error:
         return ()
     forms = [NewForm(name, form, again.forms.get(name, form)) for name, form in sorted(failed.forms.items())]
-    # Leaving a value out is not another way to write it.
+    # Omitting a value is not another way to write it.
     return tuple(form for form in forms if form.before != form.after and not {form.before, form.after} & _NOTHING)
 
 
@@ -166,7 +166,7 @@ _NOTHING = frozenset({"null", "empty text", "empty list", ""})
 
 
 def _stuck(function: str, error: str, by_reaction: Reactions) -> list[_Case]:
-    """Runs that met the error, never made the call work, and failed; empty when a run passed that gave up."""
+    """Runs that met the error, never made the call work, and failed; empty if a run that gave up passed."""
     gave_up = [case for name in (GAVE_UP, REPEATED) for case in by_reaction.get(name, [])]
     if any(run.passed and not works_later(function, run, step) for run, step in gave_up):
         return []

@@ -1,4 +1,4 @@
-"""Response: what has to follow a call. A closer look at what it named, another look at what it did, another change."""
+"""Response: what must follow a call: a closer look at what it named, a check of what it did, or another change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contramem.monitor.pattern import parse_pattern
 
 @dataclass(frozen=True, kw_only=True)
 class Response(GuardRule):
-    """After `first` comes `then`."""
+    """After `first`, call `then`."""
 
     KIND = "response"
     TEMPLATE = "response"
@@ -28,13 +28,13 @@ class Response(GuardRule):
 
     first: str
     then: str
-    """A function, or a class of looks as guards write it."""
+    """A function, or a class of reads in guard syntax."""
     is_change: bool
     """Does `then` change something?"""
     looks: tuple[str, ...] = ()
-    """What passing runs looked at, where `then` is a class."""
+    """What passing runs read, if `then` is a class."""
     given: tuple[str, ...] = ()
-    """Arguments of `then` whose values `first` gives."""
+    """Arguments of `then` whose values `first` supplies."""
     shared: tuple[str, ...] = ()
     """Arguments of a second change that name what the first was about."""
 
@@ -44,11 +44,11 @@ class Response(GuardRule):
 
     @classmethod
     def propose(cls, packet: Packet) -> Iterator[Guard]:
-        """Where a run stopped and another went on to look, at what a listing only named or at what a change had done;
-        and changes that some runs make together.
+        """Yield a guard where one run stopped and another went on to read what a listing only named or what a change
+        had done; and for changes that some runs make together.
 
-        Which look it was after a change belongs to the task; that the agent looked at all is what another task can use.
-        A closer look that the request asks for in so many words is no lesson.
+        Which read followed a change depends on the task; that the agent checked at all carries over to other tasks. A
+        closer look that the request asks for explicitly is not a lesson.
         """
         runs = (*packet.passing, *packet.failing)
         done = [working_calls(run) for run in runs]
@@ -67,7 +67,7 @@ class Response(GuardRule):
 
     @classmethod
     def counts_as_broken(cls, guard: Guard, run: PacketRun) -> bool:
-        """A step was left out by runs that never tried it."""
+        """Only runs that never tried the step left it out."""
         return all(step.function != guard.target for step in calls(run))
 
     @classmethod
@@ -158,7 +158,7 @@ def _find_shared_arguments(runs: Sequence[PacketRun], first: str, then: str) -> 
 
 
 def _looks_after(runs: Sequence[PacketRun], guard: Guard) -> tuple[str, ...]:
-    """The first looks that runs took after the last call of the guard's first function, the commonest first."""
+    """The first reads after the last call of the guard's first function, most common first."""
     pattern, counts = parse_pattern(guard.then), Counter[str]()
     for run in runs:
         last = max(step.position for step in calls_of(run, guard.function) if not step.error)

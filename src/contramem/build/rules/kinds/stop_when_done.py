@@ -1,4 +1,4 @@
-"""Stop when done: a write that has worked needs no second look."""
+"""Stop when done: a write that has worked needs no check afterwards."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from contramem.contrast.signal import Cite
 
 @dataclass(frozen=True, kw_only=True)
 class StopWhenDone(Rule):
-    """When one of `ends` has worked, `looks` change nothing."""
+    """Once one of `ends` has worked, `looks` change nothing."""
 
     KIND = "stop when done"
 
     ends: tuple[str, ...]
     looks: tuple[str, ...]
     longest: int
-    """Actions of the run that went on longest."""
+    """Number of actions of the longest run."""
 
     @classmethod
     def find(cls, packet: Packet) -> Iterator[Lesson]:
-        """Every run passed; most ended when their last write had worked, and some went on looking: at what?"""
+        """If every run passed and most ended when their last write had worked: what did the others go on reading?"""
         runs = packet.passing
         last_writes = {steps[-1].function for run in runs if (steps := calls(run)) and is_successful_write(steps[-1])}
         if len(last_writes) != 1:
@@ -54,7 +54,7 @@ class StopWhenDone(Rule):
         return isinstance(other, StopWhenDone) and (self.ends, self.looks) == (other.ends, other.looks)
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """Both say that a write of one app which has worked needs no second look: one rule about all such writes."""
+        """Both say that a successful write of one app needs no check: one rule about all such writes."""
         more = other.rule
         if not isinstance(more, StopWhenDone):
             return None
@@ -82,6 +82,6 @@ class StopWhenDone(Rule):
 
 
 def _looks_after(run: PacketRun, write: str) -> list[Step]:
-    """What a run only looked at after its last call of `write`."""
+    """The reads of a run after its last call of `write`."""
     place = max(step.position for step in calls_of(run, write))
     return [step for step in calls(run) if step.position > place and step.effect == "read"]

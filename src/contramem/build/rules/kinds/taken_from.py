@@ -1,4 +1,4 @@
-"""Taken from: a value stands in several places, and passing runs take it from one of them."""
+"""Taken from: a value appears in several places, and passing runs take it from one of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TakenFrom(GuardRule):
     argument: str
     source: str
     others: tuple[str, ...] = ()
-    """Functions in whose results failing runs had found it."""
+    """Functions in whose results failing runs found it."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -39,7 +39,8 @@ class TakenFrom(GuardRule):
 
     @classmethod
     def propose(cls, packet: Packet) -> Iterator[Guard]:
-        """A value that some runs take from one place and some from another: one of them may be the right one."""
+        """Yield a guard for a value that some runs take from one place and some from another: one may be the right
+        one."""
         for (function, argument), slot in find_slots((*packet.passing, *packet.failing)).items():
             if len(slot.functions) + slot.told > 1:
                 for source in slot.functions:
@@ -47,7 +48,7 @@ class TakenFrom(GuardRule):
 
     @classmethod
     def is_cause(cls, replayed: GuardReplay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
-        """Had most runs that broke it read the value in another place? Those that made it up are another lesson."""
+        """Did most runs that broke it read the value elsewhere? Runs that made it up are another lesson."""
         argument = parse_pattern(replayed.guard.function).conditions[0].argument
         broken = [run for run in packet.failing if run.letter in replayed.broken]
         origins = [{step.origins.get(argument) for step in find_guarded_calls(run, replayed.guard)} for run in broken]
@@ -56,7 +57,7 @@ class TakenFrom(GuardRule):
 
     @classmethod
     def yields_to(cls, guard: Guard, other: Guard) -> bool:
-        """Any other rule about the same runs says more, but for a rule that says where other values are read."""
+        """Any other rule about the same runs says more, except one about where other values are read."""
         return other.template != ValueSource.TEMPLATE or ValueSource.is_about(other, guard.target)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Trap: an error that every run met, and that nobody got past."""
+"""Trap: an error that every run met and no run got past."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_CITES = 6
 
 @dataclass(frozen=True, kw_only=True)
 class Trap(Rule):
-    """`function` answers `error`, whatever was tried."""
+    """`function` returns `error`, whatever is tried."""
 
     KIND = "trap"
 
@@ -26,11 +26,11 @@ class Trap(Rule):
     subject: str
     """What the task was about, in words of the interface."""
     tried: tuple[str, ...]
-    """What runs did next, in vain."""
+    """What runs tried next, without success."""
 
     @classmethod
     def find(cls, packet: Packet) -> Iterator[Lesson]:
-        """Every run failed: an error that all of them met is worth naming, and nothing more can be said."""
+        """If every run failed: an error that all of them met is worth naming, and nothing more can be said."""
         if len(packet.failing) < 2:
             return
         for (function, error), by_reaction in reactions(packet.failing).items():
@@ -38,7 +38,7 @@ class Trap(Rule):
             quoted = quote_error(error)
             everyone = {run.letter for run, _ in cases} == {run.letter for run in packet.failing}
             if not everyone or not quoted or any(works_later(function, run, step) for run, step in cases):
-                continue  # somebody got past it, so it is not what they all failed of
+                continue  # some run got past it, so it is not why they all failed
             rule = cls(
                 function=function,
                 error=quoted,
@@ -65,5 +65,5 @@ class Trap(Rule):
 
 
 def works_later(function: str, run: PacketRun, failed: Step) -> bool:
-    """Did the call work after all?"""
+    """Did the call work later?"""
     return any(step.function == function and not step.error for step in run.actions if step.position > failed.position)

@@ -20,19 +20,19 @@ class TryAgain(Rule):
     change: str
     """The argument that passing runs gave another value."""
     gave_up: tuple[int, ...]
-    """For each function: failing runs that did not get past a failure."""
+    """Per function: the number of failing runs that did not get past a failure."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
         return tuple(parse_guard(f"existence({function}) when {function}") for function in self.functions)
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """One card says it of all functions that take the argument."""
+        """A single card states it for all functions that take the argument."""
         rule = self.join(other.rule)
         return Lesson(rule, restate(mine, rule)) if rule is not None else None
 
     def join(self, other: Rule) -> TryAgain | None:
-        """Both; None where there is nothing to join, or too much."""
+        """Both in one; None if there is nothing to join, or too much."""
         if not isinstance(other, TryAgain) or other.change != self.change or {*other.functions} & {*self.functions}:
             return None
         functions = (*self.functions, *other.functions)

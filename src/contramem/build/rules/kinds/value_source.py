@@ -1,4 +1,4 @@
-"""Value source: the values of an argument are read somewhere, instead of made up."""
+"""Value source: the values of an argument are read somewhere, instead of being made up."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from contramem.traces.effects import effect_of
 from contramem.traces.trajectory import Effect
 
 MAX_NAMED = 3
-"""Functions that a card about a class of calls names as examples."""
+"""How many functions a card about a class of calls names as examples."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValueSource(GuardRule):
-    """Values of `argument` that `target` gets stand in `places`."""
+    """The values of `argument` of `target` are found in `places`."""
 
     KIND = "value source"
     TEMPLATE = "known_value"
     SHARPNESS = 1.2
 
     target: str
-    """A function, or a class of them as guards write it."""
+    """A function, or a class of functions in guard syntax."""
     argument: str
     targets: tuple[str, ...]
-    """Functions of the target that were seen to get the argument."""
+    """Functions of the target that were seen to take the argument."""
     places: ValuePlaces
     shown_in: ValuePlaces
-    """Where they stood in the task that taught it."""
+    """Where the values were found in the task that taught it."""
     is_copied: bool = False
-    """Runs that failed had looked there, and made up another value all the same."""
+    """Failing runs had looked there, and still made up another value."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -60,8 +60,8 @@ class ValueSource(GuardRule):
 
     @classmethod
     def is_cause(cls, replayed: GuardReplay, packet: Packet, enabled: Sequence[Enabling]) -> bool:
-        """A value that was made up is not what a call was refused for when calls with a value that had been read are
-        refused alike, or when something that was done next made the very same call work."""
+        """A made-up value is not why a call was refused if calls with a value that had been read are refused in the
+        same way, or if something done next made exactly the same call work."""
         guard = replayed.guard
         refused = {
             (step.function, step.error)
@@ -83,13 +83,13 @@ class ValueSource(GuardRule):
 
     @classmethod
     def yields_to(cls, guard: Guard, other: Guard) -> bool:
-        """A rule of the app says more than one of the call."""
+        """A rule about the app says more than one about the call."""
         wider = other.template == cls.TEMPLATE and not parse_pattern(other.function).function
         return wider and guard.argument == other.argument and bool(parse_pattern(guard.function).function)
 
     @classmethod
     def is_about(cls, guard: Guard, function: str) -> bool:
-        """Does the guard say where a value that `function` gets comes from?"""
+        """Does the guard say where a value that `function` takes comes from?"""
         pattern = parse_pattern(guard.function)
         if guard.template != cls.TEMPLATE:
             return False
@@ -101,7 +101,7 @@ class ValueSource(GuardRule):
 
     @classmethod
     def is_refused_otherwise(cls, guard: Guard, packets: Sequence[Packet]) -> bool:
-        """Do calls fail with made-up values, in a way that they never do with values that had been read?"""
+        """Do calls fail with made-up values in a way that they never do with values that had been read?"""
         guessed, read = set[tuple[str, str, str]](), set[tuple[str, str, str]]()
         for packet in packets:
             for run in (*packet.passing, *packet.failing):
@@ -120,7 +120,7 @@ class ValueSource(GuardRule):
     def learn(cls, replayed: GuardReplay, packet: Packet) -> ValueSource | None:
         guard, counted = replayed.guard, count_values([packet], replayed.guard)
         if not counted.are_looked_up:
-            return None  # "take it from the request" is no advice
+            return None  # "take it from the request" is not advice
         steps = (step for run in packet.runs for step in find_guarded_calls(run, guard))
         targets = tuple(sorted({step.function for step in steps if guard.argument in step.arguments}))
         return cls(
@@ -148,20 +148,20 @@ class ValueSource(GuardRule):
 
     @classmethod
     def covers(cls, guard: Guard, other: Guard, packet: Packet) -> bool:
-        """The rule of an app covers that of a call."""
+        """The rule about an app covers the rule about one call."""
         if guard.when or other.when or (other.template, other.argument) != (guard.template, guard.argument):
             return False
         function = parse_pattern(other.function).function
         return bool(function) and guard.function == _class_of(function, packet)
 
     def waits_for_more(self) -> bool:
-        """One task for each of two calls is not yet a rule about all of them."""
+        """One task for each of two calls is not yet a rule about all calls."""
         return bool(parse_pattern(self.target).function)
 
     def merge(self, mine: SkillDelta, other: Lesson, packet: Packet) -> Lesson | None:
-        """Both say of one argument where its values come from, for functions of one app: the rule about all such calls.
+        """Both say where the values of one argument come from, for functions of one app: the rule about all such calls.
 
-        None when they do not, or when the runs of the packet do not bear out the wider rule.
+        None if they do not, or if the runs of the packet do not support the wider rule.
         """
         more = other.rule
         if not isinstance(more, ValueSource) or self.when or more.when:
@@ -184,7 +184,8 @@ class ValueSource(GuardRule):
         return Lesson(rule, restate(text, rule))
 
     def look_at(self, packets: Sequence[Packet]) -> ValueSource:
-        """The rule with every place that passing runs took the values from: one task may have shown an odd one."""
+        """The rule with every place that passing runs took the values from: a single task may have shown an unusual
+        one."""
         return replace(self, places=count_values(packets, self.guards[0]).places)
 
     # Words
@@ -215,7 +216,7 @@ class ValueSource(GuardRule):
         )
 
     def _target_in_words(self) -> str:
-        """The function, or the class with the functions of it that were seen."""
+        """The function, or the class with the functions that were seen."""
         pattern = parse_pattern(self.target)
         if pattern.function:
             return code_name(pattern.function)
@@ -225,7 +226,8 @@ class ValueSource(GuardRule):
 
 
 def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, SlotOrigins]) -> Iterator[Guard]:
-    """One level up: several functions of an app take the argument from the same place, so it is a rule of the app."""
+    """One level up: if several functions of an app take the argument from the same place, it is a rule about the
+    app."""
     effects = {step.function: step.effect for run in runs for step in calls(run)}
     alike = defaultdict[tuple[str, str, str], list[SlotOrigins]](list)
     for (function, argument), slot in slots.items():
@@ -238,7 +240,7 @@ def _of_classes(runs: Sequence[PacketRun], slots: dict[Slot, SlotOrigins]) -> It
 
 
 def _class_of(function: str, packet: Packet) -> str:
-    """`reads(App)` or `writes(App)`; empty when what the function does is not known."""
+    """`reads(App)` or `writes(App)`; empty if the function's effect is not known."""
     effects: dict[str, Effect] = {step.function: step.effect for run in packet.runs for step in run.actions}
     effect = effects.get(function) or effect_of(short_name(function))
     return f"{effect}s({function.partition('.')[0]})" if effect in ("read", "write") else ""
@@ -249,7 +251,7 @@ def _guesses(run: PacketRun, guard: Guard) -> list[Step]:
 
 
 def _had_looked(packet: Packet, replayed: GuardReplay, sources: Sequence[str]) -> bool:
-    """Had most of the runs that made a value up called what passing runs read it from, before they did?"""
+    """Had most of the runs that made a value up previously called what passing runs read it from?"""
     wrong = [run for run in packet.failing if run.letter in replayed.broken]
     looked = [run for run in wrong if any(step.function in sources and not step.error for step in run.actions)]
     return 2 * len(looked) > len(wrong)
