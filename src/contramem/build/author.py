@@ -19,7 +19,7 @@ from contramem.traces.trajectory import Tool
 MAX_DELTAS = 3
 """Per packet (paper, Contrastive Skill Memory)."""
 Only: TypeAlias = Literal["functions", "skills"]
-"""The kind of cards to build, where it is not both."""
+"""Which cards to build, if not both kinds."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Candidate:
     delta: SkillDelta
     cites: tuple[Cite, ...]
     rule: StoredRule | None = None
-    """What the words were made from. None: the author found them."""
+    """The rule that the text was generated from. None: the author wrote it."""
 
 
 @dataclass(frozen=True)
 class Curation:
-    """What an author does with a delta, and the rule that the words of the resulting card were made from."""
+    """What an author decides about a delta, and the rule that the resulting card's text was generated from."""
 
     patch: Patch
     rule: StoredRule | None = None
@@ -42,7 +42,7 @@ class Curation:
 
 @dataclass(frozen=True)
 class AuthorCost:
-    """What the author's last work cost. Rules work for nothing."""
+    """What the author's latest work cost. Rules cost nothing."""
 
     usage: DecisionCost = field(default_factory=DecisionCost)
     calls: tuple[str, ...] = ()
@@ -50,17 +50,17 @@ class AuthorCost:
 
 
 class UnusableReply(Exception):
-    """An author that was asked often enough has given nothing that can be read. It goes to the ledger as refused."""
+    """After several attempts, the author's reply is still unreadable. Recorded in the ledger as refused."""
 
     def __init__(self, check: str, reason: str) -> None:
         super().__init__(reason)
         self.check = check
-        """The word it is counted under: `reply`, `refusal`, `content filter`."""
+        """The category it is counted under: `reply`, `refusal`, `content filter`."""
         self.reason = reason
 
 
 class Author(Protocol):
-    """Who writes the cards. The same input gives the same cards."""
+    """Writes the cards. The same input gives the same cards."""
 
     @property
     def attribution(self) -> Attribution:
@@ -69,23 +69,23 @@ class Author(Protocol):
     def build_function(
         self, function: str, observations: Sequence[Observation], tool: Tool | None
     ) -> FunctionCard | None:
-        """One card from all observed calls of `function`. With its documentation, only what that does not say.
+        """A card from all observed calls of `function`, leaving out what its documentation says.
 
         None: the calls show nothing worth a card.
         """
 
     def reflect(self, packet: Packet, bank: Bank) -> Sequence[Candidate]:
-        """At most MAX_DELTAS lessons, the sharpest first; none when the packet teaches nothing, or nothing that the
-        bank does not hold. When every run failed, only diagnosis and recovery."""
+        """At most MAX_DELTAS lessons, clearest first; none if the packet teaches nothing new to the bank. If every run
+        failed, only diagnosis and recovery."""
 
     def curate(self, candidates: Mapping[int, Candidate], packet: Packet, bank: Bank) -> Mapping[int, Curation]:
-        """The smallest edit of the bank that takes in each of these candidates of the packet, by their numbers.
+        """The smallest edit of the bank for each of these candidates of the packet, by number.
 
-        An author may leave out candidates behind the first: they come again, with the bank as it is then.
+        An author may skip candidates after the first: they are asked for again with the bank as it is then.
         """
 
     def reflect_across(self, packets: Sequence[Packet]) -> Sequence[tuple[Candidate, Packet]]:
-        """Lessons that only the tasks of an ability taken together teach, each with the packet that shows it best."""
+        """Lessons that only show across the tasks of an ability, each with the packet that shows it best."""
 
     def spent(self) -> AuthorCost:
-        """What the work since the last time cost."""
+        """What the work since the last call of this method cost."""

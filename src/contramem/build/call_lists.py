@@ -1,7 +1,7 @@
 """Call lists: what the passing runs of a task called, up to their last write. Small models follow such a list.
 
-A list is kept with the Function Card of that write, and with the request that it was for: what has to be called before
-a write depends on what is asked.
+A list is stored with the Function Card of that write, together with the request it was for: what must be called before
+a write depends on the request.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from contramem.retrieve.requests import request_words
 MAX_CALLS = 6
 """A longer list is a plan for one task rather than a habit."""
 MAX_LISTS = 60
-"""Of one write. Of more, those stay whose calls most tasks have in common."""
+"""Per write. If there are more, the lists whose calls most tasks share are kept."""
 
 
 class CallListsByWrite:
-    """The lists of many tasks, by the write they end in."""
+    """The lists of many tasks, by the write they end with."""
 
     def __init__(self, packets: Iterable[Packet]) -> None:
         self._by_write = defaultdict[str, list[CallList]](list)
@@ -30,14 +30,15 @@ class CallListsByWrite:
                 self._by_write[call_list.calls[-1]].append(call_list)
 
     def lists_for(self, function: str) -> tuple[CallList, ...]:
-        """Those that end in `function`; none if nobody wrote with it last."""
+        """The lists that end with `function`; none if it was never the last write."""
         lists = self._by_write.get(function, ())
         tasks = Counter(item.calls for item in lists)
         return tuple(sorted(lists, key=lambda item: (-tasks[item.calls], item.calls, item.taught_by))[:MAX_LISTS])
 
 
 def call_list_of(packet: Packet) -> CallList | None:
-    """The list that most passing runs have, the shorter of two. None: they write nothing, or do very much."""
+    """The list that most passing runs share; on a tie, the shorter. None: they write nothing, or make too many
+    calls."""
     lists = Counter(_calls_up_to_last_write(run) for run in packet.runs if run.passed and run.counts)
     calls = min(lists, key=lambda calls: (-lists[calls], len(calls), calls), default=())
     if not 0 < len(calls) <= MAX_CALLS:
@@ -47,7 +48,7 @@ def call_list_of(packet: Packet) -> CallList | None:
 
 
 def _calls_up_to_last_write(run: PacketRun) -> tuple[str, ...]:
-    """Each function once, where it was first called; the last write stands at the end."""
+    """Each function once, in order of its first call; the last write comes last."""
     steps = working_calls(run)
     writes = [number for number, step in enumerate(steps) if is_successful_write(step)]
     if not writes:

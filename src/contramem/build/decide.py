@@ -1,6 +1,7 @@
-"""One build on one store: every decision validated, recorded together with how far the build has come, and repeatable.
+"""One build on one store: every decision is validated, recorded together with the build's progress, and reproducible.
 
-A build that was killed goes on where it stopped, and ends with the same bank. A build of the same runs changes nothing.
+A build that was killed continues where it stopped and ends with the same bank. Building the same runs again changes
+nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from contramem.validate.verdict import Refusal
 
 
 class BankBuild:
-    """Takes what the runs teach into a store, one decision at a time. Made inside `store.writing(...)`."""
+    """Adds what the runs teach to a store, one decision at a time. Create it inside `store.writing(...)`."""
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class BankBuild:
         reassesses: bool = True,
         functions: Iterable[str] = (),
     ) -> None:
-        """`functions` are known to exist, beside those whose cards are built."""
+        """`functions`: known to exist, in addition to those whose cards are built."""
         self._recorder = BuildRecorder(store, author)
         self._author = author
         self._validator = validator
@@ -61,7 +62,7 @@ class BankBuild:
 
     @property
     def functions(self) -> frozenset[str]:
-        """Those that are known to exist."""
+        """The functions known to exist."""
         return frozenset(self._functions)
 
     @property
@@ -73,7 +74,7 @@ class BankBuild:
     def function(
         self, function: str, observations: Sequence[Observation], tool: Tool | None, packets: Sequence[Packet]
     ) -> None:
-        """Build the card of one function from all its observed calls, which stand in `packets`."""
+        """Build the card of one function from all its observed calls, which come from `packets`."""
         self._functions.add(function)
         step = f"function {function}"
         state = f"{self._recorder.kept_by} {digest_of(observations)}"
@@ -111,7 +112,7 @@ class BankBuild:
         return self._recorder.accept(operation, card, f"Built from {calls}.", changes=changes)
 
     def _function_support(self, observations: Sequence[Observation], packets: Sequence[Packet]) -> CardSupport:
-        """The tasks and sources whose calls a Function Card was made from, and what their requests say."""
+        """The tasks and sources behind a Function Card, and words from their requests."""
         by_key = {packet.task_key: packet for packet in packets}
         called = {(call.task_key, call.cite.run) for call in observations}
         sources = {by_key[key].provenance[letter].source for key, letter in called if key in by_key}
@@ -126,7 +127,7 @@ class BankBuild:
         )
 
     def _by_function(self, packets: Sequence[Packet]) -> tuple[RequestsByFunction, CallListsByWrite]:
-        """What the packets say about all functions of a build, gathered once."""
+        """What the packets say about all functions of a build, computed once."""
         if self._gathered is None or self._gathered[0] is not packets:
             self._gathered = packets, (RequestsByFunction(packets), CallListsByWrite(packets))
         return self._gathered[1]
@@ -134,9 +135,9 @@ class BankBuild:
     # Skill Cards
 
     def learn(self, packet: Packet, seen: Bank | None = None) -> None:
-        """Reflect on one packet, and curate each delta. Goes on at the delta where an earlier build was stopped.
+        """Reflect on one packet and curate each delta. Continues at the delta where an earlier build stopped.
 
-        `seen` is the bank that reflection sees, by default the present one.
+        `seen` is the bank that the author sees when reflecting; by default the current one.
         """
         step = f"packet {packet.task_key}"
         first = self.count_decided(packet)
@@ -162,18 +163,18 @@ class BankBuild:
             self._recorder.record(progress={step: f"{state} done"})
 
     def count_decided(self, packet: Packet) -> int | None:
-        """How many deltas of the packet this author has decided on; None when all are."""
+        """How many deltas of the packet this author has decided; None if all are decided."""
         begun, _, done = self._recorder.look_up(f"packet {packet.task_key}").rpartition(" ")
         if begun != self.state(packet):
             return 0
         return None if done == "done" else int(done)
 
     def state(self, packet: Packet) -> str:
-        """Who decides, on what: another author, or other runs, make it another packet."""
+        """Identifies who decides on what: with another author or other runs, the packet is decided again."""
         return f"{self._recorder.kept_by} {packet.content_digest}"
 
     def check(self, candidate: Candidate, packet: Packet) -> CheckedProposal:
-        """The lesson without guards that cannot be read or that the packet does not bear out."""
+        """The lesson without guards that do not parse or that the packet does not support."""
         candidate = replace(candidate, delta=write_dates_as_forms(candidate.delta))
         refusals = self._validator.candidate(candidate, packet, self._functions)
         return drop_refused_guards(candidate.delta, refusals)
@@ -184,10 +185,10 @@ class BankBuild:
         return _Proposal(candidate if refusals else fit, refusals, dropped)
 
     def _decide(self, proposals: Mapping[int, _Proposal], packet: Packet) -> Iterator[tuple[int, list[Decision]]]:
-        """What becomes of these candidates of a packet, in order. Each is recorded before the next one is taken.
+        """Decide these candidates of a packet in order. Each decision is recorded before the next one is taken.
 
-        Ends early, but not before the first, where a decision is about a card that one before it has just changed: the
-        author decided without seeing that.
+        Stops early, but not before the first, at a decision about a card that a previous one just changed: the author
+        decided without seeing that change.
         """
         proposals = dict(proposals)
         curations = self._curate({i: each.candidate for i, each in proposals.items() if not each.refusals}, packet)
@@ -208,7 +209,7 @@ class BankBuild:
         return self._recorder.refuse([*proposal.refusals, *proposal.dropped], proposal.candidate, ground=ground)
 
     def _curate(self, fit: Mapping[int, Candidate], packet: Packet) -> Mapping[int, Curation | UnusableReply]:
-        """By candidate, what the author does with it. An author that cannot be understood has failed at the first."""
+        """What the author decides, by candidate. An unreadable reply counts as a failure on the first."""
         if not fit:
             return {}
         if self._append_only:
@@ -219,7 +220,7 @@ class BankBuild:
             return {next(iter(fit)): unusable}
 
     def _take_in(self, curation: Curation | UnusableReply, proposal: _Proposal, packet: Packet) -> list[Decision]:
-        """The decision on a delta, and a refusal for each guard that it or its patch has to go without."""
+        """The decision on a delta, and a refusal for each guard that was dropped from it or from its patch."""
         candidate, ground = proposal.candidate, Provenance(packet, proposal.candidate.cites)
         if isinstance(curation, UnusableReply):
             refusal = Refusal(curation.check, curation.reason)
@@ -244,7 +245,7 @@ class BankBuild:
     def _check_curation(
         self, curation: Curation, candidate: Candidate, packet: Packet
     ) -> tuple[Curation, list[Refusal], list[Refusal]]:
-        """The patch without guards that were refused, what is wrong with it, and what was wrong with those guards."""
+        """The patch without refused guards, what is wrong with it, and what was wrong with those guards."""
         patch = curation.patch
         if patch.new_or_updated_card is not None:
             text = write_dates_as_forms(patch.new_or_updated_card)
@@ -274,8 +275,8 @@ class BankBuild:
         return self.bank.plan(patch, ability, support, rule)
 
     def learn_across(self, packets: Sequence[Packet]) -> None:
-        """Take in what the tasks of an ability, in the order of their keys, teach together. Goes on where an earlier
-        build was stopped."""
+        """Add what the tasks of an ability teach together, in the order of their keys. Continues where an earlier build
+        stopped."""
         step, state = f"across {packets[0].ability}", self._state_across(packets)
         begun, _, done = self._recorder.look_up(step).rpartition(" ")
         if begun == state and done == "done":
@@ -292,9 +293,9 @@ class BankBuild:
         return f"{self._recorder.kept_by} {digest_of([packet.content_digest for packet in packets])}"
 
     def reassess(self, ability: str, packets: Sequence[Packet]) -> None:
-        """Hold every card of an ability against all its packets, and say which are for all its tasks or for their end.
+        """Check every card of an ability against all its packets, and mark those for every task or for the end of one.
 
-        Append-only banks are for comparison, and keep every card as it is.
+        Append-only banks are for comparison, so their cards do not change.
         """
         if self._reassesses:
             reassess(self._recorder, ability, packets, self._grade)
@@ -302,12 +303,12 @@ class BankBuild:
 
 
 class _Proposal(NamedTuple):
-    """A candidate as far as the checks let it in; as it was proposed where they refuse it."""
+    """A candidate after the checks: what passed, or the original if it was refused."""
 
     candidate: Candidate
     refusals: list[Refusal]
     dropped: list[Refusal]
-    """What was wrong with guards that it goes without."""
+    """What was wrong with the guards that were dropped."""
 
 
 def _targets(curation: Curation | UnusableReply) -> Sequence[str]:
@@ -320,18 +321,18 @@ def _append(index: int, candidate: Candidate) -> Curation:
 
 
 class CheckedProposal(NamedTuple):
-    """What was proposed, as far as the checks let it in."""
+    """A proposal after the checks."""
 
     text: SkillDelta
     refusals: list[Refusal]
     """What is wrong with the text itself."""
     dropped: list[Refusal]
-    """What was wrong with guards that it now goes without."""
+    """What was wrong with the guards that were dropped."""
 
 
 def drop_refused_guards(text: SkillDelta, refusals: Sequence[Refusal]) -> CheckedProposal:
-    """Take out the guards that `refusals` are about; the words do not go with them. Guards that stay are written in the
-    one way they are counted by."""
+    """Drop the guards that `refusals` are about; the text stays. Remaining guards are written in their canonical form,
+    by which they are counted."""
     dropped = [refusal for refusal in refusals if refusal.guard]
     refused = {refusal.guard for refusal in dropped}
     guards = dict.fromkeys(map(str, guards_of(guard for guard in text.guards if guard not in refused)))
@@ -343,7 +344,8 @@ def drop_refused_guards(text: SkillDelta, refusals: Sequence[Refusal]) -> Checke
 
 
 def curriculum(packets: Sequence[Packet]) -> list[Packet]:
-    """The order in which packets teach: sharpest contrast first, whatever order the runs were read in."""
+    """The order in which packets are learned from: clearest contrast first, independent of the order in which runs were
+    read."""
     return sorted(packets, key=lambda packet: (-_sharpness(packet), packet.task_key))
 
 

@@ -1,4 +1,4 @@
-"""DeltasFrom: lessons and Function Cards out of another store's ledger, for a bank that differs in curation only."""
+"""DeltasFrom: lessons and Function Cards from another store's ledger, for a bank that differs only in curation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contramem.traces.trajectory import Tool
 
 
 class DeltasFrom:
-    """Reflects by looking up what was reflected before, refused deltas included; curates as `curator` does."""
+    """Looks up earlier reflections, refused deltas included, instead of reflecting; curates as `curator` does."""
 
     def __init__(self, ledger: Iterable[LedgerEntry], curator: Author, where: str) -> None:
         self._curator = curator
@@ -31,18 +31,20 @@ class DeltasFrom:
                 self._cards[decision.candidate.tool] = decision.candidate
             elif isinstance(decision.candidate, SkillDelta) and decision.packet:
                 by_packet[decision.packet][str(decision.by)].append(decision)
-        # Where several authors reflected on a packet, the last one counts.
+        # If several authors reflected on a packet, the last one counts.
         self._deltas = {packet: list(authors.values())[-1] for packet, authors in by_packet.items()}
         names = sorted({str(decision.by) for decisions in self._deltas.values() for decision in decisions})
         by_model = any(decision.by.kind == "model" for decisions in self._deltas.values() for decision in decisions)
         self.attribution = Attribution(
-            kind="model" if by_model else curator.attribution.kind,  # who wrote the words: that decides how they settle
+            kind="model"
+            if by_model
+            else curator.attribution.kind,  # the author of the words, which decides how they are reassessed
             name=curator.attribution.name,
             version=f"{curator.attribution.version}, deltas of {' and '.join(names) or 'nobody'}",
         )
 
     def check(self, packets: Sequence[Packet]) -> None:
-        """Complain unless the store has learned from some of these very runs."""
+        """Raise an error unless the store has learned from some of exactly these runs."""
         if not any(packet.content_digest in self._deltas for packet in packets):
             raise UsageError(
                 f"--deltas-from {self._where}: has no delta for any of these {len(packets)} tasks. Give the same runs "

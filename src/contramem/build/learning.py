@@ -1,4 +1,4 @@
-"""The Skill Cards of a bank that are still learning, and other words for them."""
+"""The Skill Cards of a bank that may still change, and rewording them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from contramem.build.rules.rule import Rule, load_rule
 
 
 class LearningCard(NamedTuple):
-    """A Skill Card with what it rests on."""
+    """A Skill Card with its evidence."""
 
     card: SkillCard
     rule: Rule | None
-    """That its words were made from. None: somebody wrote them, or an earlier version that kept no rules."""
+    """The rule its text was generated from. None: a model or a person wrote the text, or a version that stored no
+    rules."""
     support: CardSupport
     status: Status
 
 
 def learning_cards(bank: Bank, ability: str) -> list[LearningCard]:
-    """The cards of an ability that were not retired, by id. Muted ones go on learning."""
+    """The cards of an ability that are not retired, by id. Muted cards keep learning."""
     return [
         learning_card(entry)
         for _, entry in sorted(bank.entries.items())

@@ -1,7 +1,7 @@
-"""Cards that a model or a person wrote in words of their own.
+"""Cards in a model's or a person's own words.
 
-They say more than their guards check. So a guard that does not hold is taken from the card, and the words go only when
-enough runs speak against them.
+They say more than their guards check. So a guard that fails is dropped from the card, and the text is retired only if
+enough runs count against it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from contramem.monitor.guard import Guard, guards_of
 
 
 class GuardOutcome(NamedTuple):
-    """What becomes of one guard of such a card."""
+    """What happens to one guard of such a card."""
 
     guard: Guard | None
-    """None: it is taken from the card."""
+    """None: it is dropped from the card."""
     reason: str = ""
-    """Why it is taken away or narrowed."""
+    """Why it is dropped or narrowed."""
     against: bool = False
-    """Enough runs speak against what it says, and so against the card that says it."""
+    """Enough runs count against the guard, and so against the card that states it."""
 
 
 def reassess_own_words(card: LearningCard, packets: Sequence[Packet]) -> Reassessment:
-    """Replay each guard. The words stay what they are, but for the trigger that says where a narrower guard holds."""
+    """Replay each guard. The text stays, except for the trigger, which names where a narrowed guard applies."""
     unreadable = [f"{text} cannot be read." for text in card.card.guards if not guards_of((text,))]
     guards = guards_of(card.card.guards)
     outcomes = [_judge_guard(guard, card, packets) for guard in guards]
@@ -59,29 +59,29 @@ def _judge_guard(guard: Guard, card: LearningCard, packets: Sequence[Packet]) ->
     replayed, record = replays((guard,), packets), follow_record((guard,), packets)
     if record.speaks_against_it:
         return GuardOutcome(None, f"{guard}: {no_better(record)}", against=True)
-    shown, contradicted = _tasks(card, replayed, packets)
+    supporting, contradicted = _tasks(card, replayed, packets)
     if not contradicted:
         return GuardOutcome(guard)
     contradiction = f"{guard}: {do_without(len(contradicted))}"
     narrower = narrow_guard(guard, replayed, card.card.functions_used)
-    if narrower is not None and len(contradicted) <= len(shown):
+    if narrower is not None and len(contradicted) <= len(supporting):
         return GuardOutcome(narrower, f"{contradiction} It holds where {narrower.when} is called.")
-    if len(contradicted) > MAX_CONTRADICTED * len(shown) and not record.makes_a_difference:
+    if len(contradicted) > MAX_CONTRADICTED * len(supporting) and not record.makes_a_difference:
         return GuardOutcome(None, contradiction)
     return GuardOutcome(guard)
 
 
 def _tasks(card: LearningCard, replayed: Replays, packets: Sequence[Packet]) -> tuple[set[str], set[str]]:
-    """Tasks for a guard and tasks against it: those at hand, and those that were counted when their runs were."""
+    """Tasks for and against a guard: those available now, and those counted earlier."""
     at_hand = {packet.task_key for packet in packets}
     against = {packet.task_key for packet, each in replayed if each.contradicts}
     against |= set(card.support.contradicted_by) - at_hand
-    shown = {packet.task_key for packet, each in replayed if each.supports}
-    return (shown | set(card.support.tasks) - at_hand) - against, against
+    supporting = {packet.task_key for packet, each in replayed if each.supports}
+    return (supporting | set(card.support.tasks) - at_hand) - against, against
 
 
 def _without_counts_of_others(support: CardSupport, guards: Sequence[Guard]) -> CardSupport:
-    """What a card rests on, but for the counts of guards that it no longer has."""
+    """The card's support without the counts of guards that it no longer has."""
     stated = {str(guard) for guard in guards}
     counts = {text: count for text, count in support.guard_counts.items() if text in stated}
     return support.model_copy(update={"guard_counts": counts})

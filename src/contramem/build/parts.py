@@ -1,7 +1,7 @@
-"""Parts of a build that do not depend on each other: the cards of some functions, the Skill Cards of one ability.
+"""Independent parts of a build: the cards of some functions, the Skill Cards of one ability.
 
-In one process a part is decided on straight into the store. In several, each part is decided on in a worker, on a copy
-of what the store says about it, and recorded when it comes back: the same decisions in the same order.
+In one process, a part is decided directly in the store. With several, a worker decides each part on a copy of what the
+store says about it, and the result is recorded when it returns: the same decisions in the same order.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from contramem.traces.trajectory import Tool
 from contramem.validate.validator import Validator
 
 MIN_TASKS_FOR_WORKERS = 40
-"""Fewer are decided on before other processes have started."""
+"""With fewer packets, starting other processes takes longer than deciding."""
 
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """What holds for all parts of a build."""
+    """Settings for all parts of a build."""
 
     author: Author
     checks: Validator
     only: Only | None = None
-    """Just the `functions` or just the `skills`."""
+    """Only the `functions` or only the `skills`."""
     append_only: bool = False
     grade: Grade = DEFAULT_GRADE
-    """The lowest at which a rule stays in service."""
+    """The lowest grade at which a rule stays in service."""
     reassesses: bool = True
     """False: cards stay as curation left them."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
-    """The documentation of functions, where runs give it."""
+    """The documentation of functions, if the runs include it."""
 
     def begin(self, store: BuildStore, functions: Iterable[str] = ()) -> BankBuild:
         return BankBuild(
@@ -63,7 +63,7 @@ class BuildSettings:
 
 
 def abilities_of(packets: Sequence[Packet]) -> list[str]:
-    """Those that some packet is of, by name."""
+    """The abilities of the packets, sorted."""
     if isinstance(packets, PacketFile):
         return [group.ability for group in packets.by_ability()]
     return sorted({packet.ability for packet in packets})
@@ -76,7 +76,7 @@ def build_parts(
     engine: Engine = SERIAL,
     on_progress: Progress = no_progress,
 ) -> BuildReport:
-    """Function Cards first: Skill Cards may draw on them."""
+    """Build Function Cards first: Skill Cards may use them."""
     if isinstance(packets, PacketFile) and engine.workers > 1 and len(packets) >= MIN_TASKS_FOR_WORKERS:
         return _SideBySide(packets, store, settings, engine, on_progress).build()
     return _build_here(packets, store, settings, on_progress)
@@ -98,7 +98,7 @@ def _build_here(packets: Sequence[Packet], store: Store, settings: BuildSettings
 
 
 class _AcrossParts:
-    """Tells how far all parts are, taken together."""
+    """Reports progress over all parts together."""
 
     def __init__(self, total: int, on_progress: Progress) -> None:
         self._done, self._total, self._on_progress = 0, total, on_progress
@@ -110,7 +110,8 @@ class _AcrossParts:
 
 
 def _load(packets: Sequence[Packet], group: PacketGroup) -> list[Packet]:
-    """Nobody but the caller keeps the list: the packets of one group go before those of the next come."""
+    """Load the packets of one group. Only the caller holds the list, so they are freed before the next group is
+    loaded."""
     return [packets[number] for number in group.numbers]
 
 
@@ -133,14 +134,14 @@ def _build_functions(
     tools: Mapping[str, Tool],
     on_progress: Progress = no_progress,
 ) -> None:
-    """The cards of these functions; of all that are called, where none is named."""
+    """Build the cards of these functions; of all called functions if none is named."""
     observed = by_function(packets)
     for function in track("function cards", functions or tuple(observed), on_progress):
         construction.function(function, observed.get(function, ()), tools.get(function), packets)
 
 
 def _learn_ability(construction: BankBuild, packets: Sequence[Packet], on_progress: Progress = no_progress) -> None:
-    """Task by task, then what the tasks teach together; then all cards are held against all tasks."""
+    """Learn task by task, then across tasks; then check all cards against all tasks."""
     packets = put_side_by_side(packets)
     for packet in track("skill cards", curriculum(packets), on_progress):
         construction.learn(packet)
@@ -160,12 +161,12 @@ class _Step(NamedTuple):
 
 @dataclass
 class PartStore:
-    """What the store says about one part, and what is decided on it."""
+    """What the store says about one part, and what is decided about it."""
 
     held: Bank
     done: Mapping[str, str]
     past: Mapping[str, Sequence[LedgerEntry]]
-    """By card: what was decided before."""
+    """Earlier decisions, by card."""
     steps: list[_Step] = field(default_factory=list)
 
     def bank(self) -> Bank:
@@ -189,7 +190,7 @@ class _Part(NamedTuple):
     encoded: list[bytes]
     """The packets."""
     functions: tuple[str, ...]
-    """Those whose cards are built; empty for Skill Cards."""
+    """The functions whose cards are built; empty for Skill Cards."""
     known_functions: frozenset[str] = frozenset()
 
 
@@ -211,7 +212,7 @@ def _decide_part(shared: tuple[BuildSettings, Vocabulary], part: _Part) -> _Part
 
 
 class _SideBySide:
-    """A build whose parts are decided on by an engine's workers."""
+    """A build whose parts are decided by an engine's workers."""
 
     def __init__(
         self, packets: PacketFile, store: Store, settings: BuildSettings, engine: Engine, on_progress: Progress
@@ -244,7 +245,7 @@ class _SideBySide:
             self._on_progress(stage, done, total)
 
     def _send(self, group: PacketGroup, bank: Bank, functions: frozenset[str]) -> _Part:
-        """With the cards that the part may change or draw on, and what was decided on them."""
+        """Include the cards that the part may change or use, and earlier decisions about them."""
         encoded = [self._packets.read_encoded(number) for number in group.numbers]
         entries = {
             card_id: entry

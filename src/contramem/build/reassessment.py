@@ -1,4 +1,4 @@
-"""Reassessment: how a card fares over all packets of its ability, and what that means for it."""
+"""Reassessment: how a card holds up over all packets of its ability, and what follows from that."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from contramem.monitor.guard import Guard, guards_of
 from contramem.monitor.packet_replay import replay
 
 MAX_CONTRADICTED = 1 / 3
-"""Of the tasks that show a rule. With fewer against it and no narrower place, or when those that keep it pass clearly
-more often all the same, it stays, and its counts say so."""
+"""The share of tasks that must contradict a rule. With fewer, and no narrower place, or if runs that follow it pass
+clearly more often anyway, it stays and its counts say so."""
 
 
 class Reassessment(NamedTuple):
-    """What becomes of a card."""
+    """What happens to a card."""
 
     operation: Literal["PATCH", "NARROW", "RETIRE"]
-    """PATCH: it stays, perhaps with fewer guards, and its counts are new."""
+    """PATCH: it stays, perhaps with fewer guards, and with new counts."""
     reason: str
     support: CardSupport
-    """All it rests on now, what it rested on before included."""
+    """All its evidence now, earlier evidence included."""
     text: SkillDelta
-    """What it says from now on."""
+    """Its text from now on."""
     rule: Rule | None = None
-    """What the text was made from."""
+    """What the text was generated from."""
     cause: str = ""
-    """Of a retirement, as one of a few."""
+    """Why it was retired, as one of a few causes."""
 
     def changes(self, card: LearningCard) -> bool:
-        """Is there anything to record? Words alone do not change: they follow the counts."""
+        """Is there anything to record? Text that merely follows the counts is not a change."""
         return self.operation != "PATCH" or self.support != card.support or self.text.guards != card.card.guards
 
 
 def count_again(card: LearningCard, packets: Sequence[Packet]) -> Reassessment:
-    """Only count: the card stays as it is."""
+    """Only update the counts: the card itself stays as it is."""
     support = card.support + support_from(replays(guards_of(card.card.guards), packets))
     return Reassessment("PATCH", f"Checked against all runs: {support}.", support, rewrite(card.card), card.rule)
 
@@ -50,10 +50,10 @@ def count_again(card: LearningCard, packets: Sequence[Packet]) -> Reassessment:
 
 
 def narrow_guard(guard: Guard, replayed: Replays, named: Sequence[str]) -> Guard | None:
-    """The guard with a function that is called wherever it was kept and nowhere that runs passed without it.
+    """The guard limited to a function that is called wherever it was followed, and nowhere that runs passed without it.
 
-    It has to tell runs apart still: a guard that failing runs no longer break teaches nothing. `named` are functions
-    that the rule sends the agent to: they would say "look it up where you look it up".
+    It must still separate runs: a guard that failing runs no longer break teaches nothing. `named`: functions that the
+    rule itself sends the agent to; limiting it to them would say "look it up where you look it up".
     """
     if guard.when:
         return None
@@ -77,8 +77,7 @@ def _functions_called(packet: Packet, letter: str) -> set[str]:
 
 
 def narrow_text(card: SkillCard, guards: Sequence[str], conditions: Sequence[str]) -> SkillDelta:
-    """Words that somebody wrote, with these guards. The trigger says the conditions when all that it claims is under
-    them."""
+    """Free text with these guards. The trigger states the conditions if every guard is under them."""
     needed = " and ".join(code_name(condition) for condition in conditions)
     trigger = f"{card.applies_when.rstrip('.')}, in a task that also needs {needed}."
     if len(guards) > len(conditions) or len(trigger) > MAX_TRIGGER_CHARS:

@@ -1,4 +1,4 @@
-"""Rechecking: the cards in service, held once more against the decisions and the runs that made them."""
+"""Recheck: the cards in service, checked once more against the decisions and the runs that made them."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from contramem.validate.verdict import Refusal
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one card."""
+    """The result for one card."""
 
     card_id: str
     refusals: tuple[Refusal, ...]
     tasks: int
-    """That taught it, as far as the ledger knows."""
+    """The tasks that taught it, as far as the ledger knows."""
     missing: tuple[str, ...]
-    """Those of them whose runs were not there, or not the same: what they show could not be checked."""
+    """Those of them whose runs are missing or have changed: their evidence could not be checked."""
 
     @property
     def checked(self) -> bool:
-        """Was it held against all that taught it?"""
+        """Was it checked against everything that taught it?"""
         return bool(self.tasks) and not self.missing
 
 
 def recheck(
     bank: Bank, ledger: Sequence[LedgerEntry], packets: Sequence[Packet], validator: Validator
 ) -> tuple[Finding, ...]:
-    """Check every card in service: its text, and what the runs of `packets` that taught it show."""
+    """Check every card in service: its text, and what the runs in `packets` that taught it show."""
     evidence = _Evidence(bank, ledger, packets)
     entries = (bank.entries[card.card_id] for card in bank.cards)
     return tuple(
@@ -53,7 +53,7 @@ def recheck(
 
 
 class _Evidence:
-    """What the cards of a bank came from."""
+    """What the cards of a bank are based on."""
 
     def __init__(self, bank: Bank, ledger: Sequence[LedgerEntry], packets: Sequence[Packet]) -> None:
         self.bank = bank
@@ -73,7 +73,7 @@ class _Evidence:
         return by_function(self.packets)
 
     def shaping(self, card_id: str) -> list[Decision]:
-        """The decisions that changed a card, and those that had made the cards merged into it."""
+        """The decisions that changed a card, and those behind the cards merged into it."""
         decisions, waiting, seen = list[Decision](), [card_id], set[str]()
         while waiting:
             if (current := waiting.pop()) not in seen:
@@ -87,7 +87,7 @@ class _Evidence:
 def _function(card: FunctionCard, tasks: Sequence[str], evidence: _Evidence, validator: Validator) -> Finding:
     missing = tuple(task for task in tasks if task not in evidence.by_task)
     packets = tuple(evidence.by_task[task] for task in tasks if task in evidence.by_task)
-    if missing or not tasks:  # what it counts cannot be counted again
+    if missing or not tasks:  # its counts cannot be verified
         refusals = validator.judge(Case(card, packets=packets))
     else:
         calls = [call for call in evidence.observations.get(card.tool, ()) if call.task_key in tasks]
@@ -112,8 +112,8 @@ def _skill(card: SkillCard, shown_by: Sequence[str], evidence: _Evidence, valida
 
 
 def _sources(card: SkillCard, decisions: Sequence[Decision], bank: Bank) -> Iterator[Text]:
-    """What the text may draw on: the deltas, the cards of the functions, and what was written without a delta, by a
-    person or because all runs were looked at."""
+    """What the text may draw on: the deltas, the cards of the functions, and text added without a delta, by a person or
+    by reassessment."""
     for decision in decisions:
         if isinstance(decision.candidate, SkillDelta):
             yield decision.candidate
@@ -126,7 +126,7 @@ def _sources(card: SkillCard, decisions: Sequence[Decision], bank: Bank) -> Iter
 
 
 def _recheck_decision(decision: Decision, evidence: _Evidence, validator: Validator) -> list[Refusal]:
-    """Is what a decision said about its runs still so? Only the very packet that it was made on can tell."""
+    """Does what a decision said about its runs still hold? Only the exact packet it was based on can tell."""
     packet = evidence.by_digest.get(decision.packet or "")
     if packet is None or not isinstance(decision.candidate, SkillDelta):
         return []
@@ -143,8 +143,8 @@ def _cites(runs: Sequence[RunRef], packet: Packet) -> Iterator[Cite]:
 
 
 def _guards(card: SkillCard, shown_by: Sequence[Packet | None]) -> Iterator[Refusal]:
-    """A guard has to be kept by passing runs and broken by failing ones of a task that shows it. None is a task whose
-    runs are not there: it may be the one."""
+    """A guard must be followed by passing runs and broken by failing runs of a task that shows it. None stands for a
+    task whose runs are missing: it may be the one."""
     for guard in guards_of(card.guards):
         if shown_by and not any(packet is None or replay(guard, packet).supports for packet in shown_by):
             reason = f"In no task that it rests on do runs pass by keeping {guard} and fail by breaking it."

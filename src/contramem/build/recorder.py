@@ -1,4 +1,4 @@
-"""BuildRecorder: the store that a build writes, the bank as it stands and how far the build has come, in step."""
+"""BuildRecorder: keeps the store, the current bank and the progress of a build in step."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class BuildReport:
     functions: Counter[str] = field(default_factory=Counter)
     """Accepted decisions on Function Cards, by operation."""
     refused: Counter[str] = field(default_factory=Counter)
-    """By the check that refused."""
+    """By the check that refused it."""
     retired: Counter[str] = field(default_factory=Counter)
-    """Lessons that all runs together do not bear out, by reason."""
+    """Lessons that the runs as a whole do not support, by reason."""
     packets: int = 0
     deltas: int = 0
     unchanged: int = 0
-    """Packets and functions that an earlier build had done already."""
+    """Packets and functions that an earlier build had already done."""
 
     @property
     def changed(self) -> bool:
         return bool(self.decisions or self.functions or self.refused)
 
     def add(self, other: BuildReport) -> None:
-        """Count in what another part of the build did."""
+        """Add the counts of another part of the build."""
         self.decisions += other.decisions
         self.functions += other.functions
         self.refused += other.refused
@@ -55,7 +55,7 @@ class BuildReport:
 
 
 class Provenance(NamedTuple):
-    """What a decision on a skill rests on: one packet, and the events of it that show why."""
+    """What a decision about a skill is based on: a packet, and the events that show why."""
 
     packet: Packet
     cites: Sequence[Cite] = ()
@@ -75,7 +75,7 @@ class Provenance(NamedTuple):
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
-        """The runs that are cited, with the events that show it."""
+        """The cited runs, with the events that show it."""
         packet = self.packet
         events: dict[str, list[int]] = {}
         for cite in self.cites:
@@ -95,14 +95,14 @@ class Provenance(NamedTuple):
 
 
 class PastDecision(NamedTuple):
-    """What is asked about decisions that were made before. Small: a card is decided on a thousand times."""
+    """What later steps ask about an earlier decision. Small, because a card may have a thousand decisions."""
 
     by: Attribution
     reason: str
     writes: bool
-    """Did it say what a card says?"""
+    """Did it set the text of a card?"""
     scopes: Mapping[str, tuple[Scope | None, Scope | None]]
-    """Of each card that it changed: its scope before and after."""
+    """For each card that it changed: the scope before and after."""
 
     @classmethod
     def of(cls, decision: Decision) -> PastDecision:
@@ -114,13 +114,13 @@ class PastDecision(NamedTuple):
 
 
 class BuildStore(Protocol):
-    """What a build needs of a store: what there is, and a place for what it decides."""
+    """What a build needs from a store: its current content, and a place for decisions."""
 
     def bank(self) -> Bank:
-        """The bank as it is now."""
+        """The current bank."""
 
     def progress(self) -> dict[str, str]:
-        """What builds have recorded as done or begun."""
+        """What builds have recorded as started or done."""
 
     def ledger(self, card_id: str) -> Sequence[LedgerEntry]:
         """The decisions that changed or named a card."""
@@ -130,7 +130,7 @@ class BuildStore(Protocol):
 
 
 class BuildRecorder:
-    """Kept for one build by one author. Made inside `store.writing(...)`."""
+    """Serves one build by one author. Create it inside `store.writing(...)`."""
 
     def __init__(self, store: BuildStore, author: Author) -> None:
         self._store, self._author = store, author
@@ -141,17 +141,17 @@ class BuildRecorder:
 
     @property
     def kept_by(self) -> str:
-        """The author, as progress names it: another one, or another version, has to do everything itself."""
+        """The author as progress records it: another author or version has to do everything itself."""
         by = self._author.attribution
         return f"{by.name}-{by.version}"
 
     def look_up(self, step: str) -> str:
-        """What was last noted about a step of the build. Empty: it was not begun."""
+        """What was last recorded about a step of the build. Empty: it was not started."""
         return self._progress.get(step, "")
 
     def decisions_on(self, card_id: str) -> list[PastDecision]:
-        """All that changed or named a card, oldest first."""
-        if card_id not in self._past:  # what this build decided is noted as it is recorded
+        """Everything that changed or named a card, oldest first."""
+        if card_id not in self._past:  # decisions of this build are added as they are recorded
             self._past[card_id] = [PastDecision.of(entry.decision) for entry in self._store.ledger(card_id)]
         return self._past[card_id]
 
@@ -165,7 +165,7 @@ class BuildRecorder:
         patch: Patch | None = None,
         changes: tuple[Change, ...] = (),
     ) -> Decision:
-        """A decision of the author's, to be recorded. Function Cards have no ground: they rest on all packets."""
+        """A decision of the author, to be recorded. Function Cards have no provenance: they rest on all packets."""
         return Decision(
             operation=operation,
             reason=reason,
@@ -187,7 +187,7 @@ class BuildRecorder:
         ground: Provenance | None = None,
         patch: Patch | None = None,
     ) -> Decision:
-        """What the author proposed, turned down. No candidate: there was none that could be read."""
+        """A refused proposal of the author. No candidate: the proposal was unreadable."""
         self.report.refused.update({refusal.check for refusal in refusals})
         return Decision(
             operation=patch.operation if patch else None,
@@ -203,7 +203,7 @@ class BuildRecorder:
         )
 
     def record(self, *decisions: Decision, progress: Mapping[str, str]) -> None:
-        """Write decisions and how far the build has come in one transaction, with what the author's work cost."""
+        """Record decisions and progress in one transaction, with the cost of the author's work."""
         spent = self._author.spent()
         if decisions and spent.usage.model_calls:
             decisions = (decisions[0].model_copy(update={"usage": spent.usage}), *decisions[1:])
@@ -219,12 +219,12 @@ class BuildRecorder:
     def _remember(self, decision: Decision) -> None:
         past = PastDecision.of(decision)
         for card_id in decision.card_ids:
-            if card_id not in self.bank.entries:  # nobody can have decided on it before
+            if card_id not in self.bank.entries:  # a new card has no earlier decisions
                 self._past.setdefault(card_id, [])
             if card_id in self._past:
                 self._past[card_id].append(past)
 
 
 def digest_of(value: object) -> str:
-    """A short, stable name for all that a value holds."""
+    """A short, stable digest of a value's whole content."""
     return digest(msgspec.json.encode(value, order="deterministic").decode())

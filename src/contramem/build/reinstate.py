@@ -1,4 +1,4 @@
-"""Reinstating: a lesson that runs, or a person, had taken out of service is proposed again."""
+"""Reinstate: a lesson that runs or a person had taken out of service is proposed again."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from contramem.errors import PatchError
 
 
 def reinstate(recorder: BuildRecorder, ability: str, candidate: Candidate, support: CardSupport) -> tuple[Change, ...]:
-    """The change that puts the retired card which says what the candidate says back into service, if there is one.
+    """The change that puts the retired card with the candidate's rule back into service, if there is one.
 
-    It comes back as the card it was, with all that speaks for and against it, to be reassessed. What a person took out
-    stays out: PatchError.
+    It comes back as it was, with all evidence for and against it, to be reassessed. A card that a person took out stays
+    out: PatchError.
     """
     retired = _find_retired(recorder.bank, ability, candidate)
     for entry in retired:
@@ -30,7 +30,7 @@ def reinstate(recorder: BuildRecorder, ability: str, candidate: Candidate, suppo
 
 
 def _find_retired(bank: Bank, ability: str, candidate: Candidate) -> list[BankEntry]:
-    """Cards out of service that say what the candidate says; the one that began with its very words comes first."""
+    """Retired cards that state the candidate's rule; the one that began with exactly its words comes first."""
     first, rule = bank.first_made_from(ability, candidate.delta), load_rule(candidate.rule)
     entries = [
         entry

@@ -1,7 +1,7 @@
-"""Scopes: which cards of an ability are for every task of it (`universal`), and which for the end of a task.
+"""Scopes: which cards of an ability are for every task (`universal`), and which are for the end of a task.
 
-The time profile keeps slots for both (paper, A.1). A mark follows from what a card checks and from the tasks that show
-it, never from its words; an author may mark what is about the end by the tag `finalization`.
+The time profile reserves slots for both (paper, A.1). The scope follows from what a card checks and from the tasks that
+show it, never from its words; an author may mark a card about the end with the tag `finalization`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from contramem.contrast.packet import Packet
 from contramem.monitor.guard import guards_of
 
 MIN_TASKS = 3
-"""That show a card, before it can be for all of them."""
+"""How many tasks must show a card before it can be universal."""
 MIN_SHARE = 2 / 3
-"""Of the tasks of an ability that a universal card is about."""
+"""The share of an ability's tasks that a universal card must be about."""
 FINALIZATION_TAG = "finalization"
 FINALIZE = "finalize"
-"""How a guard writes the end of a run, whatever ends it."""
+"""The end of a run in guard syntax, whatever ends it."""
 
 
 def mark_scopes(recorder: BuildRecorder, ability: str, packets: Sequence[Packet]) -> None:
-    """Note the scope of each card of an ability. A scope that a person gave stays."""
+    """Record the scope of each card of an ability. A scope set by a person stays."""
     tasks = _Tasks.of(packets)
     for card in learning_cards(recorder.bank, ability):
         scope = scope_of(card, tasks)
@@ -41,7 +41,7 @@ class _Tasks:
     """The tasks of an ability."""
 
     called: dict[str, frozenset[str]]
-    """The functions that passing runs call, or all runs where none passed, by task key."""
+    """By task key: the functions that passing runs call; all runs if none passed."""
     ending: frozenset[str]
     """Functions that end a run."""
 
@@ -52,11 +52,11 @@ class _Tasks:
         return cls({packet.task_key: _functions_called(packet) for packet in packets}, frozenset((*ending, FINALIZE)))
 
     def hold_all_of(self, card: LearningCard) -> bool:
-        """Are all tasks at hand that the card rests on?"""
+        """Are all tasks behind the card available?"""
         return self.called.keys() >= {*card.support.tasks, *card.support.contradicted_by}
 
     def share(self, card: LearningCard) -> float:
-        """Of the tasks, those that the card is about: they call all its functions, or, where it names none, show it."""
+        """The share of tasks that the card is about: they call all its functions or, if it names none, show it."""
         named = set(card.card.functions_used)
         about = [
             key for key, called in self.called.items() if (named <= called if named else key in card.support.tasks)
@@ -65,16 +65,16 @@ class _Tasks:
 
 
 def scope_of(card: LearningCard, tasks: _Tasks) -> Scope | None:
-    """The end comes first: a card about it is repeated there, and needs no place at the start."""
+    """The end is checked first: a card about it is repeated there and needs no place at the start."""
     if FINALIZATION_TAG in card.card.tags or any(
         guard.template == "last" or guard.target in tasks.ending for guard in guards_of(card.card.guards)
     ):
         return "finalization"
     if not tasks.hold_all_of(card):
         return card.support.scope
-    shown = set(card.support.tasks) - set(card.support.contradicted_by)
-    is_opposed = len(card.support.contradicted_by) > len(shown) / 3
-    if len(shown) >= MIN_TASKS and not is_opposed and tasks.share(card) >= MIN_SHARE:
+    supporting = set(card.support.tasks) - set(card.support.contradicted_by)
+    is_opposed = len(card.support.contradicted_by) > len(supporting) / 3
+    if len(supporting) >= MIN_TASKS and not is_opposed and tasks.share(card) >= MIN_SHARE:
         return "universal"
     return None
 
@@ -85,7 +85,7 @@ def _functions_called(packet: Packet) -> frozenset[str]:
 
 
 def _is_given_by_person(recorder: BuildRecorder, card: LearningCard) -> bool:
-    """Is the present scope somebody's own choice?"""
+    """Did a person choose the current scope?"""
     if card.support.scope is None:
         return False
     card_id = card.card.card_id

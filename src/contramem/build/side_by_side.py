@@ -1,7 +1,7 @@
-"""Tasks with one run each, side by side with others of their kind: so one run a task teaches, too.
+"""Joins tasks that have a single run each, by kind, so that they can teach too.
 
-A task with a single run shows no contrast. What passing runs of a kind of task share and failing ones lack is put into
-one packet, as if they had been attempts at one task; tasks with several runs stay as they are.
+A task with a single run shows no contrast. Passing and failing runs of the same kind of task are put into one packet,
+as if they were attempts at one task; tasks with several runs stay as they are.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contramem.contrast.packet import Packet, packet_of
 from contramem.study.run_set import RunSet
 
 MIN_RUNS = 4
-"""Of one kind; with fewer there is nothing to compare."""
+"""Minimum number of runs of one kind; with fewer there is nothing to compare."""
 MAX_RUNS = 40
-"""In one packet. A larger kind gives several."""
+"""Maximum number of runs in one packet. A larger kind is divided."""
 
 
 def put_side_by_side(packets: Sequence[Packet]) -> list[Packet]:
-    """The packets, those of single runs joined by kind where a kind has runs of both outcomes."""
+    """The packets, with single runs joined by kind if a kind has runs of both outcomes."""
     single = {packet.task_key: packet for packet in packets if len(packet.recorded) == 1 and not packet.is_contrastive}
     if len(single) < MIN_RUNS:
         return list(packets)
@@ -43,13 +43,13 @@ def _group_by_kind(packets: Sequence[Packet]) -> list[list[Packet]]:
 
 
 def _cut(members: list[Packet]) -> list[list[Packet]]:
-    """Into as few equal parts as keep to the limit."""
+    """Divide into as few equal parts as the limit allows."""
     parts = -(-len(members) // MAX_RUNS)
     return [members[start::parts] for start in range(parts)]
 
 
 def _join(packets: Sequence[Packet]) -> Packet:
-    """One packet of all runs. It is known again by any of its tasks, so that no card comes back to a task that taught
+    """One packet of all runs. It is recognized by any of its tasks, so that no card is shown for a task that taught
     it."""
     runs = [run for packet in packets for run in packet.recorded.values()]
     packet = packet_of(runs, packets[0].placeholders.vocabulary)

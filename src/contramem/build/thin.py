@@ -1,4 +1,4 @@
-"""Why a bank stayed thin, and what would help: more runs, of which tasks, or a model, and what that costs."""
+"""Why a bank has few cards, and what would help: more runs, and of which tasks, or a model, and its cost."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from contramem.llm.price import price_of
 from contramem.validate.validator import Validator
 
 MIN_CARDS, MIN_CARDS_PER_TASK = 10, 0.1
-"""With fewer Skill Cards than either, a bank is thin."""
+"""A bank with fewer Skill Cards than either is thin."""
 EXAMPLE_MODEL = "openai:gpt-5.5"
-"""The one that the documentation uses."""
+"""The model that the documentation uses."""
 SAMPLED = 8
-"""Packets whose requests are counted; the others are taken to be as long."""
+"""Number of packets whose requests are counted; the others are assumed to be as long."""
 
 
 @dataclass(frozen=True)
 class ModelCost:
-    """What a model would cost on the same runs, from its fewest replies to its most."""
+    """What a model would cost on the same runs, from its fewest to its most replies."""
 
     model: str
     calls: Range
@@ -34,7 +34,7 @@ class ModelCost:
 
 @dataclass(frozen=True)
 class ThinBank:
-    """What runs there were, what became of the lessons that they suggested, and what else could be tried."""
+    """What runs there were, what happened to the lessons they suggested, and what else could be tried."""
 
     tasks: int
     several_runs: int
@@ -47,7 +47,7 @@ class ThinBank:
     model: ModelCost
 
     def advice(self) -> list[str]:
-        """Which runs would help most, the first first."""
+        """Which runs would help, most helpful first."""
         single = self.tasks - self.several_runs
         advice = []
         if single:
@@ -62,7 +62,7 @@ class ThinBank:
 def explain_thin(
     selection: Selection, packets: Sequence[Packet], in_service: int, proposed: int, not_kept: Counter[str]
 ) -> ThinBank | None:
-    """Why so few Skill Cards are in service. None: they are not few."""
+    """Why so few Skill Cards are in service. None: there are enough."""
     if not packets or in_service >= min(MIN_CARDS, MIN_CARDS_PER_TASK * len(packets)):
         return None
     return ThinBank(
@@ -78,7 +78,7 @@ def explain_thin(
 
 
 def estimate_model(packets: Sequence[Packet], model: str = EXAMPLE_MODEL) -> ModelCost:
-    """Skill Cards by a model, from some of the packets."""
+    """The cost of Skill Cards by a model, estimated from some of the packets."""
     step = max(1, len(packets) // SAMPLED)
     sampled = [packets[number] for number in range(0, len(packets), step)][:SAMPLED]
     stages = estimate(BuildPlan(sampled, only="skills"), ModelChoice(model), Validator(), price_of(model), None)

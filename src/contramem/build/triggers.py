@@ -1,7 +1,8 @@
-"""Where a card's trigger holds: the tasks that it would be shown for, and those that taught it.
+"""Where a card's trigger applies: the tasks that it would be shown for, and those that taught it.
 
 A trigger is prose, which no program can check. Retrieval decides at run time whether an agent reads the card, so the
-same ranking says which runs may speak against it. A rule for refunds is not wrong because a search passed without it.
+same ranking decides which runs can count against it. A rule for refunds is not wrong because a search passed without
+it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from contramem.retrieve.scorer import plain_bm25
 from contramem.retrieve.tokens import tokenize
 
 PROFILE = PROFILES["gaia2"]
-"""The loosest: any shared word is enough, for three cards of an ability."""
+"""The loosest profile: three cards of an ability, and any shared word is enough."""
 
 
 class Triggers:
@@ -30,7 +31,7 @@ class Triggers:
         self._taught = {card.card.card_id: set(card.support.tasks) for card in learning_cards(bank, ability)}
 
     def where(self, card_id: str, packets: Sequence[Packet]) -> list[Packet]:
-        """Those of `packets` that the card is for."""
+        """The packets that the card is for."""
         return [
             packet
             for packet in packets
@@ -39,7 +40,7 @@ class Triggers:
 
 
 def _find_shown(packet: Packet, index: CardIndex) -> frozenset[str]:
-    """The cards that an agent at this task would be shown."""
+    """The cards that an agent would be shown for this task."""
     functions = {step.function for run in packet.runs for step in run.actions if step.function}
     apps = frozenset(function.partition(".")[0] for function in functions)
     ranking = index.rank(tokenize(packet.task), apps, PROFILE)

@@ -1,4 +1,5 @@
-"""The arguments of a function as its calls show them: form, vocabulary, need, and where values come from."""
+"""The arguments of a function as its calls show them: form, vocabulary, whether required, and where values come
+from."""
 
 from __future__ import annotations
 
@@ -22,19 +23,19 @@ from contramem.traces.trajectory import Tool
 
 MAX_ARGUMENTS = 20
 COMMON = 0.1
-"""A form or a function that fewer of the values have is left out."""
+"""A form or function that accounts for a smaller share of the values is omitted."""
 MOSTLY, NEARLY_ALWAYS = 0.5, 0.9
 CLEAR = 0.2
-"""A place that fewer of the values come from is not named."""
+"""A place that a smaller share of the values comes from is not named."""
 MAX_ORIGINS = 3
 MAX_KEYS, MIN_TASKS_WITH_KEY = 8, 2
 MOSTLY_ONE_FIELD = 0.8
 MIN_TRACED = 3
 """Fewer values say nothing about where values come from."""
 USUAL = 0.02
-"""An argument that a smaller share of the calls gives is not listed, unless it is documented."""
+"""An argument given in a smaller share of the calls is not listed unless it is documented."""
 GUESSED_DATE = "date YYYY-MM-DD"
-"""What anybody would try first: that it works is no news."""
+"""Forms that anybody would try first: that they work is not news."""
 
 _MISSING = re.compile(
     r"\b(?:missing|required?|(?:not|must be|please) (?:provided?|given|specif\w+)|no \w+ given)\b", re.I
@@ -50,19 +51,19 @@ _SCHEMA_TYPES = {
 
 
 class ObservedArgument(NamedTuple):
-    """An argument as the card lists it."""
+    """An argument as listed on the card."""
 
     argument: Argument
     telling: bool
-    """The calls show something of it that neither its name nor the documentation says."""
+    """The calls show something about it that neither its name nor the documentation says."""
 
 
 def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[ObservedArgument, ...]:
-    """Every argument seen in calls that worked, those given most often first; then those only the documentation has."""
+    """Every argument of successful calls, most frequent first; then those that only the documentation mentions."""
     given = calls.worked or calls.all
     seen = Counter(name for call in given for name in call.arguments if _NAME.fullmatch(name))
     if tool is None:
-        # Where nothing is documented, what one call in fifty gives may as well be made up and ignored.
+        # Without documentation, an argument given in one call in fifty may be made up and ignored by the tool.
         seen = Counter({name: count for name, count in seen.items() if count >= len(given) * USUAL})
     names = sorted(seen, key=lambda name: (-seen[name], _usual_place(calls, name), name))
     properties = tool.parameters.get("properties") if tool is not None else None
@@ -117,7 +118,7 @@ def _argument(
 
 
 def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> tuple[str, bool]:
-    """Type and value form in words, from the calls that worked; and whether it is a closed vocabulary."""
+    """Type and value form in words, from the successful calls; and whether it is a closed vocabulary."""
     given = of_name(calls.worked, name) or of_name(calls.all, name)
     words_seen = _find_closed_words(name, given, vocabulary, calls.function, schema)
     if words_seen:
@@ -126,13 +127,13 @@ def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: 
         return f"{kind} with {', '.join(keys)}", False
     _, bad = best_and_bad_forms(calls, name)
     left_out = {*bad, *forms_of_failing_runs(calls, name)}
-    told = [call for call in given if name in call.forms and call.forms[name] not in left_out]
-    forms = Counter(call.forms[name] for call in prefer_passing(told))
+    usable = [call for call in given if name in call.forms and call.forms[name] not in left_out]
+    forms = Counter(call.forms[name] for call in prefer_passing(usable))
     return (_join_forms(name, forms) if forms else f"only {NULL} was given"), False
 
 
 def _kind_of_objects(name: str, given: Sequence[Observation]) -> str:
-    """`object`, or `list of objects`, where every call gives that; empty otherwise."""
+    """`object` or `list of objects` if every call passes that; empty otherwise."""
     values = [call.arguments[name] for call in given]
     if values and all(isinstance(value, dict) for value in values):
         return "object"
@@ -141,7 +142,7 @@ def _kind_of_objects(name: str, given: Sequence[Observation]) -> str:
 
 
 def _keys(name: str, given: Sequence[Observation]) -> list[str]:
-    """The keys of an argument made of objects, those that several tasks show."""
+    """The keys of an argument made of objects, as far as several tasks show them."""
     where = defaultdict[str, list[str]](list)
     for call in given:
         value = call.arguments[name]
@@ -171,10 +172,10 @@ def _find_closed_words(
         return ""
     many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
     if all(isinstance(value, int) for value in values) and not isinstance(enum, list):
-        return ""  # numbers that came back are no words
+        return ""  # numbers from results are not words
     if isinstance(enum, list):
         return f"{many}one of {', '.join(choices)}"
-    # What was tried is not all there is: only a tool that lists its words closes the list.
+    # What was tried may not be everything: only a tool that lists its words closes the list.
     return (
         f"{many}text; only {choices[0]} was tried"
         if len(choices) == 1
@@ -184,7 +185,7 @@ def _find_closed_words(
 
 def _join_forms(name: str, forms: Counter[str]) -> str:
     total = sum(forms.values())
-    # A number may be written with or without a fraction, a text may look like many things.
+    # A number may be written with or without a fraction; a text may look like many things.
     if forms.keys() & {"integer", "number"} and forms["integer"] and forms["number"] >= total * COMMON:
         forms = forms + Counter({"number": forms.pop("integer")})
     odd = sum(count for form, count in forms.items() if form in _TEXT_FORMS and form != _top(forms))
@@ -201,8 +202,8 @@ def _top(forms: Counter[str]) -> str:
 
 
 def is_required(name: str, calls: Calls, tool: Tool | None) -> bool | None:
-    """True: every call that worked gives it, and the schema demands it or one without it was refused for that: the
-    complaint speaks of it, or adding it alone helped. None: unknown."""
+    """True: every successful call passes it, and either the schema requires it, or a call without it was refused for
+    that reason: the complaint names it, or adding it alone helped. None: unknown."""
     if any(leaves_out(call, name) for call in calls.worked):
         return False
     schema_lists = tool.parameters.get("required") if tool is not None else None
@@ -219,19 +220,19 @@ def is_required(name: str, calls: Calls, tool: Tool | None) -> bool | None:
 
 
 def _misses_only(name: str, call: Observation, calls: Calls) -> bool:
-    """Does the complaint say that something is missing, and is this all that is?"""
+    """Does the complaint say that something is missing, and is this the only argument missing?"""
     usual = [n for n in calls.argument_names if all(n in other.arguments for other in calls.worked)]
     absent = [n for n in usual if leaves_out(call, n) or call.forms.get(n) in ABSENT_FORMS]
     return absent == [name] and _MISSING.search(call.error) is not None
 
 
 def origin_of(name: str, calls: Calls) -> str:
-    """Where the values of the calls that worked had first been seen, in words; empty when that is not clear. Where
-    failing runs took them from says little."""
+    """Where the values of the successful calls were first seen, in words; empty if that is not clear. Where failing
+    runs took them from says little."""
     given = prefer_passing(_once_per_run(of_name(calls.worked, name) or of_name(calls.all, name), name))
     places = Counter(call.origins[name] for call in given if name in call.origins)
     if calls.effect != "read":
-        # A write echoes what it was given; the next call then "finds" the value there.
+        # A write echoes its arguments; the next call then seems to find the value there.
         del places[calls.function]
     traced = sum(places.values())
     if traced < MIN_TRACED or traced < len(given) * MOSTLY:
@@ -251,13 +252,14 @@ def origin_of(name: str, calls: Calls) -> str:
 
 
 def _once_per_run(given: Sequence[Observation], name: str) -> list[Observation]:
-    """One call for each value in each run: a run that goes round in circles does not count for many."""
+    """One call per value and run: a run that goes round in circles counts once."""
     first = {(call.task_key, call.cite.run, str(call.arguments[name])): call for call in reversed(given)}
     return list(first.values())
 
 
 def describe_made_values(name: str, calls: Calls) -> str:
-    """Said of values that nearly never had been seen before, and worked: texts, and what has to be worked out."""
+    """A note on values that had almost never been seen before and worked: texts, and values that have to be
+    computed."""
     given = of_name(calls.worked, name)
     new = sum(call.origins.get(name) == NOWHERE for call in given)
     if new < 2 or new < len(given) * NEARLY_ALWAYS:
@@ -284,8 +286,8 @@ def _from_functions(
 
 
 def _in_field(name: str, place: str, given: Sequence[Observation]) -> str:
-    """The field of the results that holds the values, where it is called otherwise than the argument."""
-    # An amount may stand in a field of the same number by chance; what points at a thing does not.
+    """The field of the results that contains the values, if it has another name than the argument."""
+    # An amount may equal another field by chance; a value that refers to a thing does not.
     counts = all(call.forms.get(name) in ("integer", "number") for call in given)
     if counts and ID_WORDS.isdisjoint(words(name)):
         return ""

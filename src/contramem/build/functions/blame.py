@@ -1,4 +1,4 @@
-"""What a failed call was refused for: the arguments that its complaint names, and values that explain it already."""
+"""Why a call was refused: the arguments that its complaint names, and values that already explain it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEM_CHARS = 4
 
 _PLACEHOLDER = re.compile(r"<[^<>]*>")
 _SAY_NOTHING = frozenset("id ids uuid name names value values number numbers argument to of by for in at on".split())
-"""Words that complaints use of any argument, and arguments are called by beside their own name."""
+"""Words that complaints use about any argument, and that argument names contain besides their own."""
 
 
 class GuessedArgument(NamedTuple):
@@ -39,13 +39,13 @@ def _begun(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 12)
 def asks_for(error: str, function: str) -> bool:
-    """Does a complaint speak of the deed of another function? `has not been verified` speaks of `verify_insurance`."""
+    """Does a complaint mention what another function does? `has not been verified` mentions `verify_insurance`."""
     return verb_of(function.partition(".")[2])[:STEM_CHARS] in stems(error)
 
 
 @lru_cache(maxsize=1 << 12)
 def find_named_arguments(error: str, arguments: tuple[str, ...]) -> frozenset[str]:
-    """The arguments that a complaint speaks of: `Assignee email not valid` of `assigned_to_email`. Empty: of none."""
+    """The arguments that a complaint mentions: `Assignee email not valid` mentions `assigned_to_email`. Empty: none."""
     spoken = _begun(error)
     return frozenset(
         name
@@ -55,25 +55,25 @@ def find_named_arguments(error: str, arguments: tuple[str, ...]) -> frozenset[st
 
 
 def _own(name: str) -> frozenset[str]:
-    """The words that tell an argument from others, without those that any name or complaint may have."""
+    """The words that distinguish an argument, without those common to names and complaints."""
     return frozenset(word[:STEM_CHARS] for word in words(name) if word not in _SAY_NOTHING and len(word) > 1)
 
 
 def concerns(call: Observation, name: str, calls: Calls) -> bool:
-    """May this argument be what the call was refused for? Not when the complaint names others."""
+    """Could this argument be why the call was refused? Not if the complaint names others."""
     blamed = find_named_arguments(call.error, calls.argument_names) if call.error else frozenset()
     return not blamed or name in blamed
 
 
 def is_looked_up(name: str, calls: Sequence[Observation]) -> bool:
-    """Is a value of this argument something to be seen before it is given? The words of a category (`status`, `mode`)
-    are known from the documentation, which no run shows, and dates are worked out."""
+    """Must a value of this argument have been seen before it is passed? Words of a category (`status`, `mode`) are
+    known from the documentation, which runs do not show, and dates are computed."""
     dated = sum(call.forms.get(name, "").startswith("date ") for call in calls)
     return CATEGORY_ROLES.isdisjoint(words(name)[-1:]) and dated * 2 < sum(name in call.forms for call in calls)
 
 
 def convictions(calls: Calls) -> list[GuessedArgument]:
-    """Arguments whose values failed much more often when they had been seen nowhere before, the clearest first.
+    """Arguments whose values failed much more often if they had been seen nowhere before, clearest first.
 
     A call that makes up two values fails once: what the clearer one explains does not count against the other.
     """

@@ -1,4 +1,4 @@
-"""The calls of one function, sorted out: which worked, which failed, and what was tried next in the same run."""
+"""The calls of one function: which worked, which failed, and what was tried next in the same run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from contramem.contrast.observation import Observation
 
 NULL, EMPTY_TEXT, EMPTY_LIST = "null", "empty text", "empty list"
 ABSENT_FORMS = frozenset({NULL, EMPTY_TEXT, EMPTY_LIST, "list of empty texts", "list of nulls"})
-"""Forms of a value that is not there."""
+"""Forms of an absent value."""
 MIN_FAILURES, MIN_FAILURE_SHARE, MAX_CHANCE = 2, 0.25, 0.05
-"""Fewer failures, a smaller share of the calls, or a likelier accident is no reason to warn."""
+"""Fewer failures, a smaller share of the calls, or a likelier accident is no reason for a warning."""
 MIN_RATIO = 2
-"""Of the shares of two groups. Over hundreds of calls chance explains little, and a small difference teaches little."""
+"""Minimum difference between two shares. Over hundreds of calls chance explains little, but a small difference teaches
+little."""
 MIN_CALLS = 2
 
 
@@ -33,32 +34,32 @@ class Retry:
 
     @property
     def changed(self) -> frozenset[str]:
-        """The arguments that were given differently the second time."""
+        """The arguments that differ in the second call."""
         before, after = self.first.arguments, self.then.arguments
         return frozenset(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
 class Calls:
-    """Every observed call of a function whose result is known. The order they are given in makes no difference."""
+    """Every observed call of a function whose result is known, in any order."""
 
     def __init__(self, function: str, observations: Iterable[Observation]) -> None:
         self.function = function
         self.app, _, self.name = function.partition(".")
         ordered = sorted(observations, key=_place)
         visible = [call for call in ordered if call.error or call.form is not None]
-        # A trace without results still shows arguments; its calls pass for working ones, as nothing says otherwise.
+        # A trace without results still shows arguments; its calls count as successful because nothing says otherwise.
         self.all: Sequence[Observation] = visible or ordered
         self.worked = [call for call in self.all if not call.error]
         self.failed = [call for call in self.all if call.error]
 
     @cached_property
     def argument_names(self) -> tuple[str, ...]:
-        """Of every argument that some call gives."""
+        """Every argument that some call passes."""
         return tuple(sorted({name for call in self.all for name in call.arguments}))
 
     @cached_property
     def interface(self) -> frozenset[str]:
-        """Names that the runs around these calls show: of functions, arguments and fields of results."""
+        """Names that the runs around these calls show: functions, arguments and fields of results."""
         names = {self.app, self.name, *self.argument_names}
         for call in self.all:
             names.update(call.earlier, call.looked, call.between, call.instead, call.fields.values())
@@ -67,12 +68,12 @@ class Calls:
 
     @cached_property
     def effect(self) -> str:
-        """The effect that most calls have."""
+        """The effect of most calls."""
         effects = Counter(call.effect for call in self.all)
         return min(effects, key=lambda effect: (-effects[effect], effect), default="unknown")
 
     def refer_to(self, function: str) -> str:
-        """Another function as this one's card names it: without the app when that is the same."""
+        """Another function as this card names it: without the app if it is the same."""
         app, _, name = function.partition(".")
         return f"`{name}`" if app == self.app else f"`{function}`"
 
@@ -86,11 +87,11 @@ class Calls:
 
     @cached_property
     def retries(self) -> list[Retry]:
-        """Every call together with the one after it."""
+        """Every call together with the next one."""
         return [Retry(first, then) for run in self.runs for first, then in pairwise(run)]
 
     def repeats(self) -> Iterator[Retry]:
-        """Calls that had worked before in their run with the same arguments, each with the last that had."""
+        """Calls that had already worked in their run with the same arguments, each with the last such call."""
         for run in self.runs:
             worked: dict[bytes, Observation] = {}
             for call in run:
@@ -106,12 +107,12 @@ def _place(call: Observation) -> tuple[str, int, str, int]:
 
 
 def leaves_out(call: Observation, name: str) -> bool:
-    """Does the call do without this argument? An explicit null leaves it out too; an empty text is a value."""
+    """Does the call omit this argument? An explicit null omits it too; an empty text is a value."""
     return call.arguments.get(name) is None
 
 
 def of_name(calls: Iterable[Observation], name: str) -> list[Observation]:
-    """The calls that give this argument a value that says something."""
+    """The calls that pass a meaningful value for this argument."""
     return [call for call in calls if name in call.arguments and call.forms.get(name) not in ABSENT_FORMS]
 
 
@@ -125,7 +126,7 @@ def is_failure(call: Observation) -> bool:
 
 
 def is_empty(call: Observation) -> bool:
-    """Did it work, and nothing came back?"""
+    """Did it work without returning anything?"""
     return not call.error and call.form is not None and call.form.kind in ("empty", "nothing")
 
 
@@ -142,7 +143,7 @@ def fail_more(
 ) -> bool:
     """Do some calls fail so much more often than others that chance does not explain it?
 
-    A run that makes the same call again and again counts once. `tests`: of so many such questions this is one.
+    A run that repeats the same call counts once. `tests`: how many such questions are asked in all.
     """
     outcomes = [bad(call) for call in some if not call.looped]
     other = [bad(call) for call in others if not call.looped]
@@ -152,8 +153,8 @@ def fail_more(
 def is_more(part: int, whole: int, other_part: int, other_whole: int, tests: int = 1) -> bool:
     """Is one share at least twice the other, and so much larger that chance does not explain it?
 
-    The tail of a binomial with the other rate (by Laplace's rule of succession: one call that worked proves little),
-    and Bonferroni's correction for the number of tests.
+    The tail of a binomial with the other rate (by Laplace's rule of succession: a single successful call proves
+    little), with Bonferroni's correction for the number of tests.
     """
     if part < MIN_FAILURES or part < whole * MIN_FAILURE_SHARE or part * other_whole < MIN_RATIO * other_part * whole:
         return False
@@ -163,7 +164,7 @@ def is_more(part: int, whole: int, other_part: int, other_whole: int, tests: int
 
 
 def by_form(calls: Iterable[Observation], name: str) -> dict[str, list[Observation]]:
-    """The calls by the form in which they give an argument."""
+    """The calls grouped by the form of an argument."""
     groups: dict[str, list[Observation]] = defaultdict(list)
     for call in calls:
         if name in call.forms:
@@ -172,10 +173,10 @@ def by_form(calls: Iterable[Observation], name: str) -> dict[str, list[Observati
 
 
 def tasks(calls: Iterable[Observation]) -> int:
-    """Over how many tasks the calls are spread."""
+    """The number of tasks that the calls come from."""
     return len({call.task_key for call in calls})
 
 
 def runs_of(calls: Iterable[Observation]) -> int:
-    """Over how many runs the calls are spread."""
+    """The number of runs that the calls come from."""
     return len({(call.task_key, call.cite.run) for call in calls})

@@ -1,7 +1,7 @@
 """Function Cards by aggregation: what all observed calls of one function show, without a model.
 
-Tool-level only. Every sentence is a count over calls or follows from one. How runs ended is asked only about forms that
-a tool accepts: one that no passing run used is not recommended.
+Only about the tool. Every sentence is a count over calls or follows from one. Outcomes matter only for forms that a
+tool accepts: a form that no passing run used is not recommended.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from contramem.traces.trajectory import Tool
 MAX_LINES = 6
 MAX_LINE_CHARS = 600
 MIN_NEVER_WORKED = 5
-"""A function that was never seen to work gets a card when it failed so often."""
+"""A function that never worked gets a card if it failed this often."""
 MAX_CALLS_PER_ACCIDENT = 20
-"""An error that came once is told only of a function that was not called more often than this."""
+"""An error that occurred once is mentioned only for a function that was called no more often than this."""
 
 
 def build_function_card(
     function: str, observations: Sequence[Observation], tool: Tool | None, vocabulary: Vocabulary
 ) -> FunctionCard | None:
-    """One card from all observed calls of `function`. Meanings that its documentation gives are left to that.
+    """A card from all observed calls of `function`. Meanings in its documentation are not repeated.
 
-    None: the calls prove nothing that the function's name and signature do not say.
+    None: the calls prove nothing beyond the function's name and signature.
     """
     calls = Calls(function, observations)
     if not calls.all:
@@ -92,7 +92,7 @@ _VERBS = frozenset(stem(verb) for verbs in LEXICON.values() for verb in verbs)
 
 
 def _first_sentence(description: str) -> str:
-    """Empty where the documentation is no description: it came with a trace, and a trace is not trusted."""
+    """Empty if the documentation is not a description: it came with a trace, so it is untrusted."""
     text = " ".join(description.split())
     match = _SENTENCE.match(text)
     first = match[1] if match else text
@@ -100,14 +100,14 @@ def _first_sentence(description: str) -> str:
 
 
 def _speaks_of_its_function(sentence: str, calls: Calls, tool: Tool | None) -> bool:
-    """Does it share a word with the name or the arguments of the function, or open with a verb? A manual does, and most
-    of its words are English or of the interface."""
+    """Does it share a word with the function's name or arguments, or open with a verb? A manual does, and most of its
+    words are English or belong to the interface."""
     properties = tool.parameters.get("properties") if tool is not None else None
     names = (calls.name, *calls.argument_names, *(properties if isinstance(properties, dict) else ()))
     own = {stem(word.lower()) for name in names for word in words(name)}
-    said = [stem(word.lower()) for word in words(sentence)]
-    is_about_it = not own.isdisjoint(said) or (bool(said) and said[0] in _VERBS)
-    return is_about_it and count_strange_words(sentence, names) <= max(MAX_STRANGE_WORDS, len(said) // 3)
+    stems = [stem(word.lower()) for word in words(sentence)]
+    is_about_it = not own.isdisjoint(stems) or (bool(stems) and stems[0] in _VERBS)
+    return is_about_it and count_strange_words(sentence, names) <= max(MAX_STRANGE_WORDS, len(stems) // 3)
 
 
 # Mistakes
@@ -124,14 +124,14 @@ def _mistakes(calls: Calls) -> tuple[str, ...]:
 
 
 def _is_worth_a_word(complaint: Complaint, calls: Calls) -> bool:
-    """An accident of one call in a hundred is none, nor is an error of which nothing can be said."""
+    """Not a one-in-a-hundred accident, nor an error about which nothing can be said."""
     if not complaint.text:
         return any(recovery.count > 1 for recovery in recoveries(complaint, calls))
     return len(complaint.calls) > 1 or len(calls.all) <= MAX_CALLS_PER_ACCIDENT
 
 
 def _proves_a_mistake(calls: Calls) -> bool:
-    """Did a mistake come more than once, or was a way out of one seen? Of what never worked, that takes more."""
+    """Did a mistake occur more than once, or was a way out seen? For a function that never worked, more is required."""
     if not calls.worked:
         return len(calls.failed) >= MIN_NEVER_WORKED and tasks(calls.failed) > 1
     worth = [group for group in complaints(calls) if _is_worth_a_word(group, calls)]

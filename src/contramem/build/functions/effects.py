@@ -1,4 +1,4 @@
-"""What a call changes in the world, and what the same call does a second time."""
+"""What a call changes, and what happens if it is repeated."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from contramem.contrast.observation import Observation
 from contramem.traces.effects import words
 
 MIN_RUNS = 2
-"""A repeat that was accepted in fewer runs alone makes no card."""
+"""A repeat that was accepted in fewer runs does not justify a card."""
 MIN_STATES = 2
-"""Both states have to be seen this often before a call is said to flip between them."""
+"""How often both states must be seen before a call is said to toggle between them."""
 
 _OPPOSITES = (
     ("on", "off"), ("enabled", "disabled"), ("true", "false"), ("active", "inactive"), ("locked", "unlocked"),
@@ -32,15 +32,15 @@ _WARNINGS = (("Irreversible", "verify target and content"), ("Destructive", "ver
 
 
 class Effects(NamedTuple):
-    """What a card says of side effects."""
+    """What a card says about side effects."""
 
     text: str
     telling: bool
-    """More than the name of the function says."""
+    """Does it say more than the function's name?"""
 
 
 def side_effects(calls: Calls) -> Effects:
-    """Empty for reads, and for what was never seen to work."""
+    """Empty for reads, and for functions that never worked."""
     if calls.effect == "finalize":
         return Effects("Ends the work on the task.", telling=False)
     if calls.effect == "wait":
@@ -63,7 +63,7 @@ def _deed(calls: Calls) -> Iterator[str]:
 
 
 def _when_repeated(calls: Calls) -> Iterator[tuple[str, bool]]:
-    """What is said of repeats, and whether calls showed it."""
+    """What is said about repeats, and whether calls showed it."""
     flips = _flips(calls)
     if flips:
         yield flips, True
@@ -86,7 +86,7 @@ def _in_runs(retries: list[Retry]) -> str:
 
 
 def _flips(calls: Calls) -> str:
-    """The same call gives one state or its opposite, and a repeat always the other one."""
+    """The same call returns one state or its opposite, and a repeat always returns the other one."""
     ends: dict[tuple[bytes, int], Counter[str]] = {}
     for call in calls.worked:
         if state := state_after(call):
@@ -107,7 +107,7 @@ def _flips(calls: Calls) -> str:
 
 
 def state_after(call: Observation) -> str:
-    """The state that a result's first line tells; empty when it tells none, or several."""
+    """The state that the first line of a result reports; empty if there is none, or several."""
     lines = call.returned.strip().splitlines()
     states = {state.lower() for state in _STATE.findall(lines[0])} if lines else set()
     return states.pop() if len(states) == 1 else ""

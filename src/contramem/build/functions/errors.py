@@ -1,7 +1,7 @@
-"""Errors of a function as a card may show them: one template for one complaint, how often, and what helped.
+"""Errors of a function as a card may show them: one template per complaint, its count, and what helped.
 
-The text of an error was written by whatever the agent talked to, so it is not trusted: only short messages that look
-like a program's, or that came back in several tasks, are quoted, and none that tells its reader to do something.
+The text of an error was written by whatever the agent talked to, so it is untrusted. Only short messages are quoted
+that look like a program's or that occurred in several tasks, and none that tells its reader to do something.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from contramem.traces.effects import LEXICON
 
 MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
-"""A template with fewer words of its own says nothing, and would match everything."""
+"""A template with fewer words of its own says nothing and would match everything."""
 
 _KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
 _PLACEHOLDER = re.compile(rf"<(?:(?:{_KINDS})(?:_\d+)?\|?)+>")
 _TELLING = frozenset({"<DATE>", *(f"<{name}>" for name in names_where(lambda type_: type_.is_certain))})
-"""Kinds whose name in a message is always right; the others depend on where the value was first seen."""
+"""Types whose name in a message is always right; for others it depends on where the value was first seen."""
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _QUOTE = re.compile(r"(['\"])([^'\"]{1,40})\1")
 _NUMBER = re.compile(r"(?<![\w<%.])-?\d(?:[\d,.]*\d)?(?![\w>])(?! (?:validation|required|positional|missing)\b)")
@@ -43,7 +43,7 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 """What programs say when they refuse."""
-# What pydantic says: a title, the field, the complaint and the value on one line each.
+# Pydantic's format: a title, then field, complaint and value, one per line.
 _VALIDATOR = re.compile(r"^.*?\d+ validation errors? for .*? / ([\w.]+) / ([^\[\]/]+?)\s*(?:\[type=.*)?$")
 _VALIDATED = re.compile(r"(?<=: )<\w+>(?= should be)")
 _PREFIX = re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning|Failure|Fault)\b[^:]{0,30}|[\w.]+): ")
@@ -68,12 +68,12 @@ class Complaint:
     """One way in which calls failed."""
 
     text: str
-    """To be quoted; empty when it must not be."""
+    """The text to quote; empty if it must not be quoted."""
     calls: Sequence[Observation]
 
 
 def complaints(calls: Calls) -> list[Complaint]:
-    """The ways in which calls of a function failed, the most frequent first; those not to be quoted are one."""
+    """The ways in which calls of a function failed, most frequent first; those that must not be quoted count as one."""
     groups = _merge_complaints(calls.failed)
     quotable: list[Complaint] = []
     unquoted: list[Observation] = []
@@ -88,7 +88,7 @@ def complaints(calls: Calls) -> list[Complaint]:
 
 
 def is_quotable(template: str, seen_in_tasks: int, interface: Iterable[str] = ()) -> bool:
-    """May a card repeat this? Only what describes, is short, and is a program's message or a recurring one."""
+    """May a card repeat this? Only short descriptions that a program could have written or that recur."""
     own_words = _literals(template)
     message = _PREFIX.sub("", template)
     if len(template) > MAX_QUOTED_CHARS or own_words < MIN_LITERAL_WORDS or "`" in _unquote(template):
@@ -103,7 +103,7 @@ def is_quotable(template: str, seen_in_tasks: int, interface: Iterable[str] = ()
 
 
 def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
-    """`Please provide all required fields: name, status` talks to its reader, of nothing but the function's own
+    """`Please provide all required fields: name, status` addresses its reader, but only about the function's own
     arguments: that is a contract, not an instruction."""
     match = _ASKING.match(template)
     if match is None:
@@ -113,29 +113,29 @@ def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
 
 
 def is_addressed(text: str) -> bool:
-    """Does the text talk to its reader, or lead somewhere, instead of describing something?"""
+    """Does the text address its reader, or point somewhere, instead of describing something?"""
     return _ADDRESSED.search(text) is not None
 
 
 def generalize(template: str) -> str:
-    """The first sentence of a message, without dates, numbers and the kinds of placeholders that may be wrong."""
+    """The first sentence of a message, without dates, numbers and placeholder types that may be wrong."""
     template = _VALIDATOR.sub(r"\1: \2", template)
-    if permitted := find_allowed_values(template):  # the card lists them where it speaks of the argument
+    if permitted := find_allowed_values(template):  # the card lists them with the argument
         template = f"{template[: permitted.start]}<VALUE>{template[permitted.end :]}"
     template = _VALIDATED.sub("Input", template)
     first = _SENTENCE_END.split(template.strip(), maxsplit=1)[0].strip()
-    # `may` is a month and a verb: outside of quotes, only what has digits is a date.
-    dated = _QUOTE.sub(lambda found: f"{found[1]}<DATE>{found[1]}" if _TIME.search(found[2]) else found[0], first)
-    dated = _TIME.sub(lambda found: "<DATE>" if re.search(r"\d", found[0]) else found[0], dated)
+    # `may` is a month and a verb: outside quotes, a date must contain digits.
+    dated = _QUOTE.sub(lambda match: f"{match[1]}<DATE>{match[1]}" if _TIME.search(match[2]) else match[0], first)
+    dated = _TIME.sub(lambda match: "<DATE>" if re.search(r"\d", match[0]) else match[0], dated)
     typed = _PLACEHOLDER.sub(
-        lambda found: found[0] if found[0] in _TELLING else "<VALUE>", _NUMBER.sub("<VALUE>", dated)
+        lambda match: match[0] if match[0] in _TELLING else "<VALUE>", _NUMBER.sub("<VALUE>", dated)
     )
     return re.sub(r"<VALUE>(?:[ ,]*<VALUE>)+", "<VALUE>", typed)
 
 
 def _template(call: Observation) -> str:
-    """The complaint of a call, without the words that the call itself had given: those of closed vocabularies stay in
-    arguments, and are values here all the same."""
+    """The complaint of a call without words from its own arguments: words of closed vocabularies stay readable in
+    arguments, but they are values here."""
     text = call.error
     given = {value for _, value in scalars(call.arguments) if isinstance(value, str) and len(value) > 1}
     for value in sorted(given, key=lambda value: (-len(value), value)):
@@ -153,12 +153,12 @@ def _literals(template: str) -> int:
 
 
 def _merge_complaints(failed: Sequence[Observation]) -> dict[str, list[Observation]]:
-    """Failed calls by complaint. `<VALUE> not found` and `Channel <ID> not found` are one: what is a value in one task
-    may be part of the message's words in another."""
+    """Failed calls by complaint. `<VALUE> not found` and `Channel <ID> not found` are the same: what is a value in one
+    task may be part of the wording in another."""
     groups: dict[str, list[Observation]] = {}
     for call in failed:
         groups.setdefault(_template(call), []).append(call)
-    # The most general first, so that it takes in the others.
+    # Most general first, so that it absorbs the others.
     for general in sorted(groups, key=lambda text: (_literals(text), text)):
         if general not in groups or _literals(general) < MIN_LITERAL_WORDS + 1 or not _PLACEHOLDER.search(general):
             continue
@@ -175,15 +175,15 @@ def _matching(general: str) -> re.Pattern[str]:
 
 
 def _representative(alike: Sequence[str], members: Sequence[Observation], general: str) -> str:
-    """The wording that says most, among those that more than one task has shown."""
+    """The most informative wording among those that more than one task showed."""
     seen = Counter(text for text, _ in {(_template(call), call.task_key) for call in members})
-    # One without a placeholder holds a value where the others have one.
+    # A wording without a placeholder contains a value where the others have one.
     shared = [text for text in alike if seen[text] >= 2 and _PLACEHOLDER.search(text)]
     return min(shared, key=lambda text: (-_literals(text), -text.count("<VALUE>"), text), default=general)
 
 
 def quote_complaint(refused: Sequence[Observation], calls: Calls) -> str:
-    """The complaint that most of the calls met, in brackets; empty when it must not be quoted."""
+    """The complaint of most of the calls, in brackets; empty if it must not be quoted."""
     places = {(call.task_key, call.cite) for call in refused}
     met = [(sum((c.task_key, c.cite) in places for c in group.calls), group.text) for group in complaints(calls)]
     count, text = max(met, key=lambda item: (item[0], item[1]), default=(0, ""))

@@ -19,15 +19,15 @@ from contramem.build.functions.calls import (
 from contramem.contrast.observation import Observation
 
 MIN_LOST = 3
-"""Runs that used a form and failed, all of them, before it is no longer told."""
+"""How many runs must have used a form, and all failed, before it is no longer recommended."""
 MIN_PREFERRED = 5
-"""Calls of passing runs that are enough to do without the others."""
+"""How many calls of passing runs are enough to ignore the others."""
 MIN_BAD = 0.75
-"""A form that fails less often is bad only where another one never failed."""
+"""A form that fails less often is bad only if another one never failed."""
 
 
 def best_and_bad_forms(calls: Calls, name: str) -> tuple[str, list[str]]:
-    """The form of an argument that worked in most calls, and the forms that failed where it worked."""
+    """The form of an argument that worked in most calls, and the forms that failed in comparison."""
     forms = by_form([call for call in calls.all if concerns(call, name, calls)], name)
     usable = [form for form in forms if form not in ABSENT_FORMS]
     if not usable:
@@ -58,7 +58,7 @@ def _type_of(form: str) -> str:
 
 
 def forms_of_failing_runs(calls: Calls, name: str) -> list[str]:
-    """Forms that the tool accepted and no passing run used, where passing runs of several tasks used another."""
+    """Forms that the tool accepted but no passing run used, while passing runs of several tasks used another."""
     forms = by_form([call for call in calls.worked if call.passed is not None], name)
     passing = {form: tasks(call for call in made if call.passed) for form, made in forms.items()}
     if max(passing.values(), default=0) < 2:
@@ -67,7 +67,7 @@ def forms_of_failing_runs(calls: Calls, name: str) -> list[str]:
 
 
 def prefer_passing(given: Sequence[Observation]) -> Sequence[Observation]:
-    """The calls of passing runs, where several tasks have some: what failing runs do is not to be recommended. Else
-    all."""
+    """The calls of passing runs if several tasks have some, because what failing runs do should not be recommended;
+    else all calls."""
     passing = [call for call in given if call.passed]
     return passing if len(passing) >= MIN_PREFERRED and tasks(passing) > 1 else given

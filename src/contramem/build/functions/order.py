@@ -1,4 +1,4 @@
-"""What has to come first: calls refused after another one on the same thing, and calls that need one before them."""
+"""What has to come first: calls refused after another call on the same thing, and calls that need one before them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import words
 
 MIN_REFUSALS, MIN_RUNS = 3, 2
-"""Fewer refusals, or all in one run, are no rule."""
+"""Fewer refusals, or refusals in a single run, are not a rule."""
 MIN_REFUSED = 0.75
-"""A function that is refused less often than this after another one is not closed by it."""
+"""A function that is refused less often after another one is not blocked by it."""
 MAX_NEEDED = 0.34
-"""One that fails more often than this even after what it needs, needs something else."""
+"""A function that fails more often even after what it needs, needs something else."""
 PLAIN_REFUSED, PLAIN_NEEDED = 0.9, 0.1
-"""The same two for a function that no complaint speaks of and whose name does not say that it sets something up."""
+"""The same two limits if no complaint mentions the function and its name does not say that it sets something up."""
 MAX_ORDERS = 3
 
 _EVERYWHERE = frozenset("user acco item data name file".split())
-"""Stems of words that complaints use of anything."""
+"""Stems of words that complaints use about anything."""
 _SETS_UP = MOVES | frozenset(
     "login log sign authenticate auth connect activate start enable unlock mount init initialize".split()
 )
-"""Verbs of functions that open the way for others."""
+"""Verbs of functions that enable others."""
 
 
 def order_rules(calls: Calls) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _find_closing_calls(calls: Calls) -> Iterator[str]:
         refused = [call for call in after if call.error]
         if not _is_rule(refused, len(after)) or not fail_more(after, without, tests=len(pairs)):
             continue
-        # Two arguments may name the same story (an order and the card that paid for it): the sharper one tells it.
+        # Two arguments may refer to the same case (an order and the card that paid for it): use the clearer one.
         if other not in closers or _share(after) > _share(closers[other][1]):
             closers[other] = (argument, after, without)
     for other in sorted(closers, key=lambda name: (-failures(closers[name][1]), name))[:MAX_ORDERS]:
@@ -92,7 +92,7 @@ def _works_later(call: Observation, argument: str, other: str) -> bool | None:
 
 
 def _closes_another(calls: Calls) -> Iterator[str]:
-    """Once this function has worked on a thing, another one is refused that had worked before it."""
+    """Once this function has worked on a thing, another function that had worked before is refused."""
     if calls.effect == "read":
         return
     pairs = sorted(
@@ -123,13 +123,13 @@ def _closes_another(calls: Calls) -> Iterator[str]:
 def _needs(calls: Calls) -> Iterator[str]:
     """This function is refused in runs in which another one has not worked yet."""
     names = sorted(_find_done_before(calls) - {calls.function})
-    # Where the complaint speaks of one of them, the others came before it by habit.
+    # If the complaint mentions one of them, the others preceded it only by habit.
     meant = [name for name in names if _is_meant(name, calls)]
     made_up = [conviction.argument for conviction in convictions(calls)]
     gains: dict[str, int] = {}
     for other in meant or names:
         without, after = _split_at(calls.all, other)
-        # What a value that nobody had seen explains, is no proof of an order.
+        # A failure explained by a made-up value does not prove an order.
         open_without = [call for call in without if not any(is_guessed(call, name) for name in made_up)]
         plain = not meant and _SETS_UP.isdisjoint(words(other))
         if _is_needed(without, after, plain) and fail_more(open_without, after, tests=len(names)):
@@ -145,13 +145,13 @@ def _needs(calls: Calls) -> Iterator[str]:
 
 
 def _split_at(calls: Sequence[Observation], other: str) -> tuple[list[Observation], list[Observation]]:
-    """The calls before another function had worked in their run, and those after it."""
+    """The calls before and after another function worked in their run."""
     after = [call for call in calls if other in call.earlier or other in call.looked]
     return [call for call in calls if other not in call.earlier and other not in call.looked], after
 
 
 def _find_done_before(calls: Calls) -> set[str]:
-    """What could have made calls work: whatever acts, and what only seems to look where complaints ask for it."""
+    """What could have made calls work: anything with effects, and apparent reads if complaints ask for them."""
     acted = {name for call in calls.worked for name in call.earlier}
     looked = {name for call in calls.worked for name in call.looked}
     complaints = {failed.error for failed in calls.failed}
@@ -166,7 +166,7 @@ def _is_needed(without: Sequence[Observation], after: Sequence[Observation], pla
 
 
 def _is_meant(function: str, calls: Calls) -> bool:
-    """Do most complaints speak of what another function does? `doors must be locked` speaks of `lockDoors`."""
+    """Do most complaints mention what another function does? `doors must be locked` mentions `lockDoors`."""
     named = stems(function.partition(".")[2]) - stems(calls.name) - _EVERYWHERE
     speaking = sum(not named.isdisjoint(stems(call.error)) for call in calls.failed)
     return speaking * 2 >= len(calls.failed) > 0

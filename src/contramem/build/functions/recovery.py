@@ -1,4 +1,4 @@
-"""What followed an error of a function and led on: other arguments, another function before it, or one instead."""
+"""What followed an error of a function and helped: other arguments, another function first, or one instead."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from contramem.traces.effects import effect_of, words
 
 MAX_RECOVERIES = 2
 MIN_FEEDS = 2
-"""What a function's results were used for less often is not what it is for."""
+"""A use of a function's results that is rarer is not its purpose."""
 MIN_CHANGED = 3
-"""Retries with another value that worked, before the value is said to have helped."""
+"""How many retries with another value must have worked before the value is said to have helped."""
 MAIN_USE, MIN_SHARE = 0.5, 0.1
 
 
@@ -39,7 +39,7 @@ def describe_mistake(complaint: Complaint, calls: Calls) -> str:
 
 
 def recoveries(complaint: Complaint, calls: Calls) -> list[Remedy]:
-    """Everything that helped after the complaint, what helped most often first."""
+    """Everything that helped after the complaint, most frequent first."""
     retries = _retries(complaint, calls)
     remedies = (
         *_by_changing([retry for retry in retries if retry.changed and _same_goal(retry)], complaint),
@@ -55,7 +55,7 @@ def _retries(complaint: Complaint, calls: Calls) -> list[Retry]:
 
 
 def _same_goal(retry: Retry) -> bool:
-    """Is the second call still about the same? A write to another thing that exists is another errand."""
+    """Is the second call about the same thing? A write to another existing thing is a different task."""
     if retry.first.effect == "read":
         return True
     pointing = [n for n in retry.first.arguments if is_identifying(n, retry.first.forms.get(n, ""))]
@@ -83,12 +83,12 @@ def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Rem
 
 
 def _is_shown(names: frozenset[str], count: int, error: str) -> bool:
-    """Two calls that differ from two refused ones in some argument prove nothing, unless the complaint names it."""
+    """Two calls that differ from two refused ones in some argument prove nothing unless the complaint names it."""
     return count >= MIN_CHANGED or bool(_pick_spoken(names, error))
 
 
 def _pick_blamed(changed: frozenset[str], error: str) -> frozenset[str]:
-    """Of several arguments that were changed at once, those that the complaint is about."""
+    """Of several arguments changed at once, those that the complaint is about."""
     return _pick_spoken(changed, error) or changed
 
 
@@ -107,7 +107,7 @@ def _deed(names: frozenset[str], retries: Sequence[Retry]) -> str:
 
 def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Remedy]:
     after = Counter(function for retry in retries if not retry.then.error for function in retry.first.between)
-    # A call that only reads cannot have helped one that stayed the same, unless the complaint asked for it.
+    # A read cannot have helped an unchanged call, unless the complaint asked for it.
     asked = {name for name in after if any(asks_for(retry.first.error, name) for retry in retries)}
     acting = [n for n in after if effect_of(n) != "read" or n in asked or not MOVES.isdisjoint(words(n))]
     enabling = min(acting, key=lambda name: (-after[name], name), default=None)
@@ -118,7 +118,7 @@ def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Remedy]:
 
 
 def _instead(complaint: Complaint, calls: Calls) -> Iterable[Remedy]:
-    """Other functions that then worked, and that give what this one is called for: the arguments its results fill."""
+    """Other functions that then worked and supply what this one is called for: the arguments that its results fill."""
     uses = Counter((use.function, use.argument) for call in calls.worked for use in call.feeds)
     for_what = {use for use in uses if uses[use] >= max(MIN_FEEDS, max(uses.values()) * MAIN_USE)}
     goals: dict[str, Counter[str]] = defaultdict(Counter)

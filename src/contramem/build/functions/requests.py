@@ -1,7 +1,7 @@
-"""What people asked for when a function was needed: words that a Function Card is found by, beside its name.
+"""What people ask for when a function is needed: words by which a Function Card is found, besides its name.
 
-"Pay my landlord" has no word in common with `send_money`. Of the requests that were solved with a function, those words
-are kept that are said there clearly more often than elsewhere, in several tasks: none tells one task from another.
+"Pay my landlord" shares no word with `send_money`. Of the requests that were solved with a function, the words are kept
+that occur clearly more often than elsewhere, in several tasks: none distinguishes one task from another.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from contramem.retrieve.requests import request_words
 from contramem.retrieve.terms import TERMS, terms_of
 
 MIN_TASKS = 2
-"""That have the word. What one request says may be about that request alone."""
+"""The number of requests that must contain the word: a single one may be a special case."""
 MIN_LIFT = 1.5
-"""How many times as often as in all requests the word has to be said."""
+"""How many times as frequent as in all requests the word must be."""
 MAX_WORDS = 40
-"""Of one function, those of most tasks first."""
+"""Per function; words of most tasks first."""
 
 
 class RequestsByFunction:
@@ -28,16 +28,16 @@ class RequestsByFunction:
         self._words, self._tasks = Counter[str](), 0
         self._by_function = defaultdict[str, list[set[str]]](list)
         for packet in packets:
-            said = set(terms_of(request_words(packet.task, packet.placeholders.originals().values())))
-            self._words.update(said)
+            spoken = set(terms_of(request_words(packet.task, packet.placeholders.originals().values())))
+            self._words.update(spoken)
             self._tasks += 1
             for function in _find_needed(packet):
-                self._by_function[function].append(said)
+                self._by_function[function].append(spoken)
 
     def words_for(self, function: str) -> str:
-        """The terms of the words that go with a function, in order, with spaces between; empty when there are none."""
+        """The terms of the words that go with a function, in order, separated by spaces; empty if there are none."""
         requests = self._by_function.get(function, ())
-        counts = Counter(word for said in requests for word in said)
+        counts = Counter(word for terms in requests for word in terms)
         telling = [
             word
             for word, count in counts.items()
@@ -51,7 +51,7 @@ class RequestsByFunction:
 
 
 def _find_needed(packet: Packet) -> list[str]:
-    """The functions that most passing runs called with success; of a task that nobody solved, most runs."""
+    """The functions that most passing runs called successfully; if no run passed, most runs."""
     runs = packet.passing or packet.runs
     called = Counter(function for run in runs for function in {step.function for step in run.actions if not step.error})
     return [function for function, count in called.items() if function and 2 * count >= len(runs)]

@@ -13,13 +13,13 @@ from contramem.contrast.form import FormKind, ResultForm, is_field
 MAX_FIELDS = 10
 MAX_VARIANTS = 3
 COMMON = 0.1
-"""A kind of result that is rarer is not told."""
+"""A rarer kind of result is not mentioned."""
 FIELD_SHARE = 0.2
-"""A field has to be in this share of the results: keys inside a text that somebody wrote are no fields."""
+"""The share of results that must have a field: keys inside a text that somebody wrote are not fields."""
 USUAL_WORDING, MIN_TASKS_FOR_WORDING = 0.4, 3
-"""A text that fewer results, or fewer tasks, have is not quoted."""
+"""A text that occurs in fewer results or tasks is not quoted."""
 ALIKE = 0.5
-"""Results that share this part of their fields are one kind."""
+"""Results that share this part of their fields are of the same kind."""
 
 _NOUNS: dict[FormKind, str] = {
     "nothing": "nothing",
@@ -80,7 +80,7 @@ def _kind_in_words(kind: FormKind, forms: Sequence[ResultForm]) -> str:
 
 
 def _wording(calls: Calls) -> str:
-    """The text that most results are, in quotes, when several tasks show that it is the tool's own; empty otherwise."""
+    """The text of most results, in quotes, if several tasks show that it is the tool's own; empty otherwise."""
     answered = [call for call in calls.worked if call.returned]
     wordings = Counter(generalize(call.returned.splitlines()[0]) for call in answered)
     if not wordings:
@@ -96,7 +96,7 @@ def _bracket(names: Sequence[str]) -> str:
 
 
 def _variants(forms: Sequence[ResultForm]) -> list[tuple[str, ...]]:
-    """The sets of fields that results have, the most frequent first; sets that share half their fields are one."""
+    """The sets of fields of the results, most frequent first; sets that share half their fields count as one."""
     clusters: list[list[ResultForm]] = []
     sets = Counter(form.fields for form in forms if form.fields)
     for fields in sorted(sets, key=lambda fields: (-sets[fields], fields)):
@@ -112,8 +112,8 @@ def _variants(forms: Sequence[ResultForm]) -> list[tuple[str, ...]]:
     return [names for names in named if names]
 
 
-def _overlap(one: Sequence[str], other: Sequence[str]) -> float:
-    return len(set(one) & set(other)) / len(set(one) | set(other))
+def _overlap(left: Sequence[str], right: Sequence[str]) -> float:
+    return len(set(left) & set(right)) / len(set(left) | set(right))
 
 
 def _fields(forms: Sequence[ResultForm], most: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How to call a function, and how not to: rules that the calls of many runs bear out, with their counts."""
+"""How to call a function, and how not to: rules that the calls of many runs support, with their counts."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ from contramem.contrast.observation import MOVES, Observation
 from contramem.traces.effects import words
 
 OFTEN = 0.3
-"""A share of the runs or calls from which on something is how the function is used."""
+"""From this share of the runs or calls on, something is how the function is used."""
 MOST = 0.5
-"""Of the runs that must call a function again before it is said to take one item at a time."""
+"""The share of runs that must call a function again before it is said to take one item at a time."""
 MIN_NEEDLESS, MIN_NEEDLESS_RUNS = 0.05, 3
 MIN_FED, FED_SHARE = 3, OFTEN
-"""A use of a function's results that fewer runs, or a smaller share of them, show is not told."""
+"""A use of a function's results that fewer runs, or a smaller share of them, show is not mentioned."""
 MAX_FED, MAX_USERS = 3, 3
 MAX_REASONS, MIN_COMPARED = 2, 3
 MAX_BAD_FORMS = 3
 
 
 def habits(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
-    """How the function is used: good to know on a card, too little to make one."""
+    """How the function is used: good to know on a card, but not enough for one."""
     return (*_one_call_per(calls, arguments), *_exact_values(calls, arguments))
 
 
 def usage_rules(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
-    """Guidance for one call of the function that its calls prove: what comes first, what it has to look like, what to
-    make of an empty result."""
+    """Guidance for a single call, proved by calls: what comes first, what it has to look like, what an empty result
+    means."""
     each = any(_one_call_per(calls, arguments))
     return (
         *order_rules(calls),
         *_formats(calls, arguments),
         *_several_at_once(calls, arguments),
         *_when_empty(calls, arguments),
-        # A function that is called for one thing after another is not asked again because nothing was found.
+        # A function that is called for one thing after another is not a retry after an empty result.
         *(() if each else _describe_next_find(calls)),
     )
 
 
 def _formats(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
-    """Forms of one argument that failed where another one worked."""
+    """Forms of an argument that failed where another form worked."""
     for name in (argument.name for argument in arguments):
         best, bad = best_and_bad_forms(calls, name)
         if bad:
@@ -75,7 +75,8 @@ def _formats(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
 
 
 def _beside(name: str, form: str, best: str) -> str:
-    """A form as it is told beside the one that works: letters and digits are not "identifier" where numbers are."""
+    """A form beside the one that works: mixed letters and digits are not called "identifier" if numbers are the right
+    form."""
     return "other text" if form in ("identifier", "text") and best == "number as text" else _words(name, form)
 
 
@@ -84,7 +85,7 @@ def _words(name: str, form: str) -> str:
 
 
 def _exact_values(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
-    """What a write points at has to be copied, not recalled."""
+    """References in a write must be copied, not recalled."""
     if calls.effect == "read":
         return
     pointing = [a.name for a in arguments if "come from results of" in a.meaning and is_identifying(a.name, a.form)]
@@ -118,7 +119,7 @@ def _points(argument: Argument) -> bool:
 
 
 def _varying(worked: Sequence[Observation]) -> set[str]:
-    """The arguments that alone tell two working calls of a run apart."""
+    """The arguments that alone distinguish two successful calls of a run."""
     names_varying = set()
     for first, other in combinations(worked[:8], 2):
         names = first.arguments.keys() | other.arguments.keys()
@@ -141,9 +142,9 @@ def _several_at_once(calls: Calls, arguments: Sequence[Argument]) -> Iterator[st
 
 
 def _when_empty(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
-    """What separates the calls that came back empty from the others, and what found something then.
+    """What separates the calls that came back empty from the others, and what then found something.
 
-    Values that nobody had seen come first. Whether an argument was given is told when it also separates the rest.
+    Made-up values come first. Whether an argument was passed is mentioned if it also separates the rest.
     """
     visible = [call for call in calls.worked if call.form is not None]
     empty = [call for call in visible if is_empty(call)]
@@ -170,8 +171,8 @@ class _Reason(NamedTuple):
     text: str
 
 
-def _unknown_values(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
-    traced = [call for call in of_name(shown, name) if name in call.origins]
+def _unknown_values(name: str, with_result: Sequence[Observation], tests: int) -> Iterator[_Reason]:
+    traced = [call for call in of_name(with_result, name) if name in call.origins]
     new, familiar = _partition(traced, lambda call: is_guessed(call, name))
     if len(familiar) >= MIN_COMPARED and fail_more(new, familiar, is_empty, tests):
         count, against = share_of(_empties(new), len(new)), f"against {_empties(familiar)} of {len(familiar)} otherwise"
@@ -183,9 +184,9 @@ def _unknown_values(name: str, shown: Sequence[Observation], tests: int) -> Iter
         )
 
 
-def _compare_given(name: str, shown: Sequence[Observation], tests: int) -> Iterator[_Reason]:
+def _compare_given(name: str, with_result: Sequence[Observation], tests: int) -> Iterator[_Reason]:
     given, without = _partition(
-        shown, lambda call: not leaves_out(call, name) and call.forms.get(name) not in ABSENT_FORMS
+        with_result, lambda call: not leaves_out(call, name) and call.forms.get(name) not in ABSENT_FORMS
     )
     if min(len(given), len(without)) < MIN_COMPARED:
         return
@@ -228,7 +229,7 @@ def _describe_next_find(calls: Calls) -> Iterator[str]:
 
 
 def count_guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
-    """Arguments whose values failed much more often when they had been seen nowhere before."""
+    """Arguments whose values failed much more often if they had been seen nowhere before."""
     for name, made_up, familiar in convictions(calls):
         failed = failures(made_up)
         against = f"against {failures(familiar)} of {len(familiar)} for values seen earlier"
@@ -236,7 +237,8 @@ def count_guessed_values(calls: Calls) -> Iterator[tuple[int, str]]:
 
 
 def needless_repeats(calls: Calls) -> Iterator[tuple[int, str]]:
-    """The same call again, when nothing could have changed since it worked. Counted by runs: one may do it for ever."""
+    """The same call again although nothing could have changed since it worked. Counted by runs: one may repeat it
+    endlessly."""
     needless = runs_of(call for call in calls.all if call.redundant)
     if needless >= max(MIN_NEEDLESS_RUNS, len(calls.runs) * MIN_NEEDLESS):
         count = share_of(needless, len(calls.runs), "run")
@@ -244,7 +246,7 @@ def needless_repeats(calls: Calls) -> Iterator[tuple[int, str]]:
 
 
 def describe_use(calls: Calls) -> str:
-    """The arguments of other functions that its results fill, as far as several tasks show; empty otherwise."""
+    """The arguments of other functions that its results fill, as far as several tasks show it; empty otherwise."""
     users: dict[str, Counter[str]] = defaultdict(Counter)
     where: dict[tuple[str, str], set[str]] = defaultdict(set)
     for call in calls.worked:
@@ -257,7 +259,7 @@ def describe_use(calls: Calls) -> str:
         usual = [f for f, n in users[argument].most_common() if n >= max(MIN_FED, worked_in * FED_SHARE)]
         usual = [function for function in usual if len(where[argument, function]) > 1][:MAX_USERS]
         if usual:
-            shown = join_list([f"{calls.refer_to(f)} ({users[argument][f]} times)" for f in usual])
-            parts.append(f"{code(argument)} for {shown}")
+            uses = join_list([f"{calls.refer_to(f)} ({users[argument][f]} times)" for f in usual])
+            parts.append(f"{code(argument)} for {uses}")
     noun = "run" if worked_in == 1 else "runs"
     return f"Its results in {worked_in} {noun} held the {'; the '.join(parts[:MAX_FED])}." if parts else ""

@@ -1,4 +1,4 @@
-"""The calls of one function as a construction model reads them: alike ones counted together, no kind of error lost."""
+"""The calls of one function as a construction model reads them: similar calls grouped and counted, no error omitted."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FUNCTION_BUDGET_TOKENS = 2_500
 MAX_EXAMPLES, MIN_EXAMPLES = 12, 3
 MAX_VALUES = 6
 MAX_DOC_CHARS, MIN_DESCRIPTION_CHARS = 6_000, 1_000
-"""Of the documentation of one function; of what it says it does, however many parameters it has."""
+"""Tokens for the documentation of one function; and for its description, however many parameters there are."""
 
 
 def function_text(observations: Sequence[Observation], budget_tokens: int = FUNCTION_BUDGET_TOKENS) -> str:
-    """Arguments, results, errors with what fixed them, repeats, and examples: fewer of them where there is no room.
+    """Arguments, results, errors with what fixed them, repeats, and examples: fewer of them if space is short.
 
-    No run's outcome and no task stands in it: a Function Card is about the tool.
+    Contains no outcomes and no tasks: a Function Card is about the tool.
     """
     for examples in range(MAX_EXAMPLES, MIN_EXAMPLES - 1, -3):
         text = "\n".join(_lines(observations, examples))
@@ -35,20 +35,20 @@ def function_text(observations: Sequence[Observation], budget_tokens: int = FUNC
 
 
 def tool_text(tool: Tool | None) -> str:
-    """The function's documentation, as far as a manual could hold it: its parameters, then what it does, whole where
-    that fits. Empty: there is none."""
+    """The parts of the function's documentation that fit a manual: its parameters, then its description, complete if it
+    fits. Empty: there is none."""
     tool = clean_documentation(tool)
     if tool is None:
         return ""
     lines = [f"  {line}" for line in _parameters(tool.parameters)]
-    told = "\n".join(["parameters:", *lines]) if lines else ""
-    room = max(MAX_DOC_CHARS - len(told), MIN_DESCRIPTION_CHARS)
+    parameters = "\n".join(["parameters:", *lines]) if lines else ""
+    room = max(MAX_DOC_CHARS - len(parameters), MIN_DESCRIPTION_CHARS)
     described = quote_words(tool.description[:room]) if tool.description else ""
-    return "\n".join(filter(None, (told, described)))
+    return "\n".join(filter(None, (parameters, described)))
 
 
 def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each parameter; what is said of it is cut before another parameter is left out."""
+    """A line per parameter; descriptions are cut before a parameter is omitted."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         if schema:
@@ -58,8 +58,8 @@ def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
     room = MAX_DOC_CHARS // max(len(properties), 1)
     for name, part in properties.items():
         kind = _schema_kind(part)
-        said = part.get("description", "") if isinstance(part, dict) else ""
-        described = f": {quote_words(said[:room])}" if said else ""
+        description = part.get("description", "") if isinstance(part, dict) else ""
+        described = f": {quote_words(description[:room])}" if description else ""
         yield f"{name} ({kind}{', required' if name in required else ''}){described}"
 
 
@@ -125,16 +125,16 @@ _PLACEHOLDER = re.compile(r"<([A-Z]+)_\d+>")
 
 
 def _renumber(text: str) -> str:
-    """Placeholders by their first appearance here: a number means something inside one task only, and calls of several
-    tasks would look alike that are not, and different that are alike."""
-    known: dict[str, str] = {}
+    """Number placeholders by their first appearance here: a number has a meaning only within one task, so calls of
+    different tasks would seem alike or different by accident."""
+    names: dict[str, str] = {}
     kinds = Counter[str]()
 
-    def number(found: re.Match[str]) -> str:
-        if found[0] not in known:
-            kinds[found[1]] += 1
-            known[found[0]] = f"<{found[1]}_{kinds[found[1]]}>"
-        return known[found[0]]
+    def number(match: re.Match[str]) -> str:
+        if match[0] not in names:
+            kinds[match[1]] += 1
+            names[match[0]] = f"<{match[1]}_{kinds[match[1]]}>"
+        return names[match[0]]
 
     return _PLACEHOLDER.sub(number, text)
 

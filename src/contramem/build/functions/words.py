@@ -17,7 +17,7 @@ _BARE = frozenset(
 )
 _VERBS = frozenset().union(*LEXICON.values())
 
-# What cannot be taken back, in two ways: what is gone, and what has reached somebody else.
+# What cannot be undone: what is gone, and what has reached somebody else.
 DESTROYS = frozenset(
     "delete remove cancel clear trash kill revoke drop wipe erase rm purge destroy uninstall overwrite reset".split()
 )
@@ -36,7 +36,7 @@ CHANGES = frozenset(
 )
 _GENERIC = frozenset("make do perform run process execute issue initiate place".split())
 _DEALINGS = frozenset("payment refund transfer purchase donation withdrawal deposit charge transaction".split())
-"""What is made with a verb that says nothing."""
+"""Objects of verbs that say nothing by themselves."""
 _PLURAL_KINDS: dict[FormKind, str] = {"list": "items", "map": "entries"}
 
 
@@ -56,7 +56,7 @@ def share_of(part: int, whole: int, noun: str = "call") -> str:
 
 
 def plural(noun: str) -> str:
-    """Of a regular noun; one that ends in `s` is taken for a plural."""
+    """Plural of a regular noun; a noun ending in `s` is taken to be plural already."""
     if noun.endswith("s"):
         return noun
     if re.search(r"[^aeiou]y$", noun):
@@ -96,7 +96,7 @@ def act(name: str) -> str:
 
 
 def does(name: str) -> str:
-    """The same in the third person, as a sentence: `Cancels the pending order`. Empty: the name makes none."""
+    """The same as a sentence in the third person: `Cancels the pending order`. Empty: the name is not a verb phrase."""
     named = words(name)
     if len(named) < 2 or named[0] not in _VERBS or named[0] in _TESTS:
         return ""
@@ -104,7 +104,7 @@ def does(name: str) -> str:
 
 
 def _opens_with_verb(named: Sequence[str]) -> bool:
-    # `message_login` opens with a noun; its words are no sentence. `reserve_hotel` may open with a verb we do not know.
+    # `message_login` opens with a noun and makes no sentence. `reserve_hotel` may open with a verb we do not know.
     return named[0] in _VERBS or not any(word in _VERBS for word in named[1:])
 
 
@@ -115,7 +115,7 @@ def _with_article(verb: str, rest: Sequence[str]) -> str:
 
 
 def meaning_of_name(name: str, form: str) -> str:
-    """What an argument is, as far as its name tells: `order_id` is the identifier of the order."""
+    """What an argument is according to its name: `order_id` is the identifier of the order."""
     named = words(name)
     if not named or (len(named) == 1 and len(named[0]) < 2):
         return f"the value called {code(name)}"
@@ -135,18 +135,18 @@ def meaning_of_name(name: str, form: str) -> str:
 
 
 def is_identifying(name: str, form: str) -> bool:
-    """Does the argument point at a thing that exists, rather than describe or contain something?"""
+    """Does the argument refer to an existing thing, rather than describe or contain something?"""
     pointing = ("identifier", "e-mail", "account number", "URL", "telephone", "file name")
     return any(part in form for part in pointing) or not ID_WORDS.isdisjoint(words(name))
 
 
 def points_at_things(name: str, form: str) -> bool:
-    """The same, or by name: `hotel_names` has to be what a listing says."""
+    """The same, also judging by the name: `hotel_names` must match a listing."""
     return is_identifying(name, form) or words(name)[-1:] in (["name"], ["names"])
 
 
 def form_in_words(name: str, form: str) -> str:
-    """`identifier` is a guess from letters and digits; where the name does not say so, it is code-like text."""
+    """`identifier` is a guess from letters and digits; if the name does not confirm it, it is code-like text."""
     named = words(name)
     if ID_WORDS.isdisjoint(named) and not name.lower().endswith("id"):
         form = form.replace("identifiers", "code-like texts").replace("identifier", "code-like text")
@@ -156,7 +156,7 @@ def form_in_words(name: str, form: str) -> str:
 
 
 def size_in_words(kind: FormKind, sizes: Sequence[int]) -> str:
-    """How many items lists usually hold; empty when there is nothing to say."""
+    """How many items lists usually contain; empty if there is nothing to say."""
     if not sizes:
         return ""
     noun = _PLURAL_KINDS.get(kind, "items")

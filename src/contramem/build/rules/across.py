@@ -62,7 +62,7 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
     evidence = runs.select()
     if not any(run.passed for run in evidence) or all(run.passed for run in evidence):
         return
-    told = set[tuple[str, str]]()
+    topics = set[tuple[str, str]]()
     for difference in explain(evidence, runs, MAX_LESSONS).differences:
         if difference.chance * difference.family > MAX_BY_CHANCE:
             continue
@@ -70,7 +70,7 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
             continue
         if _says_only_that_a_call_was_made(difference.guard, evidence) or _forbids_by_words(difference.guard):
             continue
-        if (topic := _topic_of_word(difference.guard)) in told:
+        if (topic := _topic_of_word(difference.guard)) in topics:
             continue
         showing = _find_showing(difference.guard, packets)
         enough = (
@@ -85,7 +85,7 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
         ):
             continue
         if tasks >= (MIN_SHOWING_WORD if _request_words(difference.guard) else enough):
-            told.update({topic} if topic else ())
+            topics.update({topic} if topic else ())
             yield _learn(difference, evidence, *showing[0])
     yield from _learn_unfinished(packets, evidence, runs)
 
@@ -93,10 +93,10 @@ def find_shared_lessons(packets: Sequence[Packet]) -> Iterator[SharedLesson]:
 def _learn_unfinished(packets: Sequence[Packet], evidence: Sequence[StudyRun], runs: RunSet) -> Iterator[SharedLesson]:
     """Yield what failing runs omitted entirely, with the task that shows it best."""
     for rule in find_unfinished(evidence, runs):
-        showing = [shown for guard in rule.guards for shown in _find_showing(guard, packets)]
+        showing = [case for guard in rule.guards for case in _find_showing(guard, packets)]
         if not showing:
             continue
-        packet, replayed = max(showing, key=lambda shown: len(shown[1].held) * len(shown[1].broken))
+        packet, replayed = max(showing, key=lambda case: len(case[1].held) * len(case[1].broken))
         good = _clearest([run for run in packet.passing if run.letter in replayed.held], replayed.guard)
         bad = _clearest([run for run in packet.failing if run.letter in replayed.broken], replayed.guard)
         if isinstance(rule, (LookFirst, CarryOut)):
