@@ -1,5 +1,5 @@
-"""Candidates about what calls are given: the way an argument is written, constants, caps, lengths, deadlines, the words
-of a text, the field of an earlier result that a value stands in, the record that was chosen, items left out."""
+"""Candidates about the arguments of calls: how an argument is written, constants, caps, lengths, deadlines, words of a
+text, the field of an earlier result that a value comes from, the record that was chosen, items left out."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from contramem.study.seen_fields import SeenFields
 from contramem.study.wordings import find_wordings
 
 MAX_SHAPES = 12
-"""Ways to write one argument; one with more is free text."""
+"""Ways to write one argument; an argument with more is free text."""
 MAX_CAPS = 30
 MIN_TASKS_AT_CAP = 3
-"""Tasks with a call that gives the cap itself. It is then no value of one run, but what everybody stops at."""
+"""How many tasks must have a call that uses the cap itself. Then it is not a value of one run but a common limit."""
 MIN_MEASURED = 0.8
-"""The share of the calls that must have what a cap is about."""
+"""The share of calls that must have what a cap is about."""
 
 Proposal: TypeAlias = tuple[str, GuardMasks]
-"""A guard in its text form, and what the runs did with it."""
+"""A guard as text, and which runs followed or broke it."""
 
 
 class ArgumentUses:
-    """The calls of one function that give one argument."""
+    """The calls of one function that pass one argument."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[int, StudyRun, RecordedAction]] = []
@@ -41,7 +41,7 @@ class ArgumentUses:
         self.relations: list[frozenset[str]] = []
         self.measures: list[dict[Measure, float]] = []
         self.texts: list[str] = []
-        """What each call gave, as it was written; empty where that is no text of several words."""
+        """What each call passed, as written; empty if it is not a text of several words."""
 
     def add(self, place: int, run: StudyRun, call: RecordedAction, argument: str, seen: SeenFields) -> None:
         self.calls.append((place, run, call))
@@ -53,7 +53,7 @@ class ArgumentUses:
         self.texts.append(value if is_text(value) else "")
 
     def called(self) -> Mask:
-        """The runs that gave the argument."""
+        """The runs that passed the argument."""
         mask = 0
         for place, _, _ in self.calls:
             mask |= 1 << place
@@ -82,7 +82,7 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[Proposal]:
 
 
 def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
-    """What could be asked of the argument: all that is true of some of the calls and not of all."""
+    """Possible conditions on the argument: everything that is true of some of the calls but not of all."""
     tasks = defaultdict[str, set[str]](set)
     worked, made = defaultdict[str, Mask](int), defaultdict[str, Mask](int)
     true_of: Counter[str] = Counter()
@@ -99,10 +99,10 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
     count = len(uses.calls)
     for relation, times in true_of.items():
         if relation.startswith("like ") and (len(uses.shapes) > MAX_SHAPES or 2 * copied[relation] > times):
-            continue  # free text; or the form is that of what was copied, and not a way to write it
+            continue  # free text; or the form of a copied value, not a way to write it
         every, _, where = relation.partition(" where ")
         if where and made[relation] == made[every]:
-            continue  # it says no more than the same of all records
+            continue  # says no more than the same about all records
         is_always = times == count and (relation != "given" or made[relation] == called)
         if not is_always and len(tasks[relation]) >= MIN_TASKS:
             yield from _ask_for(
@@ -111,20 +111,20 @@ def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) 
 
 
 def _ask_for(pattern: str, function: str, called: Mask, made: Mask, worked: Mask) -> Iterator[Proposal]:
-    """That the call is made so, and that it is not."""
+    """One guard that the call is made like this, and one that it is not."""
     yield f"existence({pattern}) when {function}", GuardMasks(worked, called & ~worked)
     yield f"absence({pattern}) when {function}", GuardMasks(called & ~made, made)
 
 
 def _words(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
-    """What a text says in some of the calls and not in all."""
+    """What a text says in some of the calls but not in all."""
     for wording in find_wordings(uses.texts, uses.calls):
         pattern = f"{function}[{argument} {wording.relation}]"
         yield from _ask_for(pattern, function, called, wording.made, wording.worked)
 
 
 def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
-    """At most so much a call, at boundaries between what was given."""
+    """Maximum amounts per call, at boundaries between the values that were passed."""
     for measure in dict.fromkeys(measure for measures in uses.measures for measure in measures):
         measured = [
             (place, run.task, measures[measure])
@@ -159,7 +159,7 @@ def _mask(places: Iterator[int]) -> Mask:
 def _coverage(
     function: str, argument: str, uses: ArgumentUses, index: IndexedRuns, lists: Collection[str]
 ) -> Iterator[Proposal]:
-    """Every item that an earlier call listed is given to this one."""
+    """Every item that an earlier call listed is passed to this one."""
     listed: Counter[str] = Counter(
         relation for relations in uses.relations for relation in relations if relation.startswith("from ")
     )

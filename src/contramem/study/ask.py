@@ -1,4 +1,4 @@
-"""What the commands and the MCP tools ask: the same questions, answered as values."""
+"""The questions that commands and MCP tools share, answered as values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN_SPLITS = 5
 
 
 def open_run_set(pool: Pool) -> RunSet:
-    """All runs of a pool, in memory."""
+    """Load all runs of a pool into memory."""
     return RunSet.of(run for task in pool for run in task)
 
 
@@ -34,11 +34,11 @@ class KindReport(NamedTuple):
     kind: str
     tasks: list[str]
     open_tasks: int
-    """Of them, those in the half that is not kept back."""
+    """The number of them in the open half."""
     runs: int
     passed: int
     by_source: dict[str, tuple[int, int]]
-    """Runs that passed, and all runs whose outcome is known."""
+    """Runs that passed, and all runs with a known outcome."""
     functions: tuple[str, ...]
     example: str
 
@@ -60,7 +60,7 @@ def list_kinds(run_set: RunSet) -> list[KindReport]:
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """A guard to try, and on what."""
+    """A guard to try, and the runs to try it on."""
 
     guard: str
     kind: str | None = None
@@ -73,37 +73,37 @@ class TrialRequest:
 
 @dataclass(frozen=True)
 class TrialReport:
-    """What a trial showed."""
+    """The result of a trial."""
 
     trial: Trial
     splits: tuple[Split, ...]
     """Conditions that would sharpen the guard, best first."""
     confirmation: Confirmation | None
     tried: int
-    """Guards tried on these runs so far."""
+    """How many guards were tried on these runs so far."""
     looks: int
-    """Of them, those held against the tasks that are kept back."""
+    """How many of them were checked on the held-out tasks."""
     on_all: bool
     values: SeenValues
-    """What runs had where the guard looks."""
+    """The values that runs had in the places the guard looks at."""
     unmet: tuple[str, ...]
-    """Conditions of the guard that come true in none of the runs, in words."""
+    """Conditions of the guard that hold in none of the runs, in words."""
 
     @property
     def grade(self) -> str:
-        """`proven`, `observed` (nothing speaks against it, and its runs pass more often) or nothing."""
+        """`proven`, `observed` (no evidence against it, and runs that follow it pass more often) or nothing."""
         if self.confirmation is not None and self.confirmation.is_proven:
             return "proven"
         return "observed" if is_observed(self.trial) and not self._is_refuted else ""
 
     @property
     def _is_refuted(self) -> bool:
-        """A passing run among the tasks kept back does otherwise."""
+        """Does a passing run of the held-out tasks break it?"""
         return self.confirmation is not None and self.confirmation.entry.counts.broke_passed > 0
 
 
 def is_observed(trial: Trial) -> bool:
-    """Seen in two tasks or more, passing runs keep it, and those that keep it pass more often."""
+    """Seen in two or more tasks, followed by passing runs, and runs that follow it pass more often."""
     table = trial.counts
     kept, broke = table.kept_passed + table.kept_failed, table.broke_passed + table.broke_failed
     if trial.tasks < 2 or not table.kept_passed or not table.broke_failed or table.broke_passed:
@@ -112,8 +112,8 @@ def is_observed(trial: Trial) -> bool:
 
 
 def read_guard(text: str, run_set: RunSet) -> Guard:
-    """The guard that `text` writes. Raises GuardError for one about a function, an argument or a field that no run has:
-    rather a slip."""
+    """Parse a guard. Raises GuardError if it names a function, an argument or a field that no run has: probably a
+    slip."""
     try:
         guard = parse_guard(text)
     except GuardError as error:
@@ -126,7 +126,7 @@ def read_guard(text: str, run_set: RunSet) -> Guard:
 
 
 def try_on(run_set: RunSet, request: TrialRequest) -> TrialReport:
-    """Try a guard on the open half of the tasks, or on all, and on request hold it against the half kept back."""
+    """Try a guard on the open half of the tasks, or on all, and optionally check it on the held-out half."""
     if request.confirm and request.on_all:
         raise UsageError(
             "what was tried on all tasks cannot be confirmed, because no tasks are kept back. Try it on half of them."
@@ -162,7 +162,7 @@ class ExplainReport(NamedTuple):
     tasks: int
     explanation: Explanation
     values: dict[Guard, SeenValues]
-    """What runs had where the guards of the explanation look."""
+    """The values that runs had in the places the guards look at."""
 
 
 def explain_kind(

@@ -1,7 +1,7 @@
-"""Atoms: facts of runs that a condition of a guard can ask for. What was called how, what came back, how many items.
+"""Atoms: facts about runs that a condition of a guard can use: what was called how, what came back, how many items.
 
-A threshold is told as the boundary between what was seen on its two sides, never as the value of one run; words must
-have been seen in several tasks, and be few, to count as words of the interface.
+A threshold is a boundary between values seen on its two sides, never the value of one run. Words count as words of the
+interface only if there are few and several tasks show them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from contramem.study.run_set import StudyRun
 from contramem.traces.effects import words
 
 MAX_WORDS = 12
-"""A slot that takes more different words than this over the runs is open, and no condition asks for it."""
+"""A slot with more different words across the runs is open, and no condition uses it."""
 MIN_TASKS = 2
-"""A word of one task only may be that task's own."""
+"""A word of a single task may belong to that task."""
 MAX_THRESHOLDS = 30
 """Per slot, spread evenly over the values seen."""
 MAX_VALUES = 500
-"""Of one result that are looked at."""
+"""How many items of one result are read."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z_\-]{0,23}|[A-Z]\d?|[A-Z]{1,3}\d{0,2}|true|false")
 
@@ -41,25 +41,26 @@ class Slot(NamedTuple):
     of_result: bool
 
     def write(self, relation: str) -> str:
-        """The condition on a run that asks for this relation here."""
+        """The condition on a run for this relation here."""
         if self.of_result:
             return f"{self.function}.{self.name} {relation}"
         return f"{self.function}[{self.name} {relation}]"
 
 
 class Atom(NamedTuple):
-    """A condition, and the runs that it is true of."""
+    """A condition, and the runs in which it holds."""
 
     text: str
     mask: Mask
     choices: int = 1
-    """Conditions on the same slot: of a word few, of an amount many, so that one of them fits by chance."""
+    """How many conditions there are on the same slot: few for a word, many for an amount, where one fits by chance."""
 
 
 def collect_atoms(runs: Sequence[StudyRun]) -> list[Atom]:
-    """The conditions that are true of some of `runs` and not of all, those that leave least choice first.
+    """The conditions that hold in some of `runs` but not in all, those with the fewest alternatives first.
 
-    What a call that only looks gave back is a fact of the task: it holds for all of the task's runs."""
+    What a read returned is a fact of the task: it holds for all of the task's runs.
+    """
     seen = _SeenSlots()
     for place, run in enumerate(runs):
         seen.add(place, run)
@@ -75,7 +76,7 @@ def collect_atoms(runs: Sequence[StudyRun]) -> list[Atom]:
 
 
 class _SeenSlots:
-    """The words, numbers and numbers of items that runs show, by place."""
+    """The words, numbers and item counts that runs show, by place."""
 
     def __init__(self) -> None:
         self._words: dict[Slot, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
@@ -83,7 +84,7 @@ class _SeenSlots:
         self._items: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._called = defaultdict[str, set[int]](set)
         self._changing = set[str]()
-        """Functions that change something: what they give back is of their own run."""
+        """Functions that change something: their results belong to their own run."""
 
     def add(self, place: int, run: StudyRun) -> None:
         for call in run.recorded.calls:
@@ -102,8 +103,8 @@ class _SeenSlots:
                 self._items[call.function][place].append(count)
 
     def slots(self, runs: Sequence[StudyRun]) -> Iterator[tuple[int, dict[str, Mask]]]:
-        """For each slot, its conditions and the runs that they are true of. First a rank: what a change gave back is
-        known only when it is made, so that whatever is known before is preferred."""
+        """For each slot, its conditions and the runs in which they hold, with a rank: the result of a change is known
+        only after the change, so anything known before is preferred."""
         spread = _spread_over_tasks(runs)
         yield from ((0, {function: spread(self._called[function], False)}) for function in self._changing)
         for slot, seen in self._words.items():
@@ -152,7 +153,7 @@ def _spread_over_tasks(runs: Sequence[StudyRun]) -> Callable[[set[int], bool], M
 
 
 def slots_of(call: RecordedAction) -> Iterator[tuple[Slot, Any]]:
-    """The scalars that a call was given and gave back, each with its place."""
+    """The scalars in the arguments and results of a call, each with its place."""
     for name, value in call.arguments.items():
         if isinstance(value, (str, int, float)):
             yield Slot(call.function, name, False), value
@@ -165,7 +166,7 @@ _NO_AMOUNTS = frozenset("id ids uuid zip zipcode postal code number phone key ac
 
 
 def names_an_amount(name: str) -> bool:
-    """Could numbers under this name be compared? That one identifier is larger than another means nothing."""
+    """Can numbers under this name be compared? That one identifier is larger than another means nothing."""
     return _NO_AMOUNTS.isdisjoint(words(name))
 
 
@@ -183,7 +184,7 @@ def _words(slot: Slot, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int
 
 
 def _exceptions(slot: Slot, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
-    """Every word but one: where there are two, the other word says it."""
+    """Every word but one; with only two words, the other word says it."""
     for word in seen if len(seen) > 2 else ():
         others = set[int]().union(*(places for other, places in seen.items() if other != word))
         yield slot.write(f"!= {write_value(word)}"), others

@@ -1,8 +1,7 @@
-"""Candidates: the guards that the runs of some tasks give reason to try, whatever their outcomes were.
+"""Candidates: the guards worth trying on the runs of some tasks, whatever their outcomes.
 
-Presence, order and repetition of calls; argument_candidates.py has those about what calls are given. Which runs keep
-and break a candidate is counted from what the calls of each run have in common; what is chosen of them is replayed in
-earnest.
+Presence, order and repetition of calls; argument_candidates.py has those about arguments. Which runs follow and break a
+candidate is computed from summaries of the calls of each run; the chosen ones are replayed exactly.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 
 MAX_PAIRS = 2_500
-"""Of functions whose order is tried."""
+"""How many functions are tried in pairs."""
 
 
 class GuardCandidate(NamedTuple):
-    """A guard in its text form, and what the runs did with it."""
+    """A guard as text, and which runs followed or broke it."""
 
     text: str
     masks: GuardMasks
 
     def parse(self) -> Guard | None:
-        """None: a name in the runs that the language of guards cannot write."""
+        """None: it contains a name from the runs that guard syntax cannot express."""
         try:
             return parse_guard(self.text)
         except GuardError:
@@ -75,7 +74,7 @@ class _FunctionMasks:
 
 
 def _presence(calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
-    """Whether a function is called. That nobody calls it in tasks that it has nothing to do with says nothing."""
+    """Whether a function is called. In tasks that never involve it, not calling it means nothing."""
     for function, called in calls.called.items():
         worked, where = calls.worked[function], calls.where_called(function)
         if worked and worked != where:
@@ -84,12 +83,12 @@ def _presence(calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
 
 
 class _Positions(NamedTuple):
-    """Where a function stands among the calls of a run."""
+    """Where a function occurs among the calls of a run."""
 
     first_worked: int
     last_worked: int
     decisive: int
-    """The first call that worked, or else the last one."""
+    """The first successful call, or else the last call."""
 
 
 def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[str, GuardMasks]]:
@@ -107,7 +106,7 @@ def _order(runs: Sequence[StudyRun], calls: _FunctionMasks) -> Iterator[tuple[st
                     prepared[before, after] |= 1 << place
                 if later.last_worked > earlier.last_worked:
                     answered[before, after] |= 1 << place
-    # Those that most runs make together: the number of pairs grows with the square of the functions.
+    # Those that most runs call together: the number of pairs grows quadratically.
     common = sorted(together.items(), key=lambda counted: (-counted[1], counted[0]))[:MAX_PAIRS]
     for pair, count in common:
         for before, after in (pair, pair[::-1]) if count >= MIN_TASKS else ():

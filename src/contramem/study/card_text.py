@@ -1,14 +1,14 @@
-"""Cards as plain text: a heading and a line for each field. No quotes are needed, whatever a rule or a guard contains.
+"""Cards as plain text: a heading, then one line per field. Rules and guards need no quoting.
 
-# Large credit notes go to the finance lead
-when: A customer is to be refunded or gets a credit note.
-rule: Assign a credit note above 500 to finance-lead after creating it; leave smaller ones alone.
-guard: response(Office.create_note, Office.assign_owner) when Office.create_note[amount > 500]
-guard: absence(Office.assign_owner) when Office.create_note[amount <= 500]
-reason: Runs that leave large notes unassigned fail.
+    # Large credit notes go to the finance lead
+    when: A customer is to be refunded or gets a credit note.
+    rule: Assign a credit note above 500 to finance-lead after creating it; leave smaller ones alone.
+    guard: response(Office.create_note, Office.assign_owner) when Office.create_note[amount > 500]
+    guard: absence(Office.assign_owner) when Office.create_note[amount <= 500]
+    reason: Runs that leave large notes unassigned fail.
 
-A line that begins with no field goes on with the one above; `- ` before a line is left out. A field that takes several
-values (guard, kind, completion, function, tag, replaces) may be repeated.
+A line that starts with no field continues the one above; a leading `- ` is ignored. A field that takes several values
+(guard, kind, completion, function, tag, replaces) may be repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LISTS = frozenset({"guards", "kinds", "completion", "functions", "tags", "replac
 
 
 def read_card_text(text: str, where: str, fields: frozenset[str]) -> list[dict[str, Any]]:
-    """The cards of a text, as plain values. Raises UsageError for a line that belongs to no card."""
+    """The cards in a text, as plain values. Raises UsageError for a line that belongs to no card."""
     cards: list[dict[str, Any]] = []
     field = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -39,7 +39,7 @@ def read_card_text(text: str, where: str, fields: frozenset[str]) -> list[dict[s
 
 
 def _add_line(card: dict[str, Any], line: str, field: str, fields: frozenset[str], where: str) -> str:
-    """Put a line into the card. Returns the field that it belongs to."""
+    """Add a line to the card. Returns the field that it belongs to."""
     match = _FIELD.fullmatch(line)
     name = _SINGULAR.get(match[1].lower(), match[1].lower()) if match else ""
     if match and name in fields:

@@ -1,7 +1,7 @@
-"""Contenders: the candidates that could explain failures, where passing runs contradict them with a condition.
+"""Contenders: candidates that may explain failures; if passing runs contradict one, with a condition.
 
-A condition is looked for among the facts of runs (atoms.py), then a second one beside it, and among the words of
-requests. What is asked of an argument may also depend on the kind of task, told by what else is changed.
+Conditions are searched among the facts of runs (atoms.py), then a second one beside the first, and among the words of
+requests. A guard about an argument may also depend on the kind of task, recognized by what else is changed.
 """
 
 from __future__ import annotations
@@ -21,49 +21,49 @@ from contramem.study.sharpen import Conditions, Sharpened, add_condition
 from contramem.study.task_words import TaskWords
 
 MAX_CHANCE = 0.2
-"""Of a difference that is worth a trial. What holds up is decided on the tasks kept back, not here."""
+"""Minimum size of a difference worth a trial. The held-out tasks decide what holds up, not this."""
 MIN_BROKEN = 2
-"""Failing runs that must have broken a guard. One run may have failed for any reason."""
+"""How many failing runs must have broken a guard. A single run may have failed for any reason."""
 MAX_CONTRADICTING = 0.05
-"""Of the passing runs that a guard without a condition speaks about."""
+"""The share of the passing runs in which a guard without a condition applies."""
 MIN_ALIKE = 0.5
-"""Of the failing runs that left a change out. The others may have given up, whatever the condition."""
+"""The share of the failing runs that omitted a change. The others may have given up, whatever the condition."""
 CONDITIONS_EACH = 3
-"""Conditions of one candidate that compete."""
+"""How many conditions of one candidate compete."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A candidate that could explain failures, perhaps with a condition."""
+    """A candidate that may explain failures, perhaps with a condition."""
 
     guard: Guard
     masks: GuardMasks
     family: int
     clearness: int
-    """How little its template says about why: 0 is best."""
+    """How little its template says about the cause: 0 is best."""
     by_luck: float = 0.0
     reach: int = 0
-    """Runs of any task that its condition is true of."""
+    """Runs of any task in which its condition holds."""
 
     @property
     def simplicity(self) -> tuple[int, int, int, int, int, str]:
-        """Fewest conditions first, then the template and the relation that say most, then the smallest family, then
-        the condition that claims least."""
+        """Fewest conditions first, then the most informative template and relation, then the smallest family, then the
+        condition that claims least."""
         relation, conditions = _relation_rank(self.guard), len(self.guard.conditions)
         return conditions, self.clearness, relation, self.family, self.reach, str(self.guard)
 
 
 class Contenders(NamedTuple):
-    """All of them, and how many guards were tried."""
+    """All contenders, and how many guards were tried."""
 
     by_data: list[Contender]
     by_words: list[Contender]
-    """A word of the request is their condition."""
+    """Those whose condition is a word of the request."""
     tried: int
 
 
 def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
-    """The candidates that could explain a failure, with the conditions that make them true."""
+    """The candidates that may explain a failure, with the conditions that make them true."""
     candidates = propose_candidates(runs)
     search = _ContenderSearch(candidates, runs)
     useful = [candidate for candidate in candidates if explains_some(candidate.masks, masks)]
@@ -96,7 +96,7 @@ class _ContenderSearch:
         )
 
     def take(self, candidates: Iterable[GuardCandidate]) -> Iterator[Contender]:
-        """The candidates as they are."""
+        """The candidates without conditions."""
         for candidate in candidates:
             guard = candidate.parse()
             if guard is not None and not self._only_goes_on(guard):
@@ -104,29 +104,29 @@ class _ContenderSearch:
                 yield Contender(guard, candidate.masks, family, self._clearness(guard))
 
     def sharpen(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
-        """The candidates, each with the conditions that leave it the fewest exceptions."""
+        """The candidates, each with the conditions that leave the fewest exceptions."""
         sharpened = conditions.sharpen([candidate.masks for candidate in loose], list(map(_is_ban, loose)))
         for candidate, splits in zip(loose, sharpened, strict=True):
             yield from self._join(candidate, self._select(candidate, splits, conditions.tells_kinds))
 
     def sharpen_twice(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
-        """The same with two conditions, of those candidates that one condition makes much better and not true."""
+        """The same with two conditions, for candidates that one condition improves much but not enough."""
         masks, bans = [candidate.masks for candidate in loose], list(map(_is_ban, loose))
         for place, splits in conditions.sharpen_twice(masks, bans):
             yield from self._join(loose[place], self._select(loose[place], splits, conditions.tells_kinds))
 
     def _select(self, candidate: GuardCandidate, splits: Sequence[Sharpened], tells_kinds: bool) -> list[Sharpened]:
-        """The conditions that could be the reason for what the candidate asks."""
+        """The conditions that may be the reason for what the candidate demands."""
         function = function_of(candidate)
-        if is_presence(candidate):  # what a call gave back is no reason to make it
+        if is_presence(candidate):  # the result of a call is no reason to make it
             splits = [split for split in splits if not _begins(split, (function,))]
-        if asked := _arguments_of(candidate):  # a condition on what the guard itself asks about only bends it
+        if asked := _arguments_of(candidate):  # a condition on what the guard itself tests only bends it
             splits = [split for split in splits if not _begins(split, asked)]
         if function not in self.changing or (tells_kinds and asked):
             return list(splits)
         if tells_kinds and candidate.text.startswith("existence"):
-            return []  # that a change which is asked for is made is no lesson
-        # That a change goes with another is what rules of the same amounts or states have in common.
+            return []  # making a requested change is not a lesson
+        # That one change goes with another is common to rules about the same amounts or states.
         splits = [split for split in splits if self.changing.isdisjoint(split.condition.split(" and "))]
         if candidate.text.startswith(("existence", "response")):
             splits = [split for split in splits if split.alike >= MIN_ALIKE]
@@ -136,16 +136,16 @@ class _ContenderSearch:
         for split in splits[:CONDITIONS_EACH]:
             plain = candidate.parse() if split.chance <= MAX_CHANCE else None
             if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
-                # A condition that hardly any other could replace by luck was not found by trying many.
+                # A condition with hardly any alternatives was not found by trying many.
                 family = self._families[_family_of(candidate)] * (1 + round(split.tried * min(1.0, split.by_luck)))
                 yield Contender(guard, split.masks, family, self._clearness(guard), split.by_luck, split.reach)
 
     def _only_goes_on(self, guard: Guard) -> bool:
-        """After a mere look, something is done: that says no more than that the task is to be done."""
+        """Does it demand that something is done after a mere read? That only says that the task has to be done."""
         return guard.template == "response" and parse_pattern(guard.function).function not in self.changing
 
     def _clearness(self, guard: Guard) -> int:
-        """What is due after a change or before it says most; what is due after a mere look, or at any time, least."""
+        """What must happen after or before a change says most; what must happen after a read, or at any time, least."""
         if self._only_goes_on(guard):
             return len(_CLEAREST)
         if guard.template == "existence" and "[" not in guard.function:
@@ -165,7 +165,7 @@ _CLEAREST = (
     "absence",
 )
 _RELATIONS = ("times", "sums", "picks", "from", "counts", "=", "like", "falls", "contains", "mentions", "has")
-"""Of those that the same calls satisfy, the one that says most about why."""
+"""Among templates that the same calls satisfy, the one that says most about the cause."""
 
 
 def _relation_rank(guard: Guard) -> int:
@@ -177,18 +177,18 @@ def _relation_rank(guard: Guard) -> int:
 
 
 def explains_some(guard: GuardMasks, masks: RunMasks) -> bool:
-    """Did failing runs break it, and passing runs keep it?"""
+    """Did failing runs break it, and passing runs follow it?"""
     return (guard.broken & masks.failed).bit_count() >= MIN_BROKEN and bool(guard.kept & masks.passed)
 
 
 def is_contradicted(guard: GuardMasks, masks: RunMasks) -> bool:
-    """Do too many passing runs do without it?"""
+    """Do too many passing runs break it?"""
     table = masks.table(guard)
     return table.broke_passed > MAX_CONTRADICTING * table.passed
 
 
 def is_presence(candidate: GuardCandidate) -> bool:
-    """A call that is due in every run, or in none: no rule without saying when."""
+    """A call demanded in every run or in none: not a rule unless it says when."""
     return candidate.text.startswith(("existence(", "absence(")) and " when " not in candidate.text
 
 
@@ -197,7 +197,7 @@ def _is_ban(candidate: GuardCandidate) -> bool:
 
 
 def function_of(candidate: GuardCandidate) -> str:
-    """The function that a candidate asks for or is about."""
+    """The function that a candidate demands or is about."""
     inside = candidate.text.partition("(")[2]
     if candidate.text.startswith(("precedence", "response", "not_succession", "covers")):
         inside = inside.partition(", ")[2]
@@ -205,7 +205,7 @@ def function_of(candidate: GuardCandidate) -> str:
 
 
 def _family_of(candidate: GuardCandidate) -> tuple[str, str]:
-    """The function, and what is asked: that it is called, how it is called, or what a text says. There are many more
+    """The function, and what is demanded: that it is called, how it is called, or what a text says. There are far more
     words than anything else."""
     if any(test in candidate.text for test in (" contains ", " mentions ", " characters]")):
         return function_of(candidate), "words"
@@ -213,11 +213,11 @@ def _family_of(candidate: GuardCandidate) -> tuple[str, str]:
 
 
 def _arguments_of(candidate: GuardCandidate) -> tuple[str, ...]:
-    """`App.function[argument `: how conditions on the arguments begin that a candidate asks about."""
+    """`App.function[argument `: how conditions on the arguments that a candidate tests begin."""
     guard = candidate.parse() if "[" in candidate.text else None
     return tuple(f"{function}[{argument} " for function, argument in guard.arguments) if guard is not None else ()
 
 
 def _begins(split: Sharpened, starts: tuple[str, ...]) -> bool:
-    """Does one of its conditions begin so?"""
+    """Does one of its conditions begin like this?"""
     return any(condition.startswith(starts) for condition in split.condition.split(" and "))

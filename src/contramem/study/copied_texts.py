@@ -1,10 +1,11 @@
-"""CopiedTexts: does a card repeat what a result, an argument or a message of the runs says in so many words?
+"""CopiedTexts: does a card repeat what a result, an argument or a message of the runs says, word for word?
 
-An author may have been told to by it. What agents say is compared in long stretches, because authors share some words
-with any long answer; what tools say, in shorter ones. Around a word that is neither English nor of the interface four
-words are a copy: whoever plants a text wants a name in it to arrive. An error may be repeated if only a program would
-write it; one that runs of several tasks and sources got may also be quoted, in quotation marks. So may a phrase that
-passing runs of several tasks and sources wrote and nobody told them: a house may want its letters to say it.
+Such text may have told the author to. What agents say is compared in long stretches, because authors share some words
+with any long answer; what tools say, in shorter ones. Around a word that is neither English nor part of the interface,
+four words are a copy: whoever plants a text wants a name in it to arrive. An error may be repeated if only a program
+would write it; an error that runs of several tasks and sources got may also be quoted, in quotation marks. So may a
+phrase that passing runs of several tasks and sources wrote although nothing had shown it: an organization may want its
+letters to say it.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from contramem.study.run_set import RunSet, StudyRun
 from contramem.traces.trajectory import Trajectory
 
 COPIED_WORDS = 9
-"""In a row, of what agents said and of the request."""
+"""Consecutive words of what agents said, and of the request."""
 COPIED_TOOL_WORDS = 6
-"""In a row, of what tools and others said, and of what calls gave."""
+"""Consecutive words of what tools and others said, and of arguments."""
 COPIED_STRANGE_WORDS = 4
-"""In a row, if one of them is no English word, or written in other letters than ASCII: cards are in English, and share
-such words with nothing but what they copy."""
+"""Consecutive words if one of them is not English or not ASCII: cards are in English, and share such words only with
+what they copy."""
 _ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _WORD = re.compile(rf"{UNSPACED_LETTER}|(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w)|[^\W_]+")
 """In scripts without spaces every letter is a word; the name of a function or an argument is one word."""
@@ -51,7 +52,7 @@ class CopiedTexts:
         self._run_set = run_set
 
     def is_in(self, text: str) -> bool:
-        """Does `text` repeat what runs say, outside of what it may quote?"""
+        """Does `text` repeat what runs say, except for what it may quote?"""
         return any(
             self._was_said(hash(stretch))
             for piece in self._cut_quotations(text)
@@ -60,7 +61,7 @@ class CopiedTexts:
         )
 
     def _stretches(self, text: str, size: int) -> Iterator[tuple[str, ...]]:
-        """Stretches of `size` words, and shorter ones around strange words: of what tools say, or in other letters."""
+        """Stretches of `size` words, and shorter ones around strange words from tools or in other scripts."""
         yield from stretches(text, size)
         if size == COPIED_WORDS and text.isascii():
             return
@@ -76,7 +77,7 @@ class CopiedTexts:
         return place < len(self._said) and self._said[place] == stretch
 
     def _cut_quotations(self, text: str) -> Iterator[str]:
-        """The pieces of `text` between its quotations of errors that many got and of phrases that many wrote."""
+        """The pieces of `text` between quotations of common errors and phrases."""
         start = 0
         for quotation in _QUOTATION.finditer(text):
             words = next(group for group in quotation.groups() if group)
@@ -87,19 +88,20 @@ class CopiedTexts:
         yield text[start:]
 
     def _is_message(self, words: str) -> bool:
-        """May a text that many got be an error? One script, no markup, no order, and mostly English."""
+        """Could a text that many runs got be an error? One script, no markup, no order, and mostly English."""
         strange = count_strange_words(words, self._run_set.functions)
         is_readable = is_plain_message(words) and strange <= max(MAX_STRANGE_WORDS, len(words.split()) // 3)
         return is_readable and not orders(words) and not instructs(words)
 
     @cached_property
     def _said(self) -> npt.NDArray[np.int64]:
-        """Of what anybody said, sorted; but for what only programs say about calls."""
+        """Hashes of what anybody said, sorted, except for what only programs say about calls."""
         return self._look_through_runs[0]
 
     @cached_property
     def _quotable(self) -> frozenset[int]:
-        """Of errors that runs of several tasks and sources got, and of phrases that such runs wrote and passed."""
+        """Hashes of errors that runs of several tasks and sources got, and of phrases that such runs wrote and passed
+        with."""
         return self._look_through_runs[1]
 
     @cached_property
@@ -136,7 +138,7 @@ class CopiedTexts:
 
 
 class _SeenByMany:
-    """Which of many things runs of several tasks and, where there are several, of several sources show."""
+    """Finds what runs of several tasks and, if there are several, of several sources show."""
 
     def __init__(self, runs: Iterable[StudyRun]) -> None:
         self._needs_sources = len({run.source for run in runs}) > 1
@@ -159,18 +161,18 @@ class _SeenByMany:
 
 @lru_cache(maxsize=1)
 def texts_of(run_set: RunSet) -> CopiedTexts:
-    """What some runs say. An author proposes one card after another, and reading all runs takes long."""
+    """The texts of some runs. Cached: an author proposes one card after another, and reading all runs takes long."""
     return CopiedTexts(run_set)
 
 
 def stretches(text: str, size: int) -> Iterator[tuple[str, ...]]:
-    """Every stretch of `size` words, so many that no two people write it alike by chance."""
+    """Every stretch of `size` words: long enough that no two people write it alike by chance."""
     words = _split_words(text)
     return (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
 
 
 def _split_words(text: str) -> list[str]:
-    """The words of a text, whatever way they are written and escaped in."""
+    """The words of a text, however they are written and escaped."""
     if "\\u" in text:
         text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
     return _WORD.findall(text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
@@ -181,12 +183,12 @@ def _errors_of(run: Trajectory) -> Iterator[str]:
 
 
 def _texts_written(run: Trajectory) -> Iterator[str]:
-    """What the calls of a run gave."""
+    """The text arguments of a run's calls."""
     return (value for event in run.events for _, value in scalars(event.arguments) if isinstance(value, str))
 
 
 def _texts_read(run: Trajectory) -> Iterator[str]:
-    """What the agent was told: the request, results, and what others said."""
+    """What the agent was given: the request, results, and messages from others."""
     yield run.task
     for event in run.events:
         yield from texts_shown(event)
@@ -195,7 +197,7 @@ def _texts_read(run: Trajectory) -> Iterator[str]:
 
 
 def _texts_of(run: Trajectory) -> Iterator[tuple[str, int]]:
-    """All that anybody said in a run, each with the number of words that make a copy of it."""
+    """Everything that anybody said in a run, each with the number of words that make a copy."""
     for event in run.events:
         yield from ((text, COPIED_TOOL_WORDS) for text in texts_shown(event))
         yield from ((value, COPIED_TOOL_WORDS) for _, value in scalars(event.arguments) if isinstance(value, str))

@@ -1,9 +1,9 @@
 """Explain: the few differences between passing and failing runs of a kind of task that hold up, each as a guard.
 
-The best candidate is taken, the failures that it explains are set aside, and the next must explain others: what merely
-goes along with a rule explains nothing that the rule has not explained already. A candidate that passing runs
-contradict is tried with a condition on data. Candidates compete by how likely chance is times the number of candidates
-of the same family (about the same function, with as many conditions to choose from): a condition has to earn its keep.
+The best candidate is taken, the failures it explains are set aside, and the next must explain others: something that
+merely accompanies a rule explains nothing new. A candidate that passing runs contradict is tried with a condition on
+data. Candidates compete by their probability by chance times the size of their family (candidates about the same
+function with as many conditions to choose from), so a condition must be worth its price.
 """
 
 from __future__ import annotations
@@ -29,31 +29,32 @@ from contramem.study.run_set import RunSet, StudyRun
 MAX_OVERLAPPING = 4
 MAX_CHANCE_OVERLAPPING = 0.05
 MAX_BY_LUCK = 1.0
-"""Conditions, of those that there were to choose from, that would fit as well if they had nothing to do with it. Above,
-a difference is doubtful: it is told last, and is for somebody to judge who knows what the fields mean."""
+"""How many of the available conditions would fit as well if they were unrelated. Above this, a difference is doubtful:
+it is listed last and left to the judgement of somebody who knows what the fields mean."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A guard that passing runs keep and failing runs break."""
+    """A guard that passing runs follow and failing runs break."""
 
     guard: Guard
     counts: OutcomeTable
     tasks: int
     chance: float
-    """Of so large a difference, were outcomes dealt at random within tasks; not corrected for what was tried."""
+    """The probability of so large a difference if outcomes were random within tasks; not corrected for what was
+    tried."""
     explains: int
-    """Failing runs that no difference above it had explained."""
+    """Failing runs that no difference above it explained."""
     same: tuple[Guard, ...]
-    """Other guards that exactly the same runs keep and break: these runs cannot tell them apart."""
+    """Other guards that exactly the same runs follow and break: these runs cannot tell them apart."""
     family: int = 1
-    """Guards about the same function that could have been found instead, conditions included."""
+    """How many guards about the same function could have been found instead, conditions included."""
     by_luck: float = 0.0
-    """Of the conditions that could have been found instead, how many would fit as well by luck."""
+    """How many of the conditions that could have been found instead would fit as well by luck."""
 
     @property
     def is_doubtful(self) -> bool:
-        """Could its condition as well be luck?"""
+        """Could its condition be luck?"""
         return self.by_luck > MAX_BY_LUCK
 
 
@@ -63,8 +64,8 @@ class Explanation:
 
     differences: tuple[Difference, ...]
     overlapping: tuple[Difference, ...]
-    """About other functions or arguments than these. The failures that they explain are explained already, which may be
-    because runs that break one rule break another as well."""
+    """Differences about other functions or arguments. The failures they explain are already explained, perhaps because
+    runs that break one rule also break another."""
     tried: int
     runs: int
     failing: int
@@ -78,7 +79,8 @@ def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explan
     everything = (*contenders.by_data, *contenders.by_words)
     chosen: list[tuple[Sequence[Contender], int]] = []
     explained = 0
-    # What the words of requests tell apart is left to them: data say more about why. What is doubtful comes last.
+    # Words of requests are used only for what data cannot separate: data say more about the cause. Doubtful ones are
+    # last.
     for some in (
         [each for each in contenders.by_data if each.by_luck <= MAX_BY_LUCK],
         [each for each in contenders.by_words if each.by_luck <= MAX_BY_LUCK],
@@ -94,7 +96,7 @@ def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explan
 
 
 def _group(contenders: Iterable[Contender]) -> list[list[Contender]]:
-    """Those that the same runs keep and break together, the simplest first."""
+    """Groups of contenders that the same runs follow and break, simplest first."""
     by_masks = dict[GuardMasks, list[Contender]]()
     for contender in contenders:
         by_masks.setdefault(contender.masks, []).append(contender)
@@ -107,9 +109,9 @@ def _group(contenders: Iterable[Contender]) -> list[list[Contender]]:
 def _choose(
     groups: Sequence[Sequence[Contender]], masks: RunMasks, limit: int, explained: Mask
 ) -> tuple[list[tuple[Sequence[Contender], int]], Mask]:
-    """The best contenders, each with how many failures it explains that none before it did, and all these failures.
+    """The best contenders, each with the number of failures that none before it explained, and all these failures.
 
-    Setting failures aside hardly ever makes another contender better, so only those at the top are weighed again.
+    Setting failures aside hardly ever improves another contender, so only those at the top are weighed again.
     """
     chosen: list[tuple[Sequence[Contender], int]] = []
     waiting = [(entry, 0) for group in groups if (entry := _weigh(group, masks, explained)) is not None]
@@ -137,7 +139,7 @@ def _choose(
 def _find_overlapping(
     groups: Sequence[Sequence[Contender]], masks: RunMasks, differences: Sequence[Difference]
 ) -> Iterator[Difference]:
-    """The best contenders about something that no difference is about, one for each function and argument."""
+    """The best contenders about something that no difference is about, one per function and argument."""
     told = {_subject(difference.guard) for difference in differences}
     entries = sorted(entry for group in groups if (entry := _weigh(group, masks, 0)) is not None)
     found = 0
@@ -152,14 +154,14 @@ def _find_overlapping(
 
 
 def _subject(guard: Guard) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What a guard asks for or forbids, and the arguments that it asks about."""
+    """What a guard demands or forbids, and the arguments it tests."""
     return guard.target, tuple(pair for pair in guard.arguments if pair[0] == guard.target)
 
 
 def _weigh(
     group: Sequence[Contender], masks: RunMasks, explained: Mask
 ) -> tuple[float, int, tuple[int, int, int, int, int, str], Sequence[Contender]] | None:
-    """How contenders are ordered, failures that are explained already set aside. None: not worth a trial."""
+    """The sort key of contenders, ignoring failures that are already explained. None: not worth a trial."""
     first = group[0]
     left = first.masks.within(~explained)
     table = masks.table(left)
@@ -173,12 +175,13 @@ def _weigh(
 
 
 def _check(group: Sequence[Contender], masks: RunMasks) -> Sequence[Contender]:
-    """The group itself when a replay of its first guard gives what was counted, else that guard with what it gives."""
+    """The group itself if replaying its first guard gives the computed counts; else that guard with the replayed
+    counts."""
     first = group[0]
     verdicts = replay_on_all(first.guard, (run.recorded for run in masks.runs))
     replayed = GuardMasks.of_verdicts(verdicts)
     if not first.guard.then and "[" not in first.guard.function:
-        replayed = replayed.within(first.masks.spoken)  # in tasks that a call has nothing to do with, it says nothing
+        replayed = replayed.within(first.masks.spoken)  # in tasks that never involve the call, it says nothing
     if replayed == first.masks:
         return group
     is_useful = explains_some(replayed, masks) and not is_contradicted(replayed, masks)

@@ -1,6 +1,6 @@
-"""What a guard asks for that no run has: an argument or field that does not exist, a value or form that nobody gives.
+"""Finds what a guard names but no run has: an argument or field that does not exist, a value or form that never occurs.
 
-Such a guard says nothing, or is broken by every run. Whoever wrote it rather made a slip.
+Such a guard says nothing, or every run breaks it. Its author probably made a slip.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from contramem.study.run_set import StudyRun
 
 MAX_NAMES = 12
 MAX_RUNS_FOR_NAMES = 50
-"""Runs that are looked at to say which names there are."""
+"""How many runs are read to list the existing names."""
 MAX_FORMS = 4
 
 
 def check_names(guard: Guard, runs: Sequence[StudyRun]) -> None:
-    """Raises GuardError for an argument that no call gives or a field that no result has, with those that there are."""
+    """Raises GuardError for an argument that no call passes or a field that no result has, listing those that exist."""
     for function, argument in dict.fromkeys(guard.arguments):
         if not any(argument in call.arguments for call in _calls_of(runs, function)):
             names = _list_names(runs, function, lambda call: call.arguments)
@@ -49,7 +49,7 @@ _FOR_PLACES = {"=": "from", "!=": "from", "contains": "mentions", "lacks": "omit
 
 
 def _check_places(guard: Guard, runs: Sequence[StudyRun]) -> None:
-    """Raises GuardError for a value that is rather the name of a field of a result."""
+    """Raises GuardError for a value that is probably meant to be a field of a result."""
     for pattern in guard.patterns:
         for test in pattern.conditions:
             if test.test not in _FOR_PLACES or not is_field_place(test.value):
@@ -60,7 +60,7 @@ def _check_places(guard: Guard, runs: Sequence[StudyRun]) -> None:
 
 
 def find_unmet(guard: Guard, runs: Sequence[StudyRun]) -> list[str]:
-    """Conditions of the guard that come true in no run, in words: the guard cannot mean these."""
+    """Conditions of the guard that hold in no run, in words: the guard cannot mean these."""
     unmet = []
     for pattern in guard.patterns:
         for test in pattern.conditions if pattern.function else ():
@@ -78,7 +78,7 @@ def find_unmet(guard: Guard, runs: Sequence[StudyRun]) -> list[str]:
 
 
 def _fields_of(guard: Guard) -> Iterator[tuple[str, str]]:
-    """The fields of results that the guard asks for, each with its function."""
+    """The fields of results that the guard uses, each with its function."""
     if guard.field and guard.patterns[0].function:
         yield guard.patterns[0].function, guard.field
     for pattern in guard.patterns:
@@ -115,7 +115,7 @@ def _tell(name: str, names: Sequence[str], verb: str) -> str:
 
 
 def _tell_forms(test: ArgumentCondition, function: str, runs: Sequence[StudyRun]) -> str:
-    """The forms that values have where a form was asked for."""
+    """The forms of the actual values, if the guard tests a form."""
     if test.test != "like":
         return ""
     values: Iterable[Any] = (call.arguments.get(test.argument) for call in _calls_of(runs, function))

@@ -1,4 +1,4 @@
-"""Halves: suppositions are tried on one half of the tasks, and confirmed on the other."""
+"""Halves: guesses are tried on one half of the tasks and confirmed on the other."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Half: TypeAlias = Literal["open", "kept back"]
 
 
 def split_halves(kinds: Sequence[TaskKind]) -> dict[str, Half]:
-    """For each task its half. Every kind is divided, in an order that only the names of its tasks decide, so that
-    nobody can choose. A kind with one task is open; over all kinds the two halves stay even."""
+    """Assign each task to a half. Every kind is divided, in an order that depends only on the names of its tasks, so
+    that nobody can choose. A kind with one task is open; over all kinds the halves stay even."""
     halves: dict[str, Half] = {}
     kept_back = total = 0
     for kind in kinds:

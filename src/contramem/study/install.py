@@ -17,7 +17,7 @@ AuthorClient: TypeAlias = Literal["claude-code", "codex", "cursor"]
 SKILL_NAME = "learn-from-runs"
 SERVER_NAME = "contramem-author"
 TOOL_TIMEOUT_S = 600
-"""The first tool reads the runs. Codex waits a minute if nobody says."""
+"""The first tool call reads the runs. Codex waits only a minute by default."""
 _SKILLS: dict[AuthorClient, str] = {
     "claude-code": ".claude/skills",
     "codex": ".agents/skills",
@@ -40,14 +40,14 @@ STARTS: dict[AuthorClient, str] = {
 
 @dataclass(frozen=True)
 class InstalledAuthor:
-    """What was written where."""
+    """What was written, and where."""
 
     skill: Path
     server: Path
 
 
 def install_author(client: AuthorClient, project: Path, skill: str, runs: Path, store: str) -> InstalledAuthor:
-    """Write the skill and the server into `project`. Other skills and servers stay; a second time changes nothing."""
+    """Write the skill and the server into `project`. Other skills and servers stay; doing it again changes nothing."""
     path = project / _SKILLS[client] / SKILL_NAME / "SKILL.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     _write(path, skill)
@@ -70,7 +70,7 @@ def _in_json(before: str, arguments: Sequence[str], path: Path) -> str:
 
 
 def _in_toml(before: str, arguments: Sequence[str], path: Path) -> str:
-    """Replace the table of the server, or append it; the rest of the file stays as it is, comments included."""
+    """Replace the server's table, or append it; the rest of the file stays as it is, comments included."""
     table = re.compile(rf"\n?\[mcp_servers\.{SERVER_NAME}\]\n(?:(?!\[).*\n?)*")
     block = (
         f"[mcp_servers.{SERVER_NAME}]\ncommand = {json.dumps(sys.executable)}\nargs = {json.dumps(list(arguments))}\n"

@@ -1,4 +1,4 @@
-"""Instead: what passing runs do in the place of what a guard forbids. An order says more than a ban."""
+"""Instead: what passing runs do in place of what a guard forbids. A positive instruction says more than a ban."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from contramem.study.run_set import StudyRun
 from contramem.study.seen_fields import SeenFields
 
 MIN_SHARED = 0.8
-"""Of the passing runs that keep the guard: those that do it."""
+"""The share of passing runs following the guard that must do it."""
 MAX_SHARED = 0.2
-"""Of the failing runs that break it."""
+"""The share of failing runs breaking the guard that may do it."""
 _REVERSED: dict[Way, Way] = {"lowest": "highest", "highest": "lowest", "first": "last", "last": "first"}
 
 
 def find_instead(guard: Guard, runs: Sequence[StudyRun]) -> str:
-    """A pattern that passing runs share which keep the guard, and that what breaks it in failing runs lacks. Empty:
-    none, or the guard forbids nothing."""
+    """A pattern shared by passing runs that follow the guard and absent from what breaks it in failing runs. Empty:
+    there is none, or the guard forbids nothing."""
     if guard.template != "absence":
         return ""
     forbidden = parse_pattern(guard.function)
@@ -49,7 +49,7 @@ def _is_shared(doing: Sequence[StudyRun], kept: Sequence[StudyRun]) -> bool:
 def _group(
     runs: Sequence[StudyRun], forbidden: Pattern, describe: Callable[[StudyRun, Pattern], Iterator[str]]
 ) -> dict[str, list[StudyRun]]:
-    """The runs by what they did, as patterns."""
+    """The runs grouped by what they did, as patterns."""
     doing = defaultdict[str, list[StudyRun]](list)
     for run in runs:
         for text in dict.fromkeys(describe(run, forbidden)):
@@ -58,7 +58,7 @@ def _group(
 
 
 def _describe_ways(run: StudyRun, forbidden: Pattern) -> Iterator[str]:
-    """The ways in which the call was made: in a run with a call that is forbidden, the ways of such calls."""
+    """The ways in which the call was made; in a run with a forbidden call, the ways of such calls."""
     argument, seen = forbidden.conditions[0].argument, SeenFields()
     ways: list[tuple[bool, list[str]]] = []
     for call in run.recorded.calls:
@@ -73,8 +73,8 @@ def _describe_ways(run: StudyRun, forbidden: Pattern) -> Iterator[str]:
 
 
 def _reverse(forbidden: Pattern, shared: Sequence[str]) -> Iterator[str]:
-    """Of a choice of the highest, that of the lowest, among all records or those with a word that all chosen ones have:
-    the open ones, say."""
+    """If the highest was chosen, the lowest, among all records or among those with a word that all chosen ones share,
+    such as the open ones."""
     test = next(iter(forbidden.conditions), None)
     if test is None or test.test != "picks" or (choice := parse_choice(test.value)).way not in _REVERSED:
         return
@@ -96,7 +96,7 @@ def _find_doing(text: str, runs: Sequence[StudyRun]) -> list[StudyRun]:
 
 
 def _describe_changes(run: StudyRun, forbidden: Pattern) -> Iterator[str]:
-    """What else was changed, and with which words that are not those of the request."""
+    """What else was changed, and with which words that do not come from the request."""
     task = plain_text(run.trajectory.task)
     for call in run.recorded.calls:
         if call.function == forbidden.function or call.effect != "write" or not call.worked:
@@ -108,13 +108,13 @@ def _describe_changes(run: StudyRun, forbidden: Pattern) -> Iterator[str]:
 
 
 def _answers(text: str, forbidden: Pattern) -> bool:
-    """Does it say the same sort of thing? Another form is no answer to where else a value is taken from."""
+    """Is it about the same aspect? Another form does not answer where else a value is taken from."""
     tests = parse_pattern(text).conditions
     return not forbidden.conditions or (bool(tests) and tests[0].test == forbidden.conditions[0].test)
 
 
 def _strangeness(text: str, forbidden: Pattern) -> tuple[int, int, int]:
-    """How little it resembles what is forbidden; then what says less."""
+    """How little it resembles what is forbidden; then how much it says."""
     tests = parse_pattern(text).conditions
     if not forbidden.conditions or not tests:
         return 0, -len(tests), len(text)

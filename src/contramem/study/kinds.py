@@ -1,4 +1,4 @@
-"""Kinds: tasks that ask for the same sort of thing. The same functions, near wording, values apart."""
+"""Kinds: tasks that ask for the same sort of thing: the same functions, similar wording, other values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from contramem.retrieve.tokens import tokenize
 from contramem.study.task_groups import TaskGroup, TaskGroups, TaskProfile
 
 MAX_WORDS = 60
-"""Of a request. A long one says first what it wants."""
+"""Length of the part of a request that is compared. A long request says first what it wants."""
 _ONE = 2**32
-"""The unit of weights of words."""
+"""The unit of word weights."""
 
 _VALUES = re.compile(r"\"[^\"]*\"|“[^”]*”|'[^']{2,}'|\S+@\S+|\S*\d\S*|https?://\S+")
 _NAME = re.compile(r"(?<=[a-z,;] )(?:[A-Z][\w'’-]+ ?)+")
@@ -26,7 +26,7 @@ class TaskKind:
     """Tasks of one kind."""
 
     name: str
-    """Short and unique: what it changes, and the words that mark it."""
+    """Short and unique: what it changes, and its characteristic words."""
     tasks: tuple[str, ...]
     functions: tuple[str, ...]
     example: str
@@ -34,7 +34,7 @@ class TaskKind:
 
 
 def group_tasks(profiles: Iterable[TaskProfile]) -> tuple[TaskKind, ...]:
-    """Put each task to the kind that it is most like, or let it found one. Largest kinds first; the same every time."""
+    """Assign each task to the most similar kind, or let it start a new one. Largest kinds first; deterministic."""
     profiles = sorted(profiles, key=lambda profile: profile.task)
     words = {profile.task: wording_of(profile.text) for profile in profiles}
     weights = weigh_words(words.values())
@@ -55,18 +55,18 @@ def group_tasks(profiles: Iterable[TaskProfile]) -> tuple[TaskKind, ...]:
 
 
 def wording_of(text: str) -> frozenset[str]:
-    """The words of a request, and neighbouring pairs of them, without its values and names."""
+    """The words of a request and pairs of adjacent words, without its values and names."""
     words = tokenize(strip_values(text))[:MAX_WORDS]
     return frozenset(words) | {f"{first} {second}" for first, second in pairwise(words)}
 
 
 def strip_values(text: str) -> str:
-    """A request without what is told by its form to be a value or a name."""
+    """A request without anything whose form shows that it is a value or a name."""
     return _NAME.sub(" ", _VALUES.sub(" ", text))
 
 
 def weigh_words(wordings: Collection[frozenset[str]]) -> dict[str, int]:
-    """For each word the square of how rare it is, as a whole number."""
+    """For each word the square of its rarity, as an integer."""
     counts = Counter(word for words in wordings for word in words)
     return {word: round(math.log(1 + len(wordings) / count) ** 2 * _ONE) for word, count in counts.items()}
 
@@ -97,10 +97,10 @@ def _kind(name: str, group: TaskGroup) -> TaskKind:
 
 
 def _usual_functions(group: TaskGroup) -> list[str]:
-    """Those that half of the tasks use, the most used first."""
+    """The functions that half of the tasks use, most used first."""
     return [function for function in _rank(group.functions) if group.functions[function] * 2 >= len(group.members)]
 
 
 def _rank(counts: Counter[str]) -> list[str]:
-    # Not most_common(): it leaves ties in the order of a set, which differs from one process to the next.
+    # Not most_common(): it leaves ties in set order, which differs between processes.
     return sorted(counts, key=lambda name: (-counts[name], name))

@@ -1,5 +1,5 @@
-"""Masks: sets of runs as the bits of one number, so that thousands of guards can be counted against thousands of
-conditions. Bit n stands for the n-th run of the sequence that is looked at."""
+"""Masks: sets of runs as the bits of an integer, so that thousands of guards can be counted against thousands of
+conditions. Bit n stands for the n-th run of the sequence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mask_of(places: Iterable[int]) -> Mask:
 
 
 def places_of(mask: Mask) -> list[int]:
-    """The places of its bits, lowest first."""
+    """The positions of its bits, lowest first."""
     places = []
     while mask:
         lowest = mask & -mask
@@ -36,7 +36,7 @@ def places_of(mask: Mask) -> list[int]:
 
 
 def matrix_of(masks: Sequence[Mask], runs: int) -> NDArray[np.float32]:
-    """One row for each mask, one column for each run. Products of such matrices count what two sets share."""
+    """One row per mask, one column per run. Products of such matrices count what two sets share."""
     width = (runs + 7) // 8
     packed = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
     bits = np.unpackbits(packed.reshape(len(masks), width), axis=1, bitorder="little")
@@ -44,7 +44,7 @@ def matrix_of(masks: Sequence[Mask], runs: int) -> NDArray[np.float32]:
 
 
 class GuardMasks(NamedTuple):
-    """The runs that kept a guard and those that broke it. It says nothing about the others."""
+    """The runs that followed a guard and those that broke it. It does not apply to the others."""
 
     kept: Mask
     broken: Mask
@@ -63,7 +63,7 @@ class GuardMasks(NamedTuple):
 
 
 class RunMasks:
-    """How runs ended, and what they are compared within."""
+    """How runs ended, and the groups in which they are compared."""
 
     def __init__(self, runs: Sequence[StudyRun], run_set: RunSet) -> None:
         self.runs = runs
@@ -72,7 +72,7 @@ class RunMasks:
         self.failed = self.every & ~self.passed
         self.tasks = _group(run.task for run in runs)
         self._by_changes = _group(map(_changes_of, runs))
-        # A task with one run has no contrast of its own; such tasks are compared within their kind.
+        # A task with a single run has no contrast of its own; such tasks are compared within their kind.
         strata = _group(
             run.task if len(run_set.by_task[run.task]) > 1 else f"kind {run_set.kind_of_task[run.task]}" for run in runs
         )
@@ -86,7 +86,7 @@ class RunMasks:
         return OutcomeTable(kept_passed, kept_failed, broke_passed, masks.broken.bit_count() - broke_passed)
 
     def chance(self, masks: GuardMasks) -> float:
-        """Of so large a difference, were outcomes dealt at random within tasks."""
+        """The probability of so large a difference if outcomes were random within tasks."""
         return chance(
             self.table(masks.within(stratum))
             for stratum in self._strata
@@ -97,8 +97,8 @@ class RunMasks:
         return sum(bool(task & mask) for task in self.tasks.values())
 
     def spread_to_alike(self, mask: Mask, *, with_idle: bool) -> Mask:
-        """All runs that made the same changes as some of these runs. Those without any change are like each other
-        `with_idle`, and else like none: they may have given up."""
+        """All runs that made the same changes as some of these runs. Runs without any change are alike if `with_idle`;
+        otherwise they match none, because they may have given up."""
         spread = 0
         for changes, alike in self._by_changes.items():
             if alike & mask and (changes or with_idle):

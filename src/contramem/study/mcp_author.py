@@ -1,4 +1,4 @@
-"""The instruments as MCP tools, for a coding agent that is to learn from runs."""
+"""The instruments as MCP tools, for a coding agent that learns from runs."""
 
 from __future__ import annotations
 

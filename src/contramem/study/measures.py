@@ -1,5 +1,5 @@
-"""Measures: what of an argument can be too much or too little. Its number, the length of its text, its items, and how
-many days lie between it and a date that was seen."""
+"""Measures: quantities of an argument that can be too large or too small: its number, the length of its text, its
+items, and the days between it and a date that was seen."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Unit: TypeAlias = Literal["number", "characters", "items", "days after", "days b
 
 
 class Measure(NamedTuple):
-    """One amount that a call gives."""
+    """A quantity that a call passes."""
 
     unit: Unit
     place: str = ""
-    """Of a number of days: the date that they are counted from."""
+    """For a number of days: the date they are counted from."""
 
     def above(self, boundary: float) -> str:
-        """What a guard asks of an argument that has more."""
+        """The guard condition for an argument above the boundary."""
         if self.unit == "number":
             return f"> {write_number(boundary)}"
         return self._write("at least", floor(boundary) + 1)
 
     def up_to(self, boundary: float) -> str:
-        """What a guard asks of an argument that has this much or less."""
+        """The guard condition for an argument up to the boundary."""
         if self.unit == "number":
             return f"<= {write_number(boundary)}"
         return self._write("at most", floor(boundary))
@@ -42,7 +42,7 @@ class Measure(NamedTuple):
 
 
 def find_measures(value: Any, argument: str, call: RecordedAction, seen: SeenFields) -> Iterator[tuple[Measure, float]]:
-    """What can be measured of the value, and how much it is."""
+    """What can be measured about the value, and how much it is."""
     if isinstance(value, list):
         yield Measure("items"), len(value)
     elif is_text(value):

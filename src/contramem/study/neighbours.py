@@ -1,4 +1,4 @@
-"""Neighbours: the cards of a bank that a proposed one meets. The same rule, a wider or narrower one, the opposite."""
+"""Neighbours: cards of the bank related to a proposed one: the same rule, a wider or narrower one, the opposite."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from contramem.bank.card import SkillCard, SkillDelta
 from contramem.monitor.guard import Guard, guards_of
 
 Relation: TypeAlias = Literal["same", "wider", "narrower", "opposite"]
-"""What the card in the bank is to the proposed one."""
+"""How the card in the bank relates to the proposed one."""
 
 _OPPOSITES = {("existence", "absence"), ("response", "not_succession")}
 
 
 class Neighbour(NamedTuple):
-    """A card of the bank and how it stands to a proposed one."""
+    """A card of the bank and how it relates to a proposed one."""
 
     card: SkillCard
     relation: Relation
     guard: Guard
-    """The guard of the card that says so."""
+    """The card's guard that shows the relation."""
 
 
 def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neighbour]:
-    """The cards that say the same as `delta`, more, less or the opposite; one entry for each card."""
+    """The cards that say the same as `delta`, more, less or the opposite; one entry per card."""
     neighbours = []
     proposed = guards_of(delta.guards)
     for card in cards:
@@ -41,7 +41,7 @@ def find_neighbours(delta: SkillDelta, cards: Iterable[SkillCard]) -> list[Neigh
 
 
 def relate(theirs: Guard, mine: Guard) -> Relation | None:
-    """How one guard stands to another. None: they are about different things."""
+    """How one guard relates to another. None: they are about different things."""
     if theirs == mine:
         return "same"
     same_scope = set(theirs.conditions) == set(mine.conditions)

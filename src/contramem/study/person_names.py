@@ -1,4 +1,4 @@
-"""Names of people by their form alone: for names that no run holds, so that nothing else could tell."""
+"""Finds names of people by form alone, for names that no run contains."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _ADDRESSED = re.compile(rf"\b(?:{'|'.join(sorted(_ADDRESSING))}|(?:approved|sign
 
 
 def find_person_names(text: str, known: Collection[str]) -> Iterator[str]:
-    """What looks like somebody's name: a title with a name, two unknown words with capitals, or one that is asked or
-    told something. `known` are words of the interface and conventions, in lower case."""
+    """What looks like a person's name: a title with a name, two unknown capitalised words, or one that is asked or told
+    something. `known`: words of the interface and conventions, in lower case."""
     titled = [match[0] for match in _TITLED.finditer(text)]
     pairs = []
     for match in _TWO_OR_MORE.finditer(text):

@@ -1,4 +1,4 @@
-"""Proposal: a card as somebody writes it, in YAML, JSON or text (card_text.py). What is not said is filled in.
+"""Proposal: a card as its author writes it, in YAML, JSON or text (card_text.py). Omitted fields are filled in.
 
 - title: Large credit notes go to the finance lead
   when: A credit note above 500 is to be written.
@@ -23,42 +23,42 @@ from contramem.study.card_text import read_card_text
 
 
 class Proposal(Strict):
-    """One card that somebody proposes."""
+    """A proposed card."""
 
     title: Annotated[str, Field(min_length=3, max_length=120)]
     when: Annotated[Line, Field(validation_alias=AliasChoices("when", "applies_when"))]
-    """In which situation it applies."""
+    """The situation in which it applies."""
     rule: Annotated[Line, Field(validation_alias=AliasChoices("rule", "core_rule"))]
     """What to do there."""
     guards: Annotated[tuple[str, ...], Field(validation_alias=AliasChoices("guards", "guard"))] = ()
-    """The rule, or what of it can be said so, as guards."""
+    """The rule as guards, as far as guards can express it."""
     check: str = ""
-    """Where no guard can say it: a query that gives for each run whether it keeps to the rule (sql_check.py)."""
+    """If no guard can express it: a query that says for each run whether it follows the rule (sql_check.py)."""
     kinds: tuple[str, ...] = ()
-    """Kinds of tasks that it is for, where neither a guard nor a check tells: the words of their requests find it."""
+    """Kinds of tasks it is for, if neither a guard nor a check tells: it is found by the words of their requests."""
     solves: str = ""
     """What goes wrong without it."""
     completion: tuple[Line, ...] = ()
-    """What must hold at the end; by default what the guards say, in words."""
+    """What must hold at the end; by default the guards in words."""
     recovery: str = ""
     functions: tuple[Function, ...] = ()
-    """By default those that the guards name."""
+    """By default the functions in the guards."""
     tags: tuple[str, ...] = ()
     ability: str | None = None
-    """By default that of the runs."""
+    """By default the ability of the runs."""
     reason: str = ""
-    """Why: for the ledger."""
+    """Why, for the ledger."""
     replaces: tuple[str, ...] = ()
-    """Ids of cards that this one takes the place of."""
+    """Ids of the cards that this one replaces."""
 
     @field_validator("guards", "kinds", "completion", "functions", "tags", "replaces", mode="before")
     @classmethod
     def _take_one(cls, value: Any) -> Any:
-        """One text is a list of its lines."""
+        """A single text becomes a list of its lines."""
         return tuple(filter(None, map(str.strip, value.splitlines()))) if isinstance(value, str) else value
 
     def as_delta(self) -> SkillDelta:
-        """The card that it stands for."""
+        """The card as a delta."""
         guards = guards_of(self.guards)
         completion = self.completion or tuple(guard.sentence for guard in guards) or (self.rule,)
         functions = self.functions or tuple(dict.fromkeys(name for guard in guards for name in guard.functions))
@@ -74,7 +74,7 @@ class Proposal(Strict):
 
 
 def read_proposals(path: Path) -> list[Proposal | UsageError]:
-    """The cards of a file; for one that cannot be read, an error that says where and what."""
+    """The cards of a file; for an unreadable one, an error that says where and what."""
     try:
         content = _load(path)
     except OSError as error:

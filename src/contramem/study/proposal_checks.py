@@ -1,4 +1,4 @@
-"""What is held against a proposed card: its guards on all runs, values that are somebody's, words that were planted."""
+"""The checks of a proposed card: its guards on all runs, private values, planted words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contramem.validate.schema import schema
 
 
 def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) -> Iterator[str]:
-    """What speaks against the words of a card, each with what to do about it."""
+    """Objections to the words of a card, each with what to do about it."""
     case = Case(delta, functions=functions | run_set.functions)
     for check in (schema, Privacy(), poison):
         yield from check(case)
@@ -33,7 +33,7 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
     known = {word.lower() for name in names for word in words(name)} | values.convention_words
     for field in fields(delta):
         if field.name == "guards":
-            continue  # what they ask for is checked on the runs, and their words by the sentences in `completion`
+            continue  # guards are checked on the runs, and their words through `completion`
         private = [piece for piece in values.find_private(field.text) if piece not in names]
         if private:
             pieces = ", ".join(repr(piece) for piece in dict.fromkeys(private))
@@ -46,7 +46,7 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
 
 
 def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
-    """Fields that repeat what a result, an argument or a message says in so many words."""
+    """Fields that repeat what a result, an argument or a message says, word for word."""
     copied = {field.name for field in fields(delta) if field.name != "guards" and texts_of(run_set).is_in(field.text)}
     yield from (
         f"{name} repeats a sentence of a result, an argument or a message of the runs; say it in words of your own. "
@@ -57,7 +57,7 @@ def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
 
 
 def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
-    """The guard on all runs, and what speaks against it; nothing: the runs bear it out."""
+    """The guard on all runs, and the objection to it; empty: the runs support it."""
     try:
         guard = read_guard(text, run_set)
     except GuardError as error:
@@ -75,7 +75,7 @@ def check_guard(text: str, run_set: RunSet) -> tuple[Trial | None, str]:
 
 
 def find_objection(trial: Trial) -> str:
-    """What speaks against a rule that was tried on all runs; empty: the runs bear it out."""
+    """The objection to a rule that was tried on all runs; empty: the runs support it."""
     counts, rule = trial.counts, trial.guard
     if trial.judgement == "never tried":
         return f"{rule}: no run does what it speaks about, so nothing bears it out."

@@ -1,4 +1,4 @@
-"""What a proposed card rests on: its trials on all runs, the runs that tell, and the words of their requests."""
+"""The evidence of a proposed card: its trials on all runs, the runs that count, and the words of their requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_VALUE_CHARS = 60
 
 
 def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog, kinds: Sequence[str] = ()) -> CardSupport:
-    """The evidence of a card whose guards were tried on all runs; `kinds` of tasks tell only what requests it fits."""
+    """The evidence of a card whose guards were tried on all runs; `kinds` only adds the words of matching requests."""
     runs = _telling_runs(trials, run_set)
     first_by_task = {run.task: run for run in reversed(runs)}
     tasks = {task: run.trajectory.task_identity for task, run in sorted(first_by_task.items())}
@@ -45,13 +45,13 @@ def gather_support(trials: Sequence[Trial], run_set: RunSet, log: TrialLog, kind
 
 
 def add_support(before: CardSupport, more: CardSupport) -> CardSupport:
-    """Both together. A guard that was tried again on all runs counts as it was tried last."""
+    """Add up both. For a guard that was tried again on all runs, the latest trial counts."""
     guard_counts = {guard: counts for guard, counts in before.guard_counts.items() if guard not in more.guard_counts}
     return before.model_copy(update={"guard_counts": guard_counts}) + more
 
 
 def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
-    """Some of the runs that tell, for the ledger."""
+    """Some of the runs that count, for the ledger."""
     return tuple(
         RunRef(task=run.task, source=run.source, run=run.trial, passed=run.passed, origin=str(run.trajectory.origin))
         for run in _telling_runs(trials, run_set)[:MAX_RUNS_CITED]
@@ -59,15 +59,15 @@ def cite_runs(trials: Sequence[Trial], run_set: RunSet) -> tuple[RunRef, ...]:
 
 
 def find_ability(trials: Sequence[Trial], run_set: RunSet, kinds: Sequence[str] = ()) -> str:
-    """The ability of most runs that tell; without any, of those of the kinds; without these, of most runs."""
+    """The ability of most runs that count; if there are none, of the kinds; otherwise, of most runs."""
     meant = [run for kind in kinds for task in run_set.kind(kind).tasks for run in run_set.by_task[task]]
     runs = _telling_runs(trials, run_set) or meant or run_set.runs
     return Counter(run.ability or "general" for run in runs).most_common(1)[0][0]
 
 
 def _telling_runs(trials: Sequence[Trial], run_set: RunSet) -> list[StudyRun]:
-    """Runs that bear a guard out, at tasks in which some run does what it is about. `absence(Mail.send[to missing])`
-    is kept by every run that sends nothing; the card is for tasks of sending all the same."""
+    """Runs that support a guard, in tasks in which some run does what it is about. Every run that sends nothing follows
+    `absence(Mail.send[to missing])`, but the card is for tasks that involve sending."""
     runs = dict.fromkeys(run for trial in trials for run in trial.telling if _is_at_issue(trial, run.task, run_set))
     return list(runs) or list(dict.fromkeys(run for trial in trials for run in trial.telling))
 
@@ -82,8 +82,8 @@ def _is_at_issue(trial: Trial, task: str, run_set: RunSet) -> bool:
 
 
 def grade_trials(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
-    """`proven` if each guard was confirmed on tasks kept back; `observed` if nothing speaks against them. A card
-    that nobody could check has no grade."""
+    """`proven` if each guard was confirmed on held-out tasks; `observed` if there is no evidence against them. A card
+    that cannot be checked has no grade."""
     if not trials:
         return None
     decided = [log.confirmation(str(trial.guard)) for trial in trials]
@@ -93,7 +93,7 @@ def grade_trials(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
 
 
 def _words_of(runs: Sequence[StudyRun]) -> str:
-    """The words of the request that the runs were at, without values that they used."""
+    """The words of the runs' requests, without values that the runs used."""
     text = runs[0].trajectory.task
     given = [value for run in runs for call in run.recorded.calls for value in call.arguments.values()]
     values = {value for value in given if isinstance(value, str) and len(value) <= MAX_VALUE_CHARS and value in text}

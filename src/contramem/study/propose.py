@@ -1,4 +1,4 @@
-"""Propose: check the cards that somebody wrote, set them beside those of the bank, and record what becomes of each."""
+"""Propose: check proposed cards, compare them with those of the bank, and record the decision on each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Fate: TypeAlias = Literal["accepted", "refused", "waiting"]
 
 @dataclass(frozen=True)
 class Reply:
-    """What became of one proposal."""
+    """The decision on one proposal."""
 
     title: str
     fate: Fate
@@ -58,11 +58,11 @@ class Proposer:
     """The runs in SQL, for cards that are checked by a query."""
     kind: Literal["person", "model"] = "person"
     version: str = ""
-    """Of a model: the digest of its prompt."""
+    """For a model: the digest of its prompt."""
     usage: DecisionCost = field(default_factory=DecisionCost)
-    """What was spent on the proposal."""
+    """The cost of the proposal."""
     charged: tuple[str, ...] = ()
-    """Digests of the calls that it was spent on."""
+    """Digests of the calls behind that cost."""
 
     @property
     def attribution(self) -> Attribution:
@@ -72,7 +72,7 @@ class Proposer:
 def propose(
     proposals: Sequence[Proposal | UsageError], store: Store, author: Proposer, confirm: Callable[[str], bool]
 ) -> list[Reply]:
-    """Decide on each proposal in turn. `confirm` is asked before a card that is there is changed."""
+    """Decide each proposal in turn. `confirm` is asked before an existing card is changed."""
     with store.writing("bank propose"):
         return [decide_proposal(proposal, store, author, confirm) for proposal in proposals]
 
@@ -80,12 +80,12 @@ def propose(
 def decide_proposal(
     proposal: Proposal | UsageError, store: Store, author: Proposer, confirm: Callable[[str], bool]
 ) -> Reply:
-    """Decide on one proposal, inside `store.writing(...)`."""
+    """Decide one proposal, inside `store.writing(...)`."""
     if isinstance(proposal, UsageError):
         return Reply("", "refused", None, (str(proposal),))
     try:
         bank, delta = store.bank(), proposal.as_delta()
-    except ValidationError as error:  # most often a guard that names what is no function
+    except ValidationError as error:  # usually a guard that names something other than a function
         complaints = [check_guard(guard, author.run_set)[1] for guard in proposal.guards]
         return Reply(proposal.title, "refused", None, tuple(filter(None, complaints)) or (complaint(error),))
     try:
@@ -135,7 +135,7 @@ def _try_check(sql: str, author: Proposer) -> Trial:
 def _choose_patch(
     proposal: Proposal, delta: SkillDelta, bank: Bank, ability: str, author: Proposer, grade: Grade | None
 ) -> tuple[Patch, str]:
-    """The smallest edit, and what to ask before it is carried out. No question: it changes no card that is there."""
+    """The smallest edit, and the question to ask before making it. Empty question: no existing card changes."""
     reason = proposal.reason or f"proposed by {author.name}"
     reason = f"{reason[:MAX_REASON_CHARS]} {_describe_trials(proposal, delta, author.log)}".strip()
     edit: dict[str, Any] = {"delta_index": 0, "reason": reason, "new_or_updated_card": delta}
@@ -152,7 +152,7 @@ def _choose_patch(
     if same := by_relation.get("same"):
         if len(same) == 1 and _says_the_same(same[0], delta):
             if bank.entries[same[0].card_id].support.grade != grade:
-                return _replacement((same[0].card_id,), edit), ""  # its words stay, and it has been confirmed since
+                return _replacement((same[0].card_id,), edit), ""  # the words stay, and it has been confirmed since
             return Noop(delta_index=0, reason=reason, target_card_ids=(same[0].card_id,)), ""
         ids = tuple(card.card_id for card in same)
         verb = "is merged with" if len(ids) > 1 else "says the same as"
@@ -170,7 +170,7 @@ def _choose_patch(
 
 
 def _says_the_same(card: SkillCard, delta: SkillDelta) -> bool:
-    """Word for word, in every field that somebody may have written."""
+    """Word for word, in every field that an author may write."""
     return all(getattr(card, name) == getattr(delta, name) for name in SkillDelta.model_fields if name != "version")
 
 
@@ -181,7 +181,7 @@ def _replacement(ids: tuple[str, ...], edit: dict[str, Any]) -> Patch:
 
 
 def _describe_trials(proposal: Proposal, delta: SkillDelta, log: TrialLog) -> str:
-    """What was tried before: for the ledger."""
+    """What was tried before, for the ledger."""
     if proposal.check:
         return f"[{SqlCheck(proposal.check)}]"
     if not delta.guards:

@@ -1,4 +1,4 @@
-"""A bound on the memory that one query takes. DuckDB bounds its tables, but not a single value of a gigabyte."""
+"""Limits the memory of one query. DuckDB limits its tables, but not a single value of a gigabyte."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SIZE = Path("/proc/self/statm")
 
 @contextmanager
 def bound_memory(more: int) -> Iterator[None]:
-    """The process may take so many bytes more than it has; beyond that, allocations fail. Without /proc, no bound."""
+    """Allow the process this many bytes more than it has; beyond that, allocations fail. No limit without /proc."""
     try:
         import resource
 

@@ -1,4 +1,4 @@
-"""What a finished run did, kept so that thousands of guards can be replayed on it, in any order."""
+"""What a finished run did, in a form on which thousands of guards can be replayed, in any order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contramem.traces.trajectory import Event, Trajectory
 
 
 class RecordedAction(EventAction):
-    """A call of a finished run. Where its values came from is worked out for the whole run when first asked."""
+    """A call of a finished run. Where its values came from is computed for the whole run on first use."""
 
     __slots__ = ("_run",)
 
@@ -41,7 +41,7 @@ class RecordedActions:
     """The actions of one run. Calls that follow from planted text are left out: they teach nothing."""
 
     def __init__(self, run: Trajectory, tainted: Collection[int] | None = None) -> None:
-        """`tainted` are positions of calls that follow from planted text, where somebody has looked for them."""
+        """`tainted`: positions of calls that follow from planted text, if already known."""
         self.run = run
         self.tainted = tainted = find_tainted_calls(run) if tainted is None else tainted
         stream = ActionStream(run.task)
@@ -60,12 +60,12 @@ class RecordedActions:
 
     @cached_property
     def functions(self) -> frozenset[str]:
-        """What was called, and worked."""
+        """The functions that were called successfully."""
         return frozenset(action.function for action in self.actions if action.function and action.worked)
 
     @cached_property
     def origins(self) -> dict[int, dict[str, str]]:
-        """By the position of a call: where each argument's value had been seen before."""
+        """By position of a call: where each argument's value had been seen before."""
         flow, origins_at = Flow(self.run.task), {}
         for event in self.run.events:
             if event.function:
@@ -74,7 +74,7 @@ class RecordedActions:
         return origins_at
 
     def replay(self, guard: Guard) -> Verdict:
-        """What the run did with the guard."""
+        """Did the run follow or break the guard?"""
         watcher = automaton(guard, self.run.task)
         for action in self._heard(watcher.relevant_functions):
             watcher.observe(action)
@@ -82,7 +82,7 @@ class RecordedActions:
 
     @property
     def called(self) -> Iterable[str]:
-        """What was called, whether it worked or not, and what actions that are no calls are known by."""
+        """Every called function, successful or not, and the names of actions that are not calls."""
         return self._by_function
 
     def _heard(self, functions: frozenset[str] | None) -> Sequence[Action]:
@@ -101,7 +101,7 @@ class RecordedActions:
 
 
 class IndexedRuns:
-    """Runs by the functions that they call: most guards are about functions that few of many runs call."""
+    """Runs by the functions they call: most guards are about functions that few of many runs call."""
 
     def __init__(self, runs: Iterable[RecordedActions]) -> None:
         self._runs = list(runs)
@@ -111,8 +111,8 @@ class IndexedRuns:
                 self._calling[function].append(place)
 
     def replay(self, guard: Guard) -> tuple[Verdict, ...]:
-        """What each run did with the guard. Those that call nothing it is about share one verdict. What one run of a
-        task was shown holds for the others of that task (monitor/task_facts.py)."""
+        """The verdict of each run. Runs that call none of the guard's functions share one verdict. What one run of a
+        task was shown holds for the task's other runs (monitor/task_facts.py)."""
         if asks_for_facts(guard):
             return self._replay_by_task(guard)
         idle = automaton(guard)
@@ -133,13 +133,13 @@ class IndexedRuns:
 
 
 def heard_functions(guard: Guard) -> frozenset[str] | None:
-    """The functions that the guard is about: runs that call none of them share one verdict. None: any may be."""
+    """The functions that the guard is about: runs that call none of them share one verdict. None: it may be any."""
     asks_for_request = any(isinstance(condition, TaskSays) for condition in guard.conditions)
     return None if asks_for_request else automaton(guard).relevant_functions
 
 
 def replay_on_all(guard: Guard, runs: Iterable[RecordedActions]) -> tuple[Verdict, ...]:
-    """What each run did with the guard. For many guards make the index once."""
+    """The verdict of each run. For many guards, build the index once."""
     return IndexedRuns(runs).replay(guard)
 
 

@@ -1,4 +1,4 @@
-"""Relations: what is true of one argument of one call. Its form, its word, where its value had stood, what it chose,
+"""Relations: what is true of one argument of one call: its form, its word, where its value came from, what it chose,
 which numbers it adds up or counts, when its date falls, and which values its text mentions."""
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from contramem.study.recorded_actions import RecordedAction
 from contramem.study.seen_fields import SeenFields
 
 FACTORS = (0.01, 0.1, 10, 100, 1000)
-"""Multiples that come from units: cents, percent, thousands."""
+"""Factors between units: cents, percent, thousands."""
 MAX_SHAPE_CHARS = 16
 MIN_DISTINCT = 3
-"""Characters of a value that cannot stand in a field by chance."""
+"""Length from which a value cannot match a field by chance."""
 MIN_WORDS = 4
-"""Of a text that says something, as a letter does."""
+"""Minimum words of a meaningful text, such as a letter."""
 MAX_MENTIONED_WORDS = 4
-"""Of a value that is looked for in a text."""
+"""Minimum length of a value that is searched for in a text."""
 MAX_FILTERS = 4
-"""Words of a chosen record: it was perhaps chosen among those that have them too."""
+"""Words of a chosen record: perhaps it was chosen among the records that share them."""
 MAX_DAYS = 400
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
@@ -33,7 +33,7 @@ _TOKEN = re.compile(r"[^\s,;:!?()\"“”]+")
 
 
 def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
-    """What a guard could ask of an argument that has this value."""
+    """What a guard could demand of an argument with this value."""
     yield "given"
     if isinstance(value, list):
         if value and all(isinstance(item, (str, int)) and len(str(item)) >= MIN_DISTINCT for item in value):
@@ -57,7 +57,7 @@ def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
 
 
 def is_text(value: Any) -> bool:
-    """Is it something that was written, and no name or number?"""
+    """Is it written text, rather than a name or number?"""
     return isinstance(value, str) and value.count(" ") + value.count("\n") >= MIN_WORDS - 1
 
 
@@ -75,7 +75,7 @@ def _multiples(value: float, call: RecordedAction, seen: SeenFields) -> Iterator
 
 
 def _totals(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
-    """What adds up to the number, or is so many: all records of a result, or those with a word."""
+    """What the number is the sum or count of: all records of a result, or those with a word."""
     for function, records in seen.latest_records():
         if function == call.function:
             continue
@@ -88,7 +88,7 @@ def _totals(value: float, call: RecordedAction, seen: SeenFields) -> Iterator[st
 
 
 def _divide(records: Sequence[dict[str, Any]]) -> Iterator[tuple[list[dict[str, Any]], str]]:
-    """The records that have a word, and how a guard writes that."""
+    """The records that have a word, and the guard syntax for it."""
     for field, value in dict.fromkeys(
         (field, value) for record in records for field, value in record.items() if is_word(value) and is_field(field)
     ):
@@ -115,7 +115,7 @@ def _comparisons(value: float, call: RecordedAction, seen: SeenFields) -> Iterat
 
 
 def _days(value: str, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
-    """The day of the week, and how far from a date that was seen."""
+    """The day of the week, and the distance to a date that was seen."""
     time = read_time(value)
     if time is None:
         return
@@ -129,7 +129,7 @@ def _days(value: str, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
 
 
 def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[tuple[str, int]]:
-    """How many days after each date that was seen, or the one of the request, the value falls."""
+    """How many days the value lies after each date that was seen, or after the request's date."""
     time = read_time(value) if isinstance(value, str) else None
     if time is None:
         return
@@ -143,7 +143,7 @@ def find_distances(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
 
 
 def find_mentions(text: str, call: RecordedAction, seen: SeenFields) -> Iterator[str]:
-    """The fields of earlier results of which the text contains a value, unless the request names it."""
+    """The fields of earlier results whose value the text contains, unless the request names it."""
     tokens = [token.rstrip(".'") for token in _TOKEN.findall(text.casefold())]
     task = plain_text(call.history.task)
     for width in range(1, MAX_MENTIONED_WORDS + 1):
@@ -159,12 +159,12 @@ def find_mentions(text: str, call: RecordedAction, seen: SeenFields) -> Iterator
 
 
 def _places(values: Sequence[Any], call: RecordedAction, seen: SeenFields) -> Iterator[str]:
-    """The fields of earlier results that all values stand in; or the request."""
+    """The fields of earlier results that contain all values; or the request."""
     if all(plain_text(value) in plain_text(call.history.task) for value in values):
         yield "from task"
     for function, field in seen.fields_with(values):
         if function == call.function:
-            continue  # what a function itself gave back before says nothing about what to give it
+            continue  # a function's own earlier result says nothing about what to pass to it
         yield f"from {function}.{field}"
 
 
@@ -192,7 +192,7 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
 
 
 def _rankings(chosen: dict[str, Any], records: Sequence[dict[str, Any]], function: str, where: str) -> Iterator[str]:
-    """Which end of the records the chosen one stands at, by their order or by a field."""
+    """Whether the chosen record is the first or last, by order or by a field."""
     if chosen is records[0]:
         yield f"picks first of {function}{where}"
     if chosen is records[-1]:

@@ -1,4 +1,4 @@
-"""Reports as plain values: what `--json` prints and what MCP tools answer."""
+"""Reports as plain values: what `--json` prints and MCP tools return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports as lines of text: what commands print and MCP tools answer. Short, because models pay for every word."""
+"""Reports as lines of text, printed by commands and returned by MCP tools. Short, because models pay for every word."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from contramem.study.trial_log import Confirmation
 from contramem.study.values_seen import SeenValues
 
 MAX_LISTED = 8
-"""Runs, kinds or sources of one list; the rest is counted."""
+"""Runs, kinds or sources per list; the rest is only counted."""
 MAX_KINDS, MAX_FUNCTIONS = 60, 8
 MAX_EXAMPLE_CHARS = 160
 
 
 def write_kinds(reports: Sequence[KindReport]) -> str:
-    """A line for each kind, its functions and a request below."""
+    """A line per kind, with its functions and a request below."""
     lines = [f"{sum(len(report.tasks) for report in reports):,} tasks of {len(reports):,} kinds, largest first."]
     for report in reports[:MAX_KINDS]:
         lines.append(
@@ -54,7 +54,7 @@ def _extremes(report: KindReport) -> str:
 
 
 def write_trial(report: TrialReport) -> str:
-    """What a trial showed: what it means first, then the counts, then the runs to look at."""
+    """The result of a trial: what it means, then the counts, then the runs to look at."""
     return "\n".join(_trial_lines(report))
 
 
@@ -81,7 +81,7 @@ def _trial_lines(report: TrialReport) -> Iterator[str]:
 
 
 def advise(report: TrialReport) -> str:
-    """What a trial means for whoever supposed the guard, and what to do next."""
+    """What a trial means for whoever proposed the guard, and what to do next."""
     counts, confirmation = report.trial.counts, report.confirmation
     if report.unmet:
         return f"{' '.join(report.unmet)} Mend the condition."
@@ -104,7 +104,7 @@ def advise(report: TrialReport) -> str:
 
 
 def _advise_against(report: TrialReport) -> str:
-    """Why passing runs break a guard: it speaks about runs that it is not for, or a condition is missing."""
+    """Why passing runs break a guard: it covers runs that it is not for, or a condition is missing."""
     guard = report.trial.guard
     template = getattr(guard, "template", "")
     if template in ("existence", "last", "at_least") and not guard.when:  # type: ignore[union-attr]
@@ -134,7 +134,7 @@ def _confirmation_line(confirmation: Confirmation) -> str:
 
 
 def write_explanations(reports: Sequence[ExplainReport]) -> str:
-    """What separates the runs of each kind; kinds that tell nothing in one line at the end."""
+    """What separates the runs of each kind; kinds without a result in one line at the end."""
     told = [report for report in reports if report.explanation.differences]
     silent = [report.name for report in reports if not report.explanation.differences and report.explanation.failing]
     blocks = ["\n".join(_explanation_lines(report)) for report in told]
@@ -167,7 +167,7 @@ def _weight(difference: Difference) -> str:
 
 
 def write_reply(reply: Reply) -> str:
-    """What became of a proposal, with what to do about it."""
+    """The decision on a proposal, with what to do about it."""
     where = f" as decision {reply.decision}" if reply.decision is not None else ""
     operation = f" {reply.operation}" if reply.operation else ""
     first = f"{reply.fate}{where}{operation}: {reply.title or 'card'} {' '.join(reply.card_ids)}".rstrip()
@@ -180,7 +180,7 @@ def _outcomes(counts: OutcomeTable) -> str:
 
 
 def _table(tables: Mapping[str, OutcomeTable]) -> str:
-    """`name 3/4 0/5`: passed of those that kept it, passed of those that broke it."""
+    """`name 3/4 0/5`: passed among those that followed it, passed among those that broke it."""
     cells = [
         f"{name} {counts.kept_passed}/{counts.kept_passed + counts.kept_failed} "
         f"{counts.broke_passed}/{counts.broke_passed + counts.broke_failed}"

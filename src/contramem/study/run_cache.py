@@ -1,7 +1,7 @@
-"""Runs that were read once are kept beside the trials, so that the next command does not read them again.
+"""Keeps runs that were read once beside the trials, so that the next command does not read them again.
 
-A folder for each set of runs, named by a digest of their files, of how they are read and of the code that reads them.
-Secrets are masked in it; all else is as recorded. Delete it at any time.
+One folder per set of runs, named by a digest of their files, of how they are read and of the code that reads them.
+Secrets are masked in it; everything else is as recorded. It can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from contramem.traces.reader import ReadOptions
 
 FOLDER = Path(".contramem/runs")
 KEPT_BYTES = 8 << 20
-"""Fewer are read again in a moment, and nothing is kept."""
+"""Fewer runs are read again in a moment, so nothing is kept."""
 MAX_KEPT = 3
-"""Sets of runs; the one that was used longest ago makes way."""
+"""Sets of runs; the least recently used one is removed."""
 
 OpenPool = Callable[[], AbstractContextManager[Pool]]
 
@@ -53,7 +53,7 @@ def open_study(
     cache: Path | None = FOLDER,
     on_progress: Progress = no_progress,
 ) -> Iterator[Study]:
-    """The runs of `paths`: kept ones, or those that `read` reads now. Without `cache` nothing is kept."""
+    """The runs of `paths`: cached ones, or those that `read` reads now. Without `cache` nothing is kept."""
     kept = cache / digest_files(paths, options) if cache is not None else None
     if kept is not None and kept.is_dir():
         kept.touch()
@@ -72,7 +72,7 @@ def open_study(
 
 
 def forget_kept_runs(cache: Path = FOLDER) -> int:
-    """Remove every set of runs that is kept. How many there were."""
+    """Remove all cached runs. Returns the number of sets."""
     kept = [path for path in cache.iterdir() if path.is_dir()] if cache.is_dir() else []
     for path in kept:
         shutil.rmtree(path)
@@ -80,7 +80,7 @@ def forget_kept_runs(cache: Path = FOLDER) -> int:
 
 
 def digest_files(paths: Iterable[Path], options: ReadOptions) -> str:
-    """Of the files' contents, of how they are read, and of the code that reads them."""
+    """A digest of the files' contents, of how they are read, and of the code that reads them."""
     hasher = hashlib.blake2b(repr(options).encode(), digest_size=10)
     reader = Path(str(files("contramem") / "traces"))
     for path in sorted(reader.rglob("*.py")):
@@ -102,14 +102,14 @@ def _open(folder: Path) -> Iterator[Study]:
 
 
 def _keep(folder: Path, kept: Path) -> Path:
-    """Move the runs to where they are kept, whole or not at all, and let the oldest go."""
+    """Move the runs into the cache atomically, and remove the oldest."""
     kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     (kept.parent / ".gitignore").write_text("*\n", encoding="utf-8")
     arriving = kept.with_name(f"{kept.name}.{os.getpid()}")
     shutil.move(folder, arriving)
     try:
         arriving.rename(kept)
-    except OSError:  # somebody else read the same runs at the same time
+    except OSError:  # another process read the same runs at the same time
         shutil.rmtree(arriving)
     complete = [path for path in kept.parent.iterdir() if path.is_dir() and not path.suffix]
     for path in sorted(complete, key=lambda path: path.stat().st_mtime)[:-MAX_KEPT]:

@@ -1,7 +1,7 @@
-"""RunFile: the runs of a study on disk, with an index in memory. A run is read when somebody asks what it did.
+"""RunFile: the runs of a study on disk, with an index in memory. A run is loaded when its actions are needed.
 
-A hundred thousand runs as objects take tens of gigabytes. The index holds what most questions need: task, source,
-outcome and the functions called; and for each task what its kind is told by.
+A hundred thousand runs as objects take tens of gigabytes. The index has what most questions need: task, source, outcome
+and the functions called; and for each task what determines its kind.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from contramem.traces.pool import Pool
 from contramem.traces.trajectory import Trajectory
 
 MAX_LOADED_BYTES = 32 << 20
-"""Of runs that are kept as objects, counted as they lie on disk. Objects take about ten times as much."""
+"""Size of the runs kept as objects, measured on disk. Objects take about ten times as much."""
 RUNS, INDEX = "runs.msgpack", "index.msgpack"
 _FORMAT = 1
 
@@ -41,7 +41,7 @@ class _Index(msgspec.Struct, frozen=True):
     format: int
     functions: tuple[str, ...]
     profiles: tuple[TaskProfile, ...]
-    """One for each task, in the order of their keys."""
+    """One per task, in the order of task keys."""
     rows: tuple[_Row, ...]
 
 
@@ -56,7 +56,7 @@ _decode_run = msgspec.msgpack.Decoder(_StoredRun).decode
 
 
 def write_run_file(pool: Pool, folder: Path, on_progress: Progress = no_progress) -> int:
-    """Write all runs of the pool, task by task, into `folder`. Returns the bytes that the runs take."""
+    """Write all runs of the pool, task by task, into `folder`. Returns the size of the runs in bytes."""
     functions: dict[str, int] = {}
     profiles, rows, end = [], [], 0
     tasks = pool.tasks()
@@ -77,12 +77,12 @@ def write_run_file(pool: Pool, folder: Path, on_progress: Progress = no_progress
 
 
 def _store_run(actions: RecordedActions) -> _StoredRun:
-    # What tools were described like is the same in most runs, large, and nothing that a study asks for.
+    # Tool descriptions are large, the same in most runs, and no study needs them.
     return _StoredRun(msgspec.structs.replace(actions.run, tools=()), tuple(sorted(actions.tainted)))
 
 
 class RunFile:
-    """Loads runs by their place. Those used last stay in memory."""
+    """Loads runs by position. Recently used ones stay in memory."""
 
     def __init__(self, file: IO[bytes], rows: Sequence[_Row]) -> None:
         self._file, self._rows = file, rows
@@ -90,7 +90,7 @@ class RunFile:
         self._loaded_bytes = 0
 
     def trajectory(self, place: int) -> Trajectory:
-        """The run as it was recorded."""
+        """The run as recorded."""
         if place in self._loaded:
             return self._loaded[place].run
         return self._read(place).run

@@ -1,4 +1,4 @@
-"""RunSet: all runs of a domain, ready to be asked many times."""
+"""RunSet: all runs of a domain, ready for many questions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from contramem.traces.trajectory import Trajectory, digest
 
 
 class RunLoader(Protocol):
-    """Where runs are: in memory, or on disk."""
+    """Where runs are loaded from: memory or disk."""
 
     def trajectory(self, place: int) -> Trajectory:
-        """The run as it was recorded."""
+        """The run as recorded."""
 
     def load(self, place: int) -> RecordedActions:
         """What the run did."""
@@ -42,24 +42,24 @@ class LoadedRuns:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StudyRun:
-    """One run with what a study asks of it."""
+    """A run, with what a study needs to know about it."""
 
     task: str
     """The key of its task."""
     source: str
     trial: str
     passed: bool | None
-    """None: nobody knows, or the provider cut the run off. Such a run is no evidence."""
+    """None: unknown, or the provider cut the run off. Such a run is not evidence."""
     ability: str | None
     called: frozenset[str] = field(repr=False)
-    """What it called, whether that worked or not."""
+    """The functions it called, successfully or not."""
     loader: RunLoader = field(repr=False)
     place: int
-    """Of the run, where it is loaded from."""
+    """The run's position in its loader."""
 
     @property
     def recorded(self) -> RecordedActions:
-        """What it did. Reads it, if the runs are on disk."""
+        """What it did. Loads the run if it is on disk."""
         return self.loader.load(self.place)
 
     @property
@@ -73,22 +73,22 @@ class StudyRun:
 
 @dataclass(frozen=True, eq=False)
 class RunSet:
-    """Runs, the kinds of their tasks, and the half of the tasks that is kept back."""
+    """Runs, the kinds of their tasks, and which half of the tasks is held out."""
 
     runs: tuple[StudyRun, ...]
     profiles: tuple[TaskProfile, ...]
-    """What the kinds of the tasks are told by."""
+    """What determines the kinds of the tasks."""
 
     @classmethod
     def of(cls, trajectories: Iterable[Trajectory]) -> RunSet:
-        """Every run, in memory, in the order of task, source and trial."""
+        """All runs in memory, ordered by task, source and trial."""
         runs = sorted(map(study_run, trajectories), key=lambda run: (run.task, run.source, run.trial))
         by_task = groupby(runs, key=lambda run: run.task)
         return cls(tuple(runs), tuple(profile_task(task, list(group)) for task, group in by_task))
 
     @cached_property
     def evidence(self) -> tuple[StudyRun, ...]:
-        """The runs whose outcome is known."""
+        """The runs with a known outcome."""
         return tuple(run for run in self.runs if run.passed is not None)
 
     @cached_property
@@ -109,11 +109,11 @@ class RunSet:
 
     @cached_property
     def halves(self) -> dict[str, Half]:
-        """For each task the half that it is in; each kind is divided."""
+        """The half of each task; each kind is divided."""
         return split_halves(self.kinds)
 
     def select(self, *, half: Half | None = None, wanted: Callable[[str], bool] | None = None) -> tuple[StudyRun, ...]:
-        """The runs that are evidence, of one half, of the tasks that are `wanted`."""
+        """The runs that are evidence, of one half and of the `wanted` tasks."""
         return tuple(
             run
             for run in self.evidence
@@ -122,11 +122,11 @@ class RunSet:
 
     @cached_property
     def digest(self) -> str:
-        """A short name for these runs: their tasks, sources, trials and outcomes."""
+        """A short digest of these runs: their tasks, sources, trials and outcomes."""
         return digest("\n".join(f"{run.name} {run.passed}" for run in self.runs))
 
     def kind(self, name: str) -> TaskKind:
-        """The kind of this name. Raises UsageError with what was perhaps meant."""
+        """The kind of this name. Raises UsageError with similar names."""
         for kind in self.kinds:
             if kind.name == name:
                 return kind
@@ -149,7 +149,7 @@ def study_run(run: Trajectory) -> StudyRun:
 
 
 def profile_task(task: str, runs: list[StudyRun]) -> TaskProfile:
-    """What the task is about: the functions that most of its passing runs used, else most of all its runs."""
+    """What the task is about: the functions that most of its passing runs used; if none passed, most of its runs."""
     counted = [run for run in runs if run.passed] or runs
     called = defaultdict[str, int](int)
     for run in counted:

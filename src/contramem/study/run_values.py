@@ -1,9 +1,9 @@
-"""RunValues: which words of a card are values of the runs, and which are words that anybody could write.
+"""RunValues: which words of a card are values of the runs, and which could be anybody's words.
 
-Conventions may stand on a card: a value that passing runs of several tasks used although neither the request nor a
-result had shown it is the house's own (`finance-lead`), and so are words that fields of several tasks hold (`overdue`).
-So may ordinary English and words of the interface, whatever field once held them (`Refund`, `Read`), unless somebody
-is called so.
+Conventions are allowed on a card: a value that passing runs of several tasks used although neither the request nor a
+result had shown it belongs to the organization (`finance-lead`), and so do words in fields of several tasks
+(`overdue`). Ordinary English and words of the interface are allowed too, whatever field contained them (`Refund`,
+`Read`), unless they are somebody's name.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _ENDS_SENTENCE = re.compile(r"[.!?:;“\"(]\s*$|(?<!\w)['‘]$")
 
 
 class RunValues:
-    """The values that runs gave and got, with the tasks they belong to."""
+    """The values that runs passed and received, with the tasks they belong to."""
 
     def __init__(self, run_set: RunSet) -> None:
         self._run_set = run_set
 
     def find_private(self, text: str) -> Iterator[str]:
-        """Each stretch of `text` that is a value of the runs, and neither a convention nor an ordinary word."""
+        """Each stretch of `text` that is a value of the runs and neither a convention nor an ordinary word."""
         tokens = list(_TOKEN.finditer(text))
         for start in range(len(tokens)):
             opens = _opens_sentence(text, tokens[start].start())
@@ -53,13 +53,13 @@ class RunValues:
         return hash(value) in self._contents.people or not self._is_only_a_word(piece, opens)
 
     def _is_somebody(self, piece: str) -> bool:
-        """Is this, in small letters, what one person is called?"""
+        """Is this, in lower case, the name of a person?"""
         if not piece.islower() or hash(piece) not in self._contents.single_names:
             return False
         return not self._is_only_a_word(piece, opens=True) and piece not in self.conventions
 
     def _is_only_a_word(self, piece: str, opens: bool) -> bool:
-        """A word that tells nothing about a task, although some field of a run held it."""
+        """A word that reveals nothing about a task, although some field of a run contained it."""
         word = piece.lower()
         if not word.isalpha():
             return False
@@ -69,7 +69,7 @@ class RunValues:
 
     @property
     def conventions(self) -> frozenset[str]:
-        """Values that passing runs of several tasks made up, and words that fields of several tasks hold."""
+        """Values that passing runs of several tasks made up, and words in fields of several tasks."""
         return self._contents.conventions
 
     @cached_property
@@ -99,7 +99,7 @@ class RunValues:
 
     @cached_property
     def _abbreviations(self) -> frozenset[str]:
-        """Short words in capitals that requests of several tasks have: `CRM`."""
+        """Short words in capitals that occur in requests of several tasks: `CRM`."""
         shared = _SharedValues()
         for profile in self._run_set.profiles:
             for word in _ABBREVIATION.findall(profile.text):
@@ -108,19 +108,19 @@ class RunValues:
 
 
 class _RunContents(NamedTuple):
-    """What all runs hold. Hashes, because the values of a hundred thousand runs would take gigabytes."""
+    """What all runs contain, as hashes: the values of a hundred thousand runs would take gigabytes."""
 
     seen: frozenset[int]
     """All short texts."""
     people: frozenset[int]
-    """What people are called, by the arguments and fields that say so: `Mark Lee`, `Mark` and `Lee` of a `sender`."""
+    """Names of people, from arguments and fields that contain them: `Mark Lee`, `Mark` and `Lee` from a `sender`."""
     single_names: frozenset[int]
-    """Of these, those of one word: `Mark` where a `sender` is called no more than that."""
+    """Those that are a single word: `Mark` if a `sender` is called just that."""
     conventions: frozenset[str]
 
 
 class _SharedValues:
-    """Values that several tasks have."""
+    """Values that occur in several tasks."""
 
     def __init__(self) -> None:
         self._first_task: dict[str, str] = {}
@@ -133,12 +133,12 @@ class _SharedValues:
 
 @lru_cache(maxsize=1)
 def values_of(run_set: RunSet) -> RunValues:
-    """The values of some runs. An author proposes one card after another, and looking through all runs takes long."""
+    """The values of some runs. Cached: an author proposes one card after another, and reading all runs takes long."""
     return RunValues(run_set)
 
 
 def texts_of_call(call: RecordedAction) -> Iterator[tuple[str, str]]:
-    """The short texts that a call gave and got, each with the names of the fields that lead to it."""
+    """The short texts in a call's arguments and result, each with the path of field names."""
     values: Iterable[tuple[tuple[str, ...], Any]] = (
         *(((name,), value) for name, value in call.arguments.items()),
         *walk(call.result()),
@@ -149,7 +149,8 @@ def texts_of_call(call: RecordedAction) -> Iterator[tuple[str, str]]:
 
 
 def _possible_conventions(call: RecordedAction, run: StudyRun) -> Iterator[Any]:
-    """What a passing run made up, and words in fields. With a capital only ordinary ones that are nobody's name."""
+    """What a passing run made up, and words in fields. Capitalised words only if they are ordinary and nobody's
+    name."""
     for name, value in call.arguments.items() if run.passed and call.worked else ():
         if call.origin(name) in ("nowhere", None):
             yield value
@@ -168,7 +169,7 @@ def _opens_sentence(text: str, start: int) -> bool:
 
 
 def _could_identify(piece: str, opens: bool) -> bool:
-    """Capitals inside of a sentence, digits and marks make a value; plain words, dates and times do not."""
+    """Capitals inside a sentence, digits and symbols may identify something; plain words, dates and times do not."""
     if is_time(piece):
         return False
     if re.search(r"[\d@]", piece):

@@ -1,4 +1,4 @@
-"""SeenFields: what earlier results of a run held when a call was made. Fields, amounts, dates and records."""
+"""SeenFields: what earlier results of a run contained when a call was made: fields, amounts, dates and records."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from contramem.study.recorded_actions import RecordedAction
 
 MAX_RECORDS = 40
 MAX_FIELDS = 12
-"""Of amounts, and of dates, that one value is compared with: the first ones that were seen."""
+"""How many amounts or dates a value is compared with: the first ones seen."""
 
 
 class SeenFields:
-    """The fields that values had stood in before a call, and the records that could be chosen among."""
+    """The fields that contained values before a call, and the records that could be chosen from."""
 
     def __init__(self) -> None:
         self._taken = 0
@@ -31,10 +31,10 @@ class SeenFields:
         self._last = dict[tuple[str, str], Any]()
         """The latest value of each field."""
         self.lists = set[str]()
-        """`App.function.field` where one result held several values."""
+        """`App.function.field` if one result contained several values of it."""
 
     def look_back(self, call: RecordedAction) -> None:
-        """Take in what calls before this one returned."""
+        """Record what the calls before this one returned."""
         for function, content in call.history.results(self._taken, call.order):
             result = decode_result(content)
             firsts: dict[str, str] = {}
@@ -55,20 +55,20 @@ class SeenFields:
             self._amounts[round(number, 6)].setdefault((function, field))
 
     def fields_with(self, values: Sequence[Any]) -> Iterator[tuple[str, str]]:
-        """The functions and fields that all these values stood in."""
+        """The functions and fields that contained all these values."""
         first, *rest = [self._fields.get(plain_text(value), {}) for value in values]
         return (place for place in first if all(place in other for other in rest))
 
     def fields_with_text(self, text: str) -> Iterable[tuple[str, str]]:
-        """The functions and fields that this text, in small letters, was the whole value of."""
+        """The functions and fields whose whole value was this text, in lower case."""
         return self._fields.get(text, ())
 
     def fields_with_amount(self, number: float) -> Iterable[tuple[str, str]]:
-        """The functions and fields that this number stood in."""
+        """The functions and fields that contained this number."""
         return self._amounts.get(round(number, 6), {})
 
     def single_amounts(self, besides: str) -> Iterator[tuple[str, float]]:
-        """`App.function.field` and its number, of fields that held one amount at a time; not those of `besides`."""
+        """`App.function.field` and its number, for fields with one amount at a time; not those of `besides`."""
         amounts = (
             (f"{function}.{field}", number)
             for (function, field), value in self._last.items()
@@ -77,7 +77,7 @@ class SeenFields:
         return islice((pair for pair in amounts if pair[0] not in self.lists), MAX_FIELDS)
 
     def single_dates(self, besides: str) -> Iterator[tuple[str, datetime]]:
-        """`App.function.field` and its date, of fields that held one date at a time; not those of `besides`."""
+        """`App.function.field` and its date, for fields with one date at a time; not those of `besides`."""
         dates = (
             (f"{function}.{field}", time)
             for (function, field), value in self._last.items()
@@ -86,11 +86,12 @@ class SeenFields:
         return islice((pair for pair in dates if pair[0] not in self.lists), MAX_FIELDS)
 
     def latest_records(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """By function, the records of its latest result that has several."""
+        """By function, the records of its latest result with several records."""
         return ((function, results[-1]) for function, results in self._records.items())
 
     def choices(self, value: Any) -> Iterator[tuple[str, dict[str, Any], list[dict[str, Any]]]]:
-        """By function, the record that the value names and the records that it was chosen among: latest result."""
+        """By function, the record that the value identifies and the records it was chosen from, in the latest
+        result."""
         for function in dict.fromkeys(function for function, _ in self._fields.get(plain_text(value), {})):
             for records in reversed(self._records.get(function, [])):
                 if (chosen := next((record for record in records if _names(record, value)), None)) is not None:

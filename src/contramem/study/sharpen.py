@@ -1,4 +1,4 @@
-"""Sharpen: the condition on data under which a guard decides, where without it it is noise."""
+"""Sharpen: find the condition on data under which a guard decides, if it is noise without one."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of
 from contramem.study.run_set import RunSet, StudyRun
 
 MAX_CONTRADICTING = 0.05
-"""Of the passing runs that a sharpened guard speaks about: a condition is there to leave no exceptions."""
+"""The share of exceptions among the passing runs under the condition: a condition should leave none."""
 MAX_LOOKED_AT = 4_000
-"""Runs in which conditions are looked for: reading what more of them hold takes long and tells little more."""
+"""How many runs are searched for conditions: reading more takes long and adds little."""
 MIN_RUNS = 2
-"""That keep it, and that break it, inside of the condition."""
+"""How many runs must follow it, and how many must break it, under the condition."""
 MAX_TWICE = 60
-"""Guards for which a second condition is looked for."""
+"""How many guards are tried with a second condition."""
 FIRST_CONDITIONS = 6
-"""Conditions of each that a second one is looked for beside."""
+"""How many first conditions of each are combined with a second one."""
 MIN_GAIN = 0.3
-"""Of a first condition that a second one is looked for beside."""
+"""The quality that a first condition needs to be combined with a second one."""
 MAX_WEIGHED = 24
-"""Conditions of one guard whose chance is computed: those that separate best at first sight."""
+"""How many conditions of one guard are tested for chance: those that separate best at first sight."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """A guard with a condition, and what runs did with it inside and outside."""
+    """A guard with a condition, and what runs inside and outside it did."""
 
     guard: Guard
     inside: OutcomeTable
     outside: OutcomeTable
     chance: float
-    """Inside."""
+    """Counts inside the condition."""
 
 
 class Sharpened(NamedTuple):
@@ -53,41 +53,40 @@ class Sharpened(NamedTuple):
     masks: GuardMasks
     chance: float
     tried: int
-    """Conditions that could have been chosen instead: slots times the choices in this one. The more, the less it
+    """How many conditions could have been chosen instead: slots times the choices in this one. The more, the less it
     means."""
     alike: float
-    """The share of the failing runs that made the changes which are right where the condition is not true. The others
+    """The share of the failing runs that made the changes which are right where the condition does not hold. The others
     may have given up."""
     by_luck: float
-    """How many of the conditions that could have been chosen would leave the guard as few exceptions if they had
-    nothing to do with it: if each picked as many tasks blindly. Where few tasks contradict a guard, or few are left of
-    it, nearly any condition does."""
+    """How many of the possible conditions would leave the guard as few exceptions if they were unrelated, that is, if
+    each picked as many tasks blindly. If few tasks contradict a guard, or few remain, nearly any condition does."""
     reach: int
-    """Runs of any task that the condition is true of."""
+    """Runs of any task in which the condition holds."""
 
 
 class _SplitCounts(NamedTuple):
     """By guard and condition."""
 
     splits: NDArray[np.bool_]
-    """Is the condition true of some of the runs that the guard speaks about, and not of all?"""
+    """Does the condition hold in some of the runs in which the guard applies, but not in all?"""
     has_enough: NDArray[np.bool_]
-    """Do enough runs keep and break it under the condition, and are there fewer exceptions than without?"""
+    """Do enough runs follow and break it under the condition, with fewer exceptions than without?"""
     is_sharper: NDArray[np.bool_]
     """Are hardly any exceptions left?"""
     worth: NDArray[np.float32]
     gain: NDArray[np.float64]
-    """Of the runs that break it, the share of the failing ones for which the condition is true, less that of the
-    passing ones."""
+    """Among the runs that break it: the share of failing runs in which the condition holds, minus that of passing
+    runs."""
 
 
 class Conditions:
-    """All conditions that `runs` could be divided by, to be tried on many guards."""
+    """All conditions that could divide `runs`, to be tried on many guards."""
 
     def __init__(self, masks: RunMasks, atoms: Sequence[Atom], *, tells_kinds: bool = False) -> None:
         self._masks = masks
         self.tells_kinds = tells_kinds
-        """Are the conditions there to tell one kind of task from another?"""
+        """Are the conditions meant to tell kinds of tasks apart?"""
         by_mask: dict[Mask, Atom] = {}
         for atom in atoms:
             by_mask.setdefault(atom.mask, atom)
@@ -99,9 +98,10 @@ class Conditions:
         return len(self._atoms)
 
     def sharpen(self, guards: Sequence[GuardMasks], forbids: Sequence[bool] = ()) -> Iterator[list[Sharpened]]:
-        """For each guard the conditions that leave fewer exceptions, the one that chance explains least first.
+        """For each guard the conditions that leave fewer exceptions, the one least explained by chance first.
 
-        `forbids` says of each guard whether it forbids a call. Runs that made it have not given up."""
+        `forbids`: for each guard, whether it forbids a call. Runs that made the call have not given up.
+        """
         counts = self._count(guards)
         if counts is None:
             yield from ([] for _ in guards)
@@ -116,8 +116,8 @@ class Conditions:
     def sharpen_twice(
         self, guards: Sequence[GuardMasks], forbids: Sequence[bool] = ()
     ) -> Iterator[tuple[int, list[Sharpened]]]:
-        """The same with two conditions, for the guards (told by their place) that one condition makes much better and
-        still leaves exceptions: the few best of these are followed."""
+        """The same with two conditions, for the guards (by position) that one condition improves much but leaves with
+        exceptions: the few best of these are followed up."""
         counts = self._count(guards)
         if counts is None:
             return
@@ -185,7 +185,7 @@ class Conditions:
         return sorted(sharpened, key=_order)
 
     def _share_by_luck(self, guard: GuardMasks, inside: GuardMasks) -> float:
-        """Of the conditions that pick as many tasks blindly, the share that leaves the guard as few exceptions."""
+        """Among conditions that pick as many tasks blindly, the share that leaves the guard as few exceptions."""
         broken_by_passing = guard.broken & self._masks.passed
         tasks = self._masks.count_tasks(guard.spoken)
         chosen = self._masks.count_tasks(inside.spoken)
@@ -198,8 +198,8 @@ class Conditions:
         return ways / comb(tasks, chosen)
 
     def _share_alike(self, guard: GuardMasks, atom: Mask, is_ban: bool) -> float:
-        """The share of the failing runs that made, under the condition, the changes that passing runs make where it is
-        not true. Where none did, the condition only tells one kind of task from another."""
+        """The share of the failing runs that, under the condition, made the changes that passing runs make where it
+        does not hold. If none did, the condition only tells kinds of tasks apart."""
         outside = guard.broken & self._masks.passed & ~atom
         if self.tells_kinds:
             return float(bool(outside))
@@ -208,12 +208,12 @@ class Conditions:
 
 
 def _order(sharpened: Sharpened) -> tuple[float, int, int, str]:
-    """What chance explains least first; of thresholds that the same runs pass, the one that claims least."""
+    """Least explained by chance first; among thresholds that the same runs pass, the one that claims least."""
     return sharpened.chance * sharpened.tried, sharpened.reach, len(sharpened.condition), sharpened.condition
 
 
 def _join(first: Atom, second: Sharpened) -> Sharpened:
-    """Both conditions. That the first was one of a few which were followed counts as having been tried."""
+    """Both conditions. That the first was one of several that were followed up counts as a trial."""
     return second._replace(
         condition=f"{first.text} and {second.condition}",
         tried=second.tried * FIRST_CONDITIONS,
@@ -228,14 +228,15 @@ def _slot(condition: str) -> str:
 
 
 def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdict], run_set: RunSet) -> list[Split]:
-    """The conditions that would make a guard true which passing runs contradict, best first. Empty: none does.
+    """The conditions that would make a guard true that passing runs contradict, best first. Empty: none does.
 
-    Of very many runs that it speaks about some are looked at, spread evenly."""
+    If it applies to very many runs, an evenly spread sample is used.
+    """
     spoken = [place for place, verdict in enumerate(verdicts) if verdict != "vacuous"]
     places = spoken[:: max(1, -(-len(spoken) // MAX_LOOKED_AT))]
     looked_at, own = [runs[place] for place in places], GuardMasks.of_verdicts([verdicts[place] for place in places])
     masks, atoms = RunMasks(looked_at, run_set), _collect_once(tuple(looked_at))
-    # A guard that was tried on all kinds of tasks may only lack the kind that it is about.
+    # A guard that was tried on all kinds of tasks may only lack the kind it is about.
     sharpened = next(Conditions(masks, atoms).sharpen([own])) or next(
         Conditions(masks, atoms, tells_kinds=True).sharpen([own])
     )
@@ -249,12 +250,13 @@ def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdi
 
 @lru_cache(maxsize=1)
 def _collect_once(runs: tuple[StudyRun, ...]) -> list[Atom]:
-    """An author tries one guard after another, and those about every run are about the same ones."""
+    """Cached: an author tries one guard after another, and those about every run share their runs."""
     return collect_atoms(runs)
 
 
 def add_condition(guard: Guard, text: str) -> Guard | None:
-    """The guard where this is true as well; None: a name in the runs that the language of guards cannot write."""
+    """The guard with this additional condition; None: it contains a name from the runs that guard syntax cannot
+    express."""
     when = f"{guard.when} and {text}" if guard.when else text
     try:
         return parse_guard(f"{guard._replace(when='')} when {when}")

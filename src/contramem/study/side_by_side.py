@@ -1,4 +1,4 @@
-"""Runs side by side: what each run of a task did, in one line per call, runs that did the same together."""
+"""Runs side by side: what each run of a task did, one line per call, with identical runs grouped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contramem.traces.trajectory import Event
 
 MAX_TASKS = 3
 MAX_WAYS = 6
-"""Different ways to go about one task that are shown."""
+"""How many different ways to solve one task are shown."""
 MAX_REQUEST, MAX_RESULT, MAX_ARGUMENT, MAX_ANSWER = 1_200, 300, 400, 400
 """Characters."""
 
@@ -42,7 +42,7 @@ def _show_task(task: str, runs: Sequence[StudyRun]) -> str:
     ways = defaultdict[tuple[str, ...], list[StudyRun]](list)
     for run in runs:
         ways[_calls_of(run)].append(run)
-    # Those that passed first, then what most runs did.
+    # Passing runs first, then what most runs did.
     ordered = sorted(ways.values(), key=lambda alike: (-max(bool(run.passed) for run in alike), -len(alike)))
     shown = set[str]()
     blocks = [_show_way(alike, shown) for alike in _spread(ordered)]
@@ -52,7 +52,7 @@ def _show_task(task: str, runs: Sequence[StudyRun]) -> str:
 
 
 def _spread(ways: Sequence[Sequence[StudyRun]]) -> list[Sequence[StudyRun]]:
-    """Half of what is shown has passed, where there is as much."""
+    """Show as many passing as failing ways, if there are enough."""
     passing = [alike for alike in ways if any(run.passed for run in alike)]
     failing = [alike for alike in ways if not any(run.passed for run in alike)]
     kept = passing[: max(MAX_WAYS // 2, MAX_WAYS - len(failing))]
@@ -75,13 +75,13 @@ def _lines(run: StudyRun, shown: set[str]) -> Iterator[str]:
             yield f"{write_call(event)}{_show_result(event, shown)}"
         elif event.text and event.actor in ("agent", "user") and event.text != run.trajectory.task:
             if event is not events[-1] and event.text in shown:
-                continue  # "Let me look at this." before every call tells nothing
+                continue  # "Let me look at this." before every call says nothing
             shown.add(event.text)
             yield f"{event.actor} says: {_cut(' '.join(event.text.split()), MAX_ANSWER)}"
 
 
 def _show_result(event: Event, shown: set[str]) -> str:
-    """What came back; only the first time that it did in a task."""
+    """The result; only the first time it occurs in a task."""
     if event.result is None:
         return ""
     if event.result.error is not None:
@@ -94,7 +94,7 @@ def _show_result(event: Event, shown: set[str]) -> str:
 
 
 def write_call(event: Event) -> str:
-    """`App.function(argument=value)`, as it was called."""
+    """`App.function(argument=value)`, as called."""
     given = ", ".join(f"{name}={_cut(_write(value), MAX_ARGUMENT)}" for name, value in event.arguments.items())
     return f"{event.function}({given})"
 

@@ -1,8 +1,8 @@
-"""SqlCheck: a rule that no guard can state, checked by a query that says of each run whether it keeps to the rule.
+"""SqlCheck: a rule that no guard can express, checked by a query that says for each run whether it follows the rule.
 
     SELECT run_id, count(*) = 1 AS keeps FROM calls WHERE function = 'Mail.send' GROUP BY run_id
 
-One row for each run that the rule speaks about: its `run_id`, and `keeps`, true or false.
+One row per run to which the rule applies: its `run_id`, and `keeps`, true or false.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COLUMNS = ("run_id", "keeps")
 
 @dataclass(frozen=True)
 class SqlCheck:
-    """A query that divides runs into those that keep to a rule and those that break it."""
+    """A query that divides runs into those that follow a rule and those that break it."""
 
     sql: str
 
@@ -33,7 +33,7 @@ class SqlCheck:
 
 
 def try_check(check: SqlCheck, run_set: RunSet, tables: RunTables) -> Trial:
-    """What the runs do with the rule. Raises UsageError for a query that does not say so for each run once."""
+    """Which runs follow the rule. Raises UsageError for a query that does not say so exactly once per run."""
     answer = tables.query(check.sql)
     if tuple(answer.columns) != COLUMNS:
         given = ", ".join(answer.columns)

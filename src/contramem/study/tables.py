@@ -1,6 +1,6 @@
-"""The runs as tables for SQL: read-only, and without any way to the disk. Values are not masked: it is your machine.
+"""The runs as tables for SQL: read-only and without access to the disk. Values are not masked: it is your machine.
 
-The tables are described by SCHEMA, which is also what `contramem query --schema` prints and docs/authoring.md shows.
+SCHEMA describes the tables; `contramem query --schema` prints it and docs/authoring.md shows it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SCHEMA: dict[str, dict[str, str]] = {
     },
     "kinds": {"task": "VARCHAR", "kind": "VARCHAR", "half": "VARCHAR", "request": "VARCHAR"},
 }  # fmt: skip
-"""Table, column and type. `run_id` joins them; `functions` is worked out from the others."""
+"""Table, column and type. `run_id` joins them; `functions` is computed from the others."""
 TABLES = "tables-3.duckdb"
 FUNCTIONS = """CREATE TABLE functions AS
     WITH called AS (SELECT function, any_value(effect) AS effect, count(*) AS calls, count(*) FILTER (worked) AS worked
@@ -69,20 +69,20 @@ FUNCTIONS = """CREATE TABLE functions AS
     FROM called LEFT JOIN given USING (function) LEFT JOIN returned USING (function) ORDER BY calls DESC"""
 _FILLED = tuple(name for name in SCHEMA if name != "functions")
 MAX_FIELDS = 500
-"""Of one result."""
+"""Maximum values stored per result."""
 MAX_ROWS = 10_000
-"""Of one answer. Who needs more asks for a sum."""
+"""Maximum rows per answer. For more, aggregate."""
 MAX_SECONDS = 45
-"""Of one query. Clients give up on a tool after a minute."""
+"""Time limit of a query. Clients give up on a tool after a minute."""
 MAX_GIGABYTES = 2
-"""Of memory that one query takes."""
+"""Memory limit of a query."""
 FILLING_BYTES = 256 << 20
-"""Of memory while the tables are filled; what does not fit is put beside them until they are there."""
+"""Memory limit while the tables are filled; what does not fit is spilled to disk meanwhile."""
 MIN_LINE_BYTES = 1 << 20
 
 
 class QueryAnswer(NamedTuple):
-    """The rows that a query gave."""
+    """The rows that a query returned."""
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
@@ -91,13 +91,13 @@ class QueryAnswer(NamedTuple):
 
 
 class RunTables:
-    """A database of runs. Made by `open_tables`."""
+    """A database of runs. Created by `open_tables`."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
     def query(self, sql: str) -> QueryAnswer:
-        """Run one SELECT. Raises UsageError with what DuckDB says about any other."""
+        """Run one SELECT. Raises UsageError with DuckDB's message for anything else."""
         import duckdb
 
         stop = Timer(MAX_SECONDS, self._connection.interrupt)
@@ -119,7 +119,8 @@ class RunTables:
         return QueryAnswer(columns, rows[:MAX_ROWS], len(rows) > MAX_ROWS)
 
     def _check(self, sql: str) -> None:
-        """One statement, which only looks. Anything else could leave something behind, if only a temporary table."""
+        """Accept a single read-only statement. Anything else could leave something behind, even if only a temporary
+        table."""
         statements = self._connection.extract_statements(sql)
         if len(statements) != 1:
             raise _refuse(f"give one SELECT, not {len(statements)} statements")
@@ -135,9 +136,9 @@ def _refuse(what: str) -> UsageError:
 def open_tables(
     run_set: RunSet, on_progress: Progress = no_progress, folder: Path | None = None
 ) -> Iterator[RunTables]:
-    """The runs as a database, for as long as the context lasts. In `folder` it stays for the next time.
+    """The runs as a database, for as long as the context lasts. In `folder` it is kept for the next time.
 
-    The file is filled, closed and opened again read-only, with access to anything else on the disk switched off and the
+    The file is filled, closed and reopened read-only, with access to anything else on the disk disabled and the
     settings locked, so that no statement can undo that.
     """
     try:
@@ -153,7 +154,7 @@ def open_tables(
             "enable_external_access": "false",
             "lock_configuration": "true",
             "autoload_known_extensions": "false",
-            "temp_directory": "",  # what does not fit into memory fails, instead of being put on the disk
+            "temp_directory": "",  # what does not fit into memory fails, instead of spilling to disk
             "memory_limit": f"{MAX_GIGABYTES}GB",
         }
         connection = duckdb.connect(str(path), read_only=True, config=config)
@@ -164,7 +165,7 @@ def open_tables(
 
 
 def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> None:
-    """Write the rows as lines of JSON, and let DuckDB read these, in bounded memory."""
+    """Write the rows as lines of JSON and let DuckDB read them in bounded memory."""
     import duckdb
 
     with ExitStack() as stack:
@@ -175,7 +176,7 @@ def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> N
             for table, row in _rows(number, run, kind):
                 longest = max(longest, files[table].write(msgspec.json.encode(row) + b"\n"))
             on_progress("tables", number, len(run_set.runs))
-    # DuckDB keeps several lines of the largest size that it is told of.
+    # DuckDB buffers several lines of the maximum size it is given.
     largest = max(MIN_LINE_BYTES, longest + 1)
     memory = max(FILLING_BYTES, 16 * largest)
     bounds: dict[str, Any] = {"memory_limit": f"{memory}B", "threads": 1, "preserve_insertion_order": "false"}
@@ -194,7 +195,7 @@ def _fill(path: Path, folder: Path, run_set: RunSet, on_progress: Progress) -> N
 
 
 def _write_kinds(run_set: RunSet, file: IO[bytes]) -> int:
-    """Returns the bytes of the longest row."""
+    """Returns the length of the longest row in bytes."""
     longest = 0
     texts = {profile.task: profile.text for profile in run_set.profiles}
     for kind in run_set.kinds:
@@ -246,8 +247,8 @@ def _event_rows(number: int, event: Event) -> Iterator[tuple[str, dict[str, Any]
 def _walk_items(
     node: Any, path: tuple[str, ...] = (), item: tuple[int, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str, Any]]:
-    """Each named scalar of a result with its path, and the item of a list that it belongs to: `2`, in lists of lists
-    `2.0`. Fields of one item are fields of one record."""
+    """Each named scalar of a result with its path and the index of its list item: `2`, or `2.0` in lists of lists.
+    Fields with the same index belong to one record."""
     if isinstance(node, dict):
         for name, child in node.items():
             yield from _walk_items(child, (*path, str(name)), item)

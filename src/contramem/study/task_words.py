@@ -1,8 +1,8 @@
 """Task words: words of requests, as conditions under which a function is needed or not wanted.
 
-Which function answers a request is told by its words: the largest files by `list_files`, a channel of which only the
-beginning is named by `get_channels`. A request has many words, and a few tasks can be told apart by any of them, so
-only words that name something of the function count, alone or beside another. Values and names are left out.
+The words of a request tell which function it needs: "largest files" needs `list_files`, and a channel of which only the
+beginning is named needs `get_channels`. A request has many words, and any of them can tell a few tasks apart, so only
+words that name something about the function count, alone or beside another. Values and names are left out.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _EMPTY = frozenset(
     thing this those through today together tomorrow until very want wants were what when where whether which while will
     wish with would year your""".split()
 )
-"""Words that requests of any sort have."""
+"""Words common to all sorts of requests."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _GENERIC = frozenset("get list search find read check show view fetch by in to for all id of the from with and".split())
 
 
 class TaskWords:
-    """The words and neighbouring pairs of words of some requests, by the words of an interface that they contain."""
+    """The words and adjacent pairs of words of some requests, by the words of the interface that they contain."""
 
     def __init__(self, runs: Sequence[StudyRun]) -> None:
         self._every = (1 << len(runs)) - 1
@@ -53,7 +53,7 @@ class TaskWords:
                     self._by_stem[stem(singular(word))].add(phrase)
 
     def about(self, function: str) -> list[Atom]:
-        """The conditions on the request that name something of the function. Fewest words first."""
+        """The conditions on the request that name something about the function, fewest words first."""
         phrases = {phrase for word in _name_words(function) for phrase in self._by_stem.get(stem(singular(word)), ())}
         by_mask: dict[Mask, str] = {}
         for phrase in sorted(phrases, key=lambda phrase: (phrase.count(" "), len(phrase), phrase)):
@@ -77,7 +77,7 @@ def _name_words(function: str) -> list[str]:
 
 
 def _phrases(text: str) -> Iterator[str]:
-    """Ordinary words, and pairs of them that stand side by side, as the request writes them."""
+    """Ordinary words, and adjacent pairs of them, as the request writes them."""
     wording = wording_of(text)
     plain = [match for match in _WORD.finditer(text) if _is_plain(match[0], wording)]
     yield from (match[0] for match in plain)
@@ -87,7 +87,7 @@ def _phrases(text: str) -> Iterator[str]:
 
 
 def _is_plain(word: str, wording: frozenset[str]) -> bool:
-    """Lower case, so no name; no word that any request has; and no part of a quoted value."""
+    """Lower case, so not a name; not common to all requests; and not part of a quoted value."""
     if not word.islower() or len(word) < MIN_LETTERS or word in _EMPTY:
         return False
     return word in wording or word.removesuffix("s") in wording or word.removesuffix("es") in wording

@@ -1,4 +1,4 @@
-"""Trial: a guard on all runs. Who kept and who broke it, by outcome, kind of task and source; could that be chance?"""
+"""Trial: a guard on all runs. Which runs followed or broke it, by outcome, kind of task and source; is that chance?"""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 Judgement: TypeAlias = Literal["supported", "contradicted", "no difference", "never tried"]
 
 MAX_CONTRADICTING = 0.25
-"""The share of passing runs that a guard speaks about which may do otherwise before the trial speaks against it."""
+"""The share of passing runs that may break a guard before the trial counts against it."""
 LIKELY_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A guard, or a query in place of one, and what some runs did with it."""
+    """A guard, or a query instead of one, and which runs followed or broke it."""
 
     guard: Guard | SqlCheck
     counts: OutcomeTable
-    """Over all runs that the guard speaks about."""
+    """Over all runs to which the guard applies."""
     vacuous: int
-    """Runs that it does not speak about."""
+    """Runs to which it does not apply."""
     tasks: int
-    """Tasks with a run that it speaks about."""
+    """Tasks with a run to which it applies."""
     chance: float
-    """The probability of such a difference were outcomes dealt at random within tasks."""
+    """The probability of such a difference if outcomes were random within tasks."""
     by_kind: Mapping[str, OutcomeTable]
     by_source: Mapping[str, OutcomeTable]
     contradicting: tuple[StudyRun, ...]
@@ -44,11 +44,11 @@ class Trial:
     kept_in_vain: tuple[StudyRun, ...]
     """Runs that failed and kept it."""
     telling: tuple[StudyRun, ...]
-    """Runs that passed and kept it, or failed and broke it."""
+    """Runs that passed and followed it, or failed and broke it."""
 
     @property
     def judgement(self) -> Judgement:
-        """`supported`: runs that kept it pass more often than chance explains, and few passing runs broke it."""
+        """`supported`: runs that followed it pass more often than chance explains, and few passing runs broke it."""
         table = self.counts
         if not (table.kept_passed + table.kept_failed + table.broke_passed + table.broke_failed):
             return "never tried"
@@ -59,17 +59,17 @@ class Trial:
 
     @property
     def sources(self) -> int:
-        """Sources with a run that kept it and passed, or broke it and failed."""
+        """The number of sources with a run that followed it and passed, or broke it and failed."""
         return sum(bool(table.kept_passed or table.broke_failed) for table in self.by_source.values())
 
 
 def try_guard(guard: Guard, runs: Sequence[StudyRun], run_set: RunSet) -> Trial:
-    """Replay the guard on `runs`, which are runs of `run_set`."""
+    """Replay the guard on `runs`, a selection from `run_set`."""
     return weigh(guard, zip(runs, replay_guard(guard, runs), strict=True), run_set)
 
 
 def replay_guard(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
-    """What each run did with the guard. Runs that call nothing it is about are not even loaded."""
+    """The verdict of each run. Runs that call none of its functions are not even loaded."""
     if asks_for_facts(guard):
         return _replay_by_task(guard, runs)
     heard = heard_functions(guard)
@@ -80,7 +80,8 @@ def replay_guard(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
 
 
 def _replay_by_task(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
-    """What one run of a task was shown holds for the others of that task; where none was, the guard says nothing."""
+    """What one run of a task was shown holds for the task's other runs; if none was shown it, the guard does not
+    apply."""
     needed = {function for condition in guard.conditions for function in condition.functions}
     shown = {run.task for run in runs if not needed.isdisjoint(run.called)}
     spoken = [run for run in runs if run.task in shown]
@@ -89,7 +90,7 @@ def _replay_by_task(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
 
 
 def weigh(guard: Guard | SqlCheck, verdicts: Iterable[tuple[StudyRun, Verdict]], run_set: RunSet) -> Trial:
-    """The trial of a guard or query whose verdicts are there already."""
+    """The trial of a guard or query with given verdicts."""
     strata = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
     by_kind = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
     by_source = defaultdict[str, list[int]](lambda: [0, 0, 0, 0])
@@ -101,7 +102,7 @@ def weigh(guard: Guard | SqlCheck, verdicts: Iterable[tuple[StudyRun, Verdict]],
             continue
         cell = 2 * (verdict == "broken") + (not run.passed)
         kind = run_set.kind_of_task[run.task]
-        # A task with one run has no contrast of its own; such tasks are compared within their kind.
+        # A task with a single run has no contrast of its own; such tasks are compared within their kind.
         stratum = run.task if len(run_set.by_task[run.task]) > 1 else f"kind {kind}"
         for counts in (total, strata[stratum], by_kind[kind], by_source[run.source]):
             counts[cell] += 1

@@ -1,9 +1,10 @@
-"""Trial log: what was tried and what was confirmed, one line each. So `proven` means the same after a long search.
+"""Trial log: what was tried and what was confirmed, one line each, so that `proven` keeps its meaning after a long
+search.
 
-Only the look at the tasks that were kept back decides. Each such look gets its share of the false findings that are
-allowed, by the LOND rule (Javanmard and Montanari 2015): the t-th look may be explained by chance with a probability of
-at most b(t) * (1 + findings so far), where the b(t) add up to the allowed share. A decision is made once and stays; a
-long fruitless search makes the next one harder.
+Only a look at the held-out tasks decides. Each such look gets its share of the allowed false findings, by the LOND rule
+(Javanmard and Montanari 2015): chance may explain the t-th look with a probability of at most b(t) * (1 + findings so
+far), where the b(t) add up to the allowed share. A decision is made once and stays; a long fruitless search makes the
+next one harder.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from contramem.errors import UsageError
 from contramem.study.trial import Trial
 
 FALSE_SHARE = 0.1
-"""Of what is called proven, the share that may be expected to be chance."""
+"""The expected share of chance findings among what is called proven."""
 _SERIES = 2.6123753486854883
 """The sum of 1 / t ** 1.5 over all t."""
 
@@ -39,7 +40,7 @@ class TrialEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     look: Look
     chance: float
     counts: OutcomeTable
-    """Kept and passed, kept and failed, broke and passed, broke and failed."""
+    """Followed and passed, followed and failed, broke and passed, broke and failed."""
     tasks: int
     judgement: str
     by: str = ""
@@ -48,20 +49,20 @@ class TrialEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What the tasks that were kept back say about a guard."""
+    """What the held-out tasks say about a guard."""
 
     entry: TrialEntry
     looks: int
-    """How many guards had been held against these tasks, this one included."""
+    """How many guards have been checked on these tasks, this one included."""
     level: float
-    """How likely chance may explain it at most, after so many looks."""
+    """The highest probability by chance that is accepted after so many looks."""
     is_proven: bool
     is_repeated: bool
-    """It had been decided before; the same runs give no second chance."""
+    """It was decided before; the same runs give no second chance."""
 
 
 class TrialLog:
-    """A file of trials, of which several authors may append at once: each line is written in one go."""
+    """A file of trials to which several authors may append at once: each line is written in one go."""
 
     def __init__(self, path: Path, runs: str) -> None:
         self._path, self._runs = path, runs
@@ -83,7 +84,7 @@ class TrialLog:
         return entries_read
 
     def record(self, trial: Trial, look: Look, by: str = "", at: str = "") -> TrialEntry:
-        """Write down that somebody looked."""
+        """Record that somebody looked."""
         entry = TrialEntry(
             id=uuid4().hex[:12],
             runs=self._runs,
@@ -105,19 +106,19 @@ class TrialLog:
         return entry
 
     def confirm(self, trial: Trial, by: str = "", at: str = "") -> Confirmation:
-        """Decide on a guard by its trial on the tasks that were kept back. The first look at it stands."""
+        """Decide on a guard by its trial on the held-out tasks. The first look is final."""
         earlier = [entry for entry in self.entries() if _is_look(entry, str(trial.guard))]
         entry = earlier[0] if earlier else self.record(trial, "kept back", by, at)
         return _decide(entry, self.entries(), bool(earlier))
 
     def count(self) -> tuple[int, int]:
-        """How many guards were tried, and how many were held against the tasks that were kept back."""
+        """How many guards were tried, and how many were checked on the held-out tasks."""
         entries = self.entries()
         tried = {entry.guard for entry in entries}
         return len(tried), len({entry.guard for entry in entries if entry.look == "kept back"})
 
     def confirmation(self, guard: str) -> Confirmation | None:
-        """The decision on a guard, where there is one."""
+        """The decision on a guard, if there is one."""
         entries = self.entries()
         return next((_decide(entry, entries, True) for entry in entries if _is_look(entry, guard)), None)
 
@@ -127,7 +128,7 @@ def _is_look(entry: TrialEntry, guard: str) -> bool:
 
 
 def _decide(wanted: TrialEntry, entries: Sequence[TrialEntry], is_repeated: bool) -> Confirmation:
-    """Go through all looks in order, as they were decided."""
+    """Replay all looks in order, to reach the decision as it was made."""
     seen: set[str] = set()
     findings = 0
     for entry in entries:

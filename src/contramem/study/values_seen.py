@@ -1,7 +1,7 @@
-"""Values seen: what runs gave where a guard asks for an argument, and what stood in the fields of its conditions.
+"""Values seen: what runs passed for the arguments in a guard, and what the fields in its conditions contained.
 
-A guard says that a value is written `9-A`; which letters there are, only the values tell. A threshold lies between two
-values that were seen; how far these are apart tells how sure it is.
+A guard says that a value is written `9-A`; only the values tell which letters occur. A threshold lies between two
+values that were seen; the distance between them tells how certain it is.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from contramem.study.run_set import StudyRun
 MAX_VALUES = 8
 MAX_CHARS = 80
 MAX_RUNS = 400
-"""Runs that are looked at."""
+"""How many runs are read."""
 
 SeenValues: TypeAlias = dict[str, dict[str, str]]
-"""For each argument or field, what passing and failing runs had there."""
+"""For each argument or field, the values in passing and failing runs."""
 
 
 def list_values(guard: Guard, runs: Sequence[StudyRun]) -> SeenValues:
@@ -51,7 +51,7 @@ def _short(value: Any) -> str:
 
 
 def _write(counts: Counter[str]) -> str:
-    """Numbers in their order, so that a gap shows; anything else by how often it occurred."""
+    """Numbers in order, so that gaps show; anything else by frequency."""
     numbers = [number for value in counts if (number := read_number(value)) is not None]
     if counts and len(numbers) == len(counts):
         return _list(f"{write_number(number)}" for number in _spread(sorted(set(numbers))))

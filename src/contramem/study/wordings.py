@@ -1,6 +1,6 @@
-"""Wordings: words that some texts of a call have and others lack, and that no request asks for.
+"""Wordings: words that some texts of a call contain and others lack, and that no request asks for.
 
-Words that the same texts have are one wording, told by the longest phrase that they form: `within five days`.
+Words that occur in the same texts are one wording, named by the longest phrase they form: `within five days`.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
 
 MIN_TASKS = 3
-"""In whose texts a word stands. A word of fewer may be a name of theirs."""
+"""How many tasks must have a text with the word. Fewer may share a name."""
 MIN_TEXTS = 0.8
-"""Of the calls: the share that gives a text."""
+"""The share of calls that must pass a text."""
 MAX_WORDINGS = 60
-"""Of one argument: those of most tasks."""
+"""Per argument, those of most tasks."""
 MAX_PHRASE_WORDS = 6
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 class Wording(NamedTuple):
-    """Words, and the runs with a call whose text has them."""
+    """Words, and the runs with a call whose text contains them."""
 
     relation: str
-    """As a guard asks for them."""
+    """In guard syntax."""
     made: Mask
     worked: Mask
 
 
 def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, RecordedAction]]) -> Iterator[Wording]:
-    """The wordings of an argument, those of most tasks first. `calls` are the place of the run, the run and the call;
-    texts are empty where a call gave none."""
+    """The wordings of an argument, those of most tasks first. `calls`: the position of the run, the run and the call; a
+    text is empty if its call passed none."""
     if sum(map(bool, texts)) < MIN_TEXTS * len(texts):
         return
     words = [_words_of(text, run) for text, (_, run, _) in zip(texts, calls, strict=True)]
@@ -71,7 +71,7 @@ def _words_of(text: str, run: StudyRun) -> frozenset[str]:
 
 
 def _is_copied(phrase: str, calls: Sequence[RecordedAction]) -> bool:
-    """Did results that came before show it in most cases? Then it is a value of theirs, and no way to put things."""
+    """Had earlier results shown it in most cases? Then it is copied content, not wording."""
     shown = sum(
         any(phrase in str(content).casefold() for _, content in call.history.results(0, call.order)) for call in calls
     )
@@ -79,7 +79,7 @@ def _is_copied(phrase: str, calls: Sequence[RecordedAction]) -> bool:
 
 
 def _find_phrase(words: Sequence[str], texts: Sequence[str]) -> str:
-    """The longest phrase that begins and ends with one of the words and stands in all texts; else the longest word."""
+    """The longest phrase that begins and ends with one of the words and occurs in all texts; else the longest word."""
     folded = [text.casefold() for text in texts]
     matches = list(_WORD.finditer(folded[0]))
     own = [number for number, match in enumerate(matches) if match[0] in words]
