@@ -174,9 +174,11 @@ def explain_kind(
     reports = []
     for name, tasks in _selections(run_set, kind, function):
         runs = run_set.select(half=None if on_all else "open", wanted=set(tasks).__contains__)
-        found = explain(runs, run_set, limit)
-        values = {each.guard: list_values(each.guard, runs) for each in (*found.differences, *found.overlapping)}
-        reports.append(ExplainReport(name, len({run.task for run in runs}), found, values))
+        explanation = explain(runs, run_set, limit)
+        values = {
+            each.guard: list_values(each.guard, runs) for each in (*explanation.differences, *explanation.overlapping)
+        }
+        reports.append(ExplainReport(name, len({run.task for run in runs}), explanation, values))
     return reports
 
 

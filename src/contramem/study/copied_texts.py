@@ -66,8 +66,8 @@ class CopiedTexts:
         if size == COPIED_WORDS and text.isascii():
             return
         named = self._run_set.functions
-        found = {part for word in find_strange_words(text, named) for part in _split_words(word)}
-        strange = {word for word in found if size < COPIED_WORDS or not word.isascii()}
+        parts = {part for word in find_strange_words(text, named) for part in _split_words(word)}
+        strange = {word for word in parts if size < COPIED_WORDS or not word.isascii()}
         for stretch in stretches(text, COPIED_STRANGE_WORDS) if strange else ():
             if not strange.isdisjoint(stretch):
                 yield stretch

@@ -140,16 +140,16 @@ def _find_overlapping(
     groups: Sequence[Sequence[Contender]], masks: RunMasks, differences: Sequence[Difference]
 ) -> Iterator[Difference]:
     """The best contenders about something that no difference is about, one per function and argument."""
-    told = {_subject(difference.guard) for difference in differences}
+    subjects = {_subject(difference.guard) for difference in differences}
     entries = sorted(entry for group in groups if (entry := _weigh(group, masks, 0)) is not None)
-    found = 0
+    count = 0
     for *_, group in entries:
         subject = _subject(group[0].guard)
-        if found == MAX_OVERLAPPING or subject in told or masks.chance(group[0].masks) > MAX_CHANCE_OVERLAPPING:
+        if count == MAX_OVERLAPPING or subject in subjects or masks.chance(group[0].masks) > MAX_CHANCE_OVERLAPPING:
             continue
         if _check(group, masks) is group:
-            told.add(subject)
-            found += 1
+            subjects.add(subject)
+            count += 1
             yield _difference(group, masks, 0)
 
 

@@ -31,17 +31,17 @@ def check_names(guard: Guard, runs: Sequence[StudyRun]) -> None:
     for function, argument in dict.fromkeys(guard.arguments):
         if not any(argument in call.arguments for call in _calls_of(runs, function)):
             names = _list_names(runs, function, lambda call: call.arguments)
-            told = _tell(argument, names, "It takes")
+            advice = _tell(argument, names, "It takes")
             if any(_has_field(call, argument) for call in _calls_of(runs, function)):
-                told += f" It returns `{argument}`: write `when {function}.{argument} = ...`."
-            raise GuardError(f"{guard}: no call of {function} gives `{argument}`. {told}")
+                advice += f" It returns `{argument}`: write `when {function}.{argument} = ...`."
+            raise GuardError(f"{guard}: no call of {function} gives `{argument}`. {advice}")
     for function, field in dict.fromkeys(_fields_of(guard)):
         if not any(_has_field(call, field) for call in _calls_of(runs, function)):
             names = _list_names(runs, function, lambda call: [path[-1] for path, _ in walk(call.result()) if path])
-            told = _tell(field, names, "It returns")
+            advice = _tell(field, names, "It returns")
             if any(field in call.arguments for call in _calls_of(runs, function)):
-                told += f" It takes `{field}`: write `{function}[{field} = ...]`."
-            raise GuardError(f"{guard}: no result of {function} has `{field}`. {told}")
+                advice += f" It takes `{field}`: write `{function}[{field} = ...]`."
+            raise GuardError(f"{guard}: no result of {function} has `{field}`. {advice}")
     _check_places(guard, runs)
 
 

@@ -54,9 +54,9 @@ def relate(theirs: Guard, mine: Guard) -> Relation | None:
     return "narrower" if set(theirs.conditions) > set(mine.conditions) else None
 
 
-def _are_opposite(one: Guard, other: Guard) -> bool:
-    templates = tuple(sorted((one.template, other.template)))
+def _are_opposite(left: Guard, right: Guard) -> bool:
+    templates = tuple(sorted((left.template, right.template)))
     if templates == ("precedence", "precedence"):
-        return (one.function, one.then) == (other.then, other.function)
+        return (left.function, left.then) == (right.then, right.function)
     named = {tuple(sorted(pair)) for pair in _OPPOSITES}
-    return templates in named and (one.function, one.then) == (other.function, other.then)
+    return templates in named and (left.function, left.then) == (right.function, right.then)

@@ -217,8 +217,8 @@ def _carry_out(
         usage=author.usage,
     )
     (entry,) = store.record(decision, charged=author.charged)
-    said = _describe_support(support, trials, author.log)
-    return Reply(delta.title, "accepted", patch.operation, said, decision.card_ids, entry.number)
+    counts = _describe_support(support, trials, author.log)
+    return Reply(delta.title, "accepted", patch.operation, counts, decision.card_ids, entry.number)
 
 
 def _describe_support(support: CardSupport, trials: Sequence[Trial], log: TrialLog) -> tuple[str, ...]:

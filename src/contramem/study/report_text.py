@@ -135,28 +135,29 @@ def _confirmation_line(confirmation: Confirmation) -> str:
 
 def write_explanations(reports: Sequence[ExplainReport]) -> str:
     """What separates the runs of each kind; kinds without a result in one line at the end."""
-    told = [report for report in reports if report.explanation.differences]
+    telling = [report for report in reports if report.explanation.differences]
     silent = [report.name for report in reports if not report.explanation.differences and report.explanation.failing]
-    blocks = ["\n".join(_explanation_lines(report)) for report in told]
+    blocks = ["\n".join(_explanation_lines(report)) for report in telling]
     if silent:
         blocks.append(f"Nothing that holds up: {', '.join(silent)}.")
     return "\n".join(blocks) or "No run failed here."
 
 
 def _explanation_lines(report: ExplainReport) -> Iterator[str]:
-    found = report.explanation
+    explanation = report.explanation
     yield (
-        f"# {report.name}: {_count(report.tasks, 'task')}, {found.failing} of {_count(found.runs, 'run')} failed, "
-        f"{found.unexplained} unexplained ({found.tried:,} guards tried)"
+        f"# {report.name}: {_count(report.tasks, 'task')}, "
+        f"{explanation.failing} of {_count(explanation.runs, 'run')} failed, "
+        f"{explanation.unexplained} unexplained ({explanation.tried:,} guards tried)"
     )
-    for number, difference in enumerate(found.differences, 1):
+    for number, difference in enumerate(explanation.differences, 1):
         yield f"{number}. {difference.guard}"
         yield f"   {_outcomes(difference.counts)}; {_weight(difference)}"
         if difference.is_doubtful:
             yield f"   doubtful: about {difference.by_luck:.0f} such conditions fit by luck; does this one make sense?"
         yield from _value_lines(report.values.get(difference.guard, {}), "   ")
         yield from (f"   fits the same runs: {guard}" for guard in difference.same)
-    for difference in found.overlapping:
+    for difference in explanation.overlapping:
         yield f"also {difference.guard}"
         yield f"   {_outcomes(difference.counts)}; its failures are explained above"
 

@@ -66,16 +66,16 @@ def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, Rec
 
 def _words_of(text: str, run: StudyRun) -> frozenset[str]:
     asked = run.trajectory.task.casefold()
-    found = {match[0] for match in _WORD.finditer(text.casefold())}
-    return frozenset(word for word in found if len(word) > 1 and word not in SMALL_WORDS and word not in asked)
+    words = {match[0] for match in _WORD.finditer(text.casefold())}
+    return frozenset(word for word in words if len(word) > 1 and word not in SMALL_WORDS and word not in asked)
 
 
 def _is_copied(phrase: str, calls: Sequence[RecordedAction]) -> bool:
     """Had earlier results shown it in most cases? Then it is copied content, not wording."""
-    shown = sum(
+    copied = sum(
         any(phrase in str(content).casefold() for _, content in call.history.results(0, call.order)) for call in calls
     )
-    return 2 * shown > len(calls)
+    return 2 * copied > len(calls)
 
 
 def _find_phrase(words: Sequence[str], texts: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """The checks that every card, delta and patch passes before it changes a bank, whoever wrote it.
 
-    validator.py   all checks, one after the other; verdict.py has the Refusal, case.py what a text is held against
+    validator.py   all checks, one after the other; verdict.py has Refusal, case.py what a text is checked against
     schema.py      fields, lengths, functions that exist
     evidence.py    each claim maps to events or calls; counts.py checks counts, guards.py replays the guards
     closure.py     a patch adds nothing; lexicon.py has the words that carry no content

@@ -1,4 +1,4 @@
-"""What a person wrote into a card: taken as it stands, and what the checks think of it is said."""
+"""What a person wrote into a card: accepted as it is, with the doubts of the checks."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from contramem.validate.validator import Validator
 from contramem.validate.verdict import Refusal
 
 MIN_MISSPELT_CHARS = 5
-"""Of the word in a function's name that differs. `get` and `set` are one letter apart, and both right."""
+"""Minimum length of the differing word in a function's name. `get` and `set` are one letter apart, and both are
+right."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 def doubts(text: Text, bank: Bank) -> list[Refusal]:
-    """What can be said against `text` without the runs: its form, misspelt functions, personal data.
+    """Objections to `text` that need no runs: its form, misspelt functions, personal data.
 
     A person may know better, so nothing is refused here; `contramem bank validate` would refuse it. A function that no
-    card of `bank` names is no reason for doubt, unless it is one letter away from one that a card names: only the runs
-    know which functions there are.
+    card of `bank` names is not suspicious, unless it is one letter away from one that a card names: only the runs know
+    which functions exist.
     """
     known = frozenset(function for entry in bank.entries.values() for function in functions_of(entry.card))
     written = functions_of(text)
@@ -39,7 +40,7 @@ def _find_misspelt(written: Iterable[str], known: frozenset[str]) -> Iterator[Re
 
 
 def _is_misspelt(written: str, name: str) -> bool:
-    """Is it the name but for one letter of one of its words? A plural is another name."""
+    """Does it differ from the name by one letter of one word? A plural is another name."""
     if OSA.distance(written, name, score_cutoff=1) != 1:
         return False
     pairs = zip_longest(_WORD.findall(written), _WORD.findall(name), fillvalue="")
@@ -47,5 +48,5 @@ def _is_misspelt(written: str, name: str) -> bool:
     return len(differing) == 1 and min(map(len, differing[0])) >= MIN_MISSPELT_CHARS and not _is_plural(*differing[0])
 
 
-def _is_plural(one: str, other: str) -> bool:
-    return one == f"{other}s" or other == f"{one}s"
+def _is_plural(left: str, right: str) -> bool:
+    return left == f"{right}s" or right == f"{left}s"

@@ -1,4 +1,4 @@
-"""Case: a text that wants into the bank, and all it may be held against."""
+"""Case: a text that is to enter the bank, and everything it may be checked against."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Text: TypeAlias = SkillDelta | FunctionCard
 
 
 class Field(NamedTuple):
-    """One piece of a card's text, under the name a person would look for."""
+    """One piece of a card's text, under the name that a person would look for."""
 
     name: str
     text: str
@@ -26,18 +26,18 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """What is judged. Checks look at what is there and leave alone what they cannot judge."""
+    """The input of the checks. Each check uses what is present and skips what it cannot judge."""
 
     text: Text
     packets: tuple[Packet, ...] = ()
-    """The packet a delta comes from; for a Function Card the packets whose calls made it, if they are known."""
+    """The packet behind a delta; for a Function Card, the packets with its calls, if known."""
     observations: Sequence[Observation] = ()
     cites: tuple[Cite, ...] | None = None
-    """None: the text cites nothing by itself (a patch, a Function Card)."""
+    """None: the text cites no events itself (a patch, a Function Card)."""
     functions: frozenset[str] = frozenset()
-    """Functions that exist, beside those of the packets."""
+    """Functions that exist, in addition to those of the packets."""
     sources: tuple[Text, ...] | None = None
-    """What a patch may draw on. None: the text is no patch."""
+    """What a patch may draw on. None: the text is not a patch."""
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -60,13 +60,13 @@ class Case:
         )
 
 
-@lru_cache(maxsize=16)  # a build asks with the same functions each time
+@lru_cache(maxsize=16)  # a build always asks with the same functions
 def _names_of(functions: frozenset[str]) -> Names:
     return Names.of(functions)
 
 
 Check: TypeAlias = Callable[[Case], Iterator[str]]
-"""Yields a sentence for each thing that is wrong."""
+"""Yields one sentence per problem."""
 
 
 def functions_of(text: Text) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def functions_of(text: Text) -> tuple[str, ...]:
 
 
 def fields(text: Text) -> Iterator[Field]:
-    """All that a reader would see, but for the names of functions, which have a check of their own."""
+    """All text that a reader would see, except for the names of functions, which have their own check."""
     if isinstance(text, FunctionCard):
         yield Field("what_it_does", text.what_it_does)
         for argument in text.arguments:

@@ -1,4 +1,4 @@
-"""Semantic closure: a patch may combine, compress, narrow or rephrase what it draws on, and adds nothing."""
+"""Semantic closure: a patch may combine, compress, narrow or rephrase its sources, and adds nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NEGATIONS = ("un", "in", "im", "non", "dis", "mis", "re")
 
 
 def closure(case: Case) -> Iterator[str]:
-    """Complain about words and functions of a patch that neither its delta, its targets nor related cards have."""
+    """Report words and functions of a patch that neither its delta, its targets nor related cards contain."""
     if case.sources is None:
         return
     allowed = {root for source in case.sources for text in _texts(source) for root, _ in content_words(text)}
     for field in case.fields:
         if field.name == "guards":
-            continue  # a guard is not in words, and is replayed
+            continue  # guards are replayed instead
         new = dict.fromkeys(word for root, word in content_words(field.text) if not _is_covered(word, allowed))
         if new:
             listed = ", ".join(list(new)[:MAX_LISTED]) + (", …" if len(new) > MAX_LISTED else "")
@@ -34,7 +34,7 @@ def closure(case: Case) -> Iterator[str]:
 
 
 def _is_covered(word: str, allowed: set[str]) -> bool:
-    """Does the word, or what it negates, stand in the sources, or claim nothing by itself?"""
+    """Do the sources contain the word, or what it negates, or does it claim nothing by itself?"""
     without = (word.removeprefix(prefix) for prefix in NEGATIONS if word.startswith(prefix) and len(word) > 5)
     roots = {stem(word), *map(stem, without)}
     return not roots.isdisjoint(allowed) or not roots.isdisjoint(GENERAL_STEMS)

@@ -1,7 +1,7 @@
-"""Counts of runs in a card's words, held against the runs: refused only where they contradict what can be counted.
+"""Counts of runs in a card's text, checked against the runs: refused only if they contradict what can be counted.
 
-An author counts by criteria of its own ("16 of 17 runs that asked first"), which no program can check. What a program
-can tell is that there are not so many runs, or that another number of them calls the function that is named.
+Authors count by their own criteria ("16 of 17 runs that asked first"), which no program can check. A program can tell
+that there are not that many runs, or that a different number of them calls the named function.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ class Sides(NamedTuple):
 
 
 def contradictions(text: str, sides: Sides) -> Iterator[str]:
-    """What a text counts that the runs contradict, in words, each to follow `FIELD says`."""
-    for found in _COUNT.finditer(text):
-        some, whole = int(found["some"]), int(found["whole"])
+    """Counts in a text that the runs contradict, in words that follow `FIELD says`."""
+    for match in _COUNT.finditer(text):
+        some, whole = int(match["some"]), int(match["whole"])
         if some > whole:
             yield f"{some} of {whole}, which is more than all."
-        elif (found["side"] or found["runs"]) and whole > len(sides.of(found["side"])):
-            yield _too_many(f"{some} of {whole}", found["side"], sides)
-        elif (number := _number_calling(text, found, sides)) is not None and number != some:
+        elif (match["side"] or match["runs"]) and whole > len(sides.of(match["side"])):
+            yield _too_many(f"{some} of {whole}", match["side"], sides)
+        elif (number := _number_calling(text, match, sides)) is not None and number != some:
             yield f"{some} of {whole}, but {number} of them do."
-    for found in _ALL_OF.finditer(text):
-        if int(found["whole"]) > len(sides.of(found["side"])):
-            yield _too_many(found["whole"], found["side"], sides)
+    for match in _ALL_OF.finditer(text):
+        if int(match["whole"]) > len(sides.of(match["side"])):
+            yield _too_many(match["whole"], match["side"], sides)
 
 
-def _too_many(said: str, side: str | None, sides: Sides) -> str:
+def _too_many(count: str, side: str | None, sides: Sides) -> str:
     kind = "" if not side else "failing " if side.lower() in _FAILING else "passing "
-    return f"{said}, but there are {len(sides.of(side))} {kind}runs."
+    return f"{count}, but there are {len(sides.of(side))} {kind}runs."
 
 
-def _number_calling(text: str, found: re.Match[str], sides: Sides) -> int | None:
-    """How many runs of a whole side call, or do not call, the function that is named right after the count."""
-    calls = _CALLS.match(text, found.end())
-    runs = sides.of(found["side"])
-    if calls is None or not found["side"] or int(found["whole"]) != len(runs):
+def _number_calling(text: str, match: re.Match[str], sides: Sides) -> int | None:
+    """How many runs of a whole side call, or do not call, the function named right after the count."""
+    calls = _CALLS.match(text, match.end())
+    runs = sides.of(match["side"])
+    if calls is None or not match["side"] or int(match["whole"]) != len(runs):
         return None
     tool = calls["tool"].lower()
     names = {name for functions in sides.called.values() for name in functions if _is_named(name.lower(), tool)}

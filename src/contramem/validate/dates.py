@@ -1,6 +1,6 @@
-"""Dates on cards: a day of one task says nothing about the next, but how a date is written does.
+"""Dates on cards: a date of one task says nothing about the next, but how it is written does.
 
-Dates stay readable in packets, because procedures turn on them. On a card each becomes its form.
+Dates stay readable in packets because procedures depend on them. On a card, each becomes its form.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _FORMS = tuple(
     )
 )
 _NAMES = frozenset({"guards", "functions_used", "card_id"})
-"""Fields that are read by programs."""
+"""Fields that programs read."""
 
 
 def write_dates_as_forms(text: Text) -> Text:
-    """A lesson without days of particular tasks. Its guards stay: they are checked as they are written."""
+    """A lesson without dates of particular tasks. Guards stay: they are checked as written."""
     if not re.search(r"\d", str(text)):
         return text
     fields: dict[str, Any] = text.model_dump()

@@ -1,4 +1,4 @@
-"""Every claim maps to events of its packet, or to observed calls."""
+"""Every claim must map to events of its packet, or to observed calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contramem.validate.packet_contents import counts_in
 
 
 def evidence(case: Case) -> Iterator[str]:
-    """Complain about what nothing in the runs shows."""
+    """Report claims that nothing in the runs shows."""
     if isinstance(case.text, FunctionCard):
         yield from _call_counts(case)
         return
@@ -42,7 +42,7 @@ _EVENT = re.compile(r"\b([A-Z]+)#(\d+)\b")
 
 
 def _events_in_text(case: Case) -> Iterator[str]:
-    """Whoever reads the card has not seen the runs."""
+    """Report event numbers: readers of the card have not seen the runs."""
     steps = {place for contents in case.contents for place in contents.steps}
     for field in case.fields:
         for run, position in _EVENT.findall(field.text):

@@ -1,6 +1,6 @@
-"""Guards: can each be read, is it about what exists, and do the runs of its packet bear it out?
+"""Guards: does each one parse, is it about things that exist, and do the runs of its packet support it?
 
-A guard that fails costs a text this guard and nothing else: what the author says in words may be right all the same.
+A guard that fails is dropped and nothing else: what the author says in words may still be right.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from contramem.validate.verdict import Refusal
 
 
 def refuse_guards(case: Case) -> Iterator[Refusal]:
-    """A refusal for each guard of a text that must not enter a bank. Final ones are those that no wording can mend."""
+    """A refusal for each guard of a text that must not enter a bank. Final refusals are those that no rewording can
+    fix."""
     if not isinstance(case.text, SkillDelta):
         return
     functions = case.functions.union(*(contents.functions for contents in case.contents))
@@ -36,7 +37,7 @@ def refuse_guards(case: Case) -> Iterator[Refusal]:
 
 
 def _find_unsupported(text: str, guard: Guard, case: Case) -> str:
-    # What a patch takes over from its delta or its targets has been shown by the runs that those rest on.
+    # Guards that a patch takes over from its delta or its targets are already supported by the runs behind those.
     if case.sources is not None and any(
         text in source.guards for source in case.sources if isinstance(source, SkillDelta)
     ):
@@ -48,12 +49,12 @@ def _find_unsupported(text: str, guard: Guard, case: Case) -> str:
 
 
 def replay_guard(guard: Guard, packet: Packet) -> GuardReplay:
-    """How the runs of a packet fare with a guard. Replayed once per packet, however often it is asked."""
+    """How the runs of a packet follow and break a guard. Computed once per packet and guard."""
     return contents_of(packet).replay(guard, packet)
 
 
 def not_borne_out(guard_replay: GuardReplay, packet: Packet) -> str:
-    """Why the runs of a packet do not show that keeping the guard matters. Empty: they do."""
+    """Why the runs of a packet do not show that following the guard matters. Empty: they do."""
     if not packet.is_contrastive:
         ended = "passed" if packet.passing else "failed" if packet.failing else "ended without a known outcome"
         return f"every run of this task {ended}, so that nothing shows what keeping it is good for."

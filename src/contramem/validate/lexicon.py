@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from contramem.contrast.english import FUNCTION_WORDS, stem
 
-# What any procedure is told in. They name no app, no rule and no condition, so a rewrite may bring them in.
+# Words in which any procedure is written. They name no app, rule or condition, so a rewrite may introduce them.
 GLUE = frozenset(
     """act action actual agent allow answer apply argument ask avoid base begin call case change check choose
     clear close come common complete completion condition confirm consider contain continue correct count
@@ -21,13 +21,13 @@ GLUE = frozenset(
     verify wait way work write written wrong""".split()
 )
 
-# The plural of an abbreviation (`IDs`) is the abbreviation.
+# The plural of an abbreviation (`IDs`) counts as the abbreviation.
 _PART = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 
 
 def content_words(text: str) -> Iterator[tuple[str, str]]:
-    """(stem, word) of each word that says something. Names are taken apart: `search_emails` is search and emails."""
+    """(stem, word) of each word that says something. Names are split: `search_emails` becomes search and emails."""
     for match in _PART.finditer(_PLACEHOLDER.sub(" ", text)):
         word = match.group().lower()
         if len(word) > 1 and word not in FUNCTION_WORDS and word not in GLUE:

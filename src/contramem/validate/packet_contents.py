@@ -1,4 +1,4 @@
-"""What one packet contains that texts are checked against: made once, used for every text that comes from it."""
+"""What one packet contains that texts are checked against: computed once, used for every text that comes from it."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from contramem.traces.effects import words
 from contramem.validate.counts import Sides
 
 MIN_VALUE_CHARS = 3
-"""Shorter values stand in any text by chance."""
+"""Shorter values occur in texts by chance."""
 MIN_PIECE_CHARS = 20
 MIN_PIECE_WORDS = 4
-"""A sentence this long, out of a longer value, is copied and no coincidence."""
+"""A sentence this long from a longer value is a copy, not a coincidence."""
 QUOTED_WORDS = 6
-"""So many words in a row are a quotation."""
+"""This many words in a row are a quotation."""
 
 _LOWER_WORD = re.compile(r"(?<!\w)[a-z]{3,}(?!\w)")
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
-# A source is told by more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word.
+# The name of a source is more than a word (`gpt-4o`, `agent_v2`): `careful` is just a word.
 _TELLING_SOURCE = re.compile(r"\w[\-_./]+\w|\d")
 
 
 class Names(NamedTuple):
-    """Names of an interface, lower case, and the words they are made of."""
+    """Names of an interface, in lower case, and the words they consist of."""
 
     whole: frozenset[str]
     words: frozenset[str]
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Names:
-        """`Emails.send_email` is a name, and so are its two halves; `sendEmail` is made of two words."""
+        """`Emails.send_email` is a name, and so are its two halves; `sendEmail` consists of two words."""
         parts = {part for name in set(names) for part in (name, *name.split("."))}
         return cls(frozenset(map(str.lower, parts)), frozenset(word for part in parts for word in words(part)))
 
@@ -51,14 +51,14 @@ class PacketContents:
     """Names, steps, values and quotable prose of one packet."""
 
     def __init__(self, packet: Packet) -> None:
-        # Not the packet itself: the cache must not keep alive what it is keyed by.
+        # Not the packet itself: the cache must not keep its own key alive.
         self._originals = packet.placeholders.originals()
         self.steps = {(run.letter, step.position): step for run in packet.runs for step in run.steps}
         self.called = {
             run.letter: {step.function for step in run.steps if step.function and not step.tainted}
             for run in packet.runs
         }
-        """What each run calls, on its agent's or its user's side; not what planted text made it call."""
+        """What each run calls, by its agent or its user; not what planted text made it call."""
         ran = sorted({provenance.source.lower() for provenance in packet.provenance.values()})
         self.sources = tuple(source for source in ran if _TELLING_SOURCE.search(source))
         self._replays: dict[Guard, GuardReplay] = {}
@@ -71,18 +71,18 @@ class PacketContents:
 
     @cached_property
     def shown_words(self) -> frozenset[str]:
-        """Words that the redacted packet shows in lower case: an author reads them as words, not as values."""
+        """Words that the redacted packet shows in lower case: to an author they are words, not values."""
         texts = {text for step in self.steps.values() for text in (step.text, step.returned, step.error) if text}
         return frozenset(word for text in (self._task, *texts) for word in _LOWER_WORD.findall(text))
 
     def replay(self, guard: Guard, packet: Packet) -> GuardReplay:
-        """How the runs of `packet`, which this is about, fare with a guard. Replayed once."""
+        """How the runs of `packet`, whose contents these are, follow and break a guard. Computed once."""
         if guard not in self._replays:
             self._replays[guard] = replay(guard, packet)
         return self._replays[guard]
 
     def arguments_of(self, function: str) -> set[str]:
-        """Those that some call gives."""
+        """The arguments that some call passes."""
         return {name for step in self.steps.values() if step.function == function for name in step.arguments}
 
     @cached_property
@@ -96,14 +96,14 @@ class PacketContents:
 
     @cached_property
     def closed(self) -> frozenset[str]:
-        """Closed vocabularies, lower case: what arguments show where other values became placeholders."""
+        """Closed vocabularies in lower case: values that stay readable in arguments."""
         shown = (str(value) for step in self.steps.values() for _, value in scalars(step.arguments))
         return frozenset(value.lower() for value in shown if not _PLACEHOLDER.search(value))
 
     def find_copies(self, text: str) -> Iterator[tuple[str, str, int]]:
         """(placeholder, words, position) wherever `text` repeats a value of the traces, or a sentence of one.
 
-        The text is in lower case, single spaces between its words.
+        The text is in lower case, with single spaces between words.
         """
         matcher, placeholders = self._values
         for index, start, end in matcher.find_matches_as_indexes(text, overlapping=True):
@@ -116,7 +116,7 @@ class PacketContents:
         for placeholder, value in self._originals.items():
             for pattern in _patterns(value):
                 patterns.setdefault(pattern, placeholder)
-        # Asked a handful of times, so the kind that is quickest to build is the quickest.
+        # It is searched only a few times, so the variant that is fastest to build is the fastest.
         matcher = AhoCorasick(
             list(patterns), matchkind=MatchKind.Standard, implementation=Implementation.NoncontiguousNFA
         )
@@ -134,12 +134,12 @@ class PacketContents:
 
 
 def stands_in(value: str, text: str) -> bool:
-    """Is `value` anywhere in `text`, not inside a longer word?"""
+    """Does `text` contain `value`, other than inside a longer word?"""
     return any(_stands_alone(text, match.start(), match.end()) for match in re.finditer(re.escape(value), text))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Not inside a longer word: `Ann` is not in `Annual`."""
+    """Is it more than part of a word? `Ann` does not stand alone in `Annual`."""
     before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
     after = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
     return not before and not after
@@ -149,7 +149,7 @@ _contents: WeakKeyDictionary[Placeholders, PacketContents] = WeakKeyDictionary()
 
 
 def contents_of(packet: Packet) -> PacketContents:
-    """Made at the first question about a packet, and kept as long as the packet's placeholders are."""
+    """Computed at the first question about a packet, and kept as long as the packet's placeholders."""
     contents = _contents.get(packet.placeholders)
     if contents is None:
         contents = _contents[packet.placeholders] = PacketContents(packet)
@@ -187,7 +187,7 @@ _DIGITS = re.compile(r"[$€£¥]?\s?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def _patterns(value: str) -> Iterator[str]:
-    """How a value would be written in a card."""
+    """The ways in which a card would write a value."""
     whole = fold_case(" ".join(value.split())).strip(" .,;:!?'\"")
     if len(whole) >= MIN_VALUE_CHARS:
         yield whole
@@ -204,7 +204,7 @@ _COUNT = re.compile(r"(?<![\w.])(\d+)\s+(?:out\s+)?of\s+(?:the\s+|all\s+)?(\d+)(
 
 
 def counts_in(text: str) -> list[tuple[int, int]]:
-    """What a text counts: `3 of 5 runs` is (3, 5)."""
+    """The counts in a text: `3 of 5 runs` is (3, 5)."""
     return [(int(some), int(whole)) for some, whole in _COUNT.findall(text)]
 
 
@@ -212,6 +212,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
 def shingles(text: str) -> Iterator[tuple[str, ...]]:
-    """Every run of QUOTED_WORDS words. Placeholders and punctuation do not count."""
+    """Every sequence of QUOTED_WORDS words. Placeholders and punctuation do not count."""
     sequence = _WORD.findall(_PLACEHOLDER.sub(" ", text).lower())
     return (tuple(sequence[i : i + QUOTED_WORDS]) for i in range(len(sequence) - QUOTED_WORDS + 1))

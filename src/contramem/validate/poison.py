@@ -1,4 +1,4 @@
-"""No text that was planted in an observation becomes a rule."""
+"""No text planted in an observation becomes a rule."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contramem.validate.packet_contents import shingles
 
 __all__ = ["instructs", "poison"]
 
-# Cards quote what tools complained about. A card's own words are imperative by nature; a quotation must not be.
+# Cards quote complaints of tools. A card's own words are imperative by nature; a quotation must not be.
 _QUOTED = re.compile(r"\"([^\"]{12,})\"|(?<!\w)'([^']{12,})'(?!\w)|`([^`]{12,})`|“([^”]{12,})”")
 
 
 def poison(case: Case) -> Iterator[str]:
-    """Complain about words that come from, or look like, an instruction to an agent."""
+    """Report words that come from, or look like, an instruction to an agent."""
     planted = frozenset().union(
         *(contents.planted_phrases for contents in case.contents), _phrases_planted_in_errors(case)
     )

@@ -1,4 +1,4 @@
-"""Nothing of a person, an account or a task: no contact data, no secret, no identifier, no value of a trace."""
+"""Nothing about a person, an account or a task: no contact data, secret, identifier or value of a trace."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from contramem.validate.lexicon import content_words
 from contramem.validate.packet_contents import Names, PacketContents, shingles, stands_in
 
 MAX_ORDINARY_WORDS = 3
-"""A value of so many plain words of the interface (`all files`) says nothing about a task."""
+"""A value of this many plain words of the interface (`all files`) says nothing about a task."""
 
 _IDENTIFYING = re.compile(rf"<(?:{any_of(names_where(lambda type_: type_.identifies))})")
-"""Placeholders of values that tell on somebody, however plain the word."""
+"""Types of values that reveal something about a person, however plain the word."""
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_|\d]*>")
 _COUNTED = re.compile(
     r"\b\d+\s+(?:(?:out\s+)?of\s+(?:the\s+|all\s+)?\d+|(?:passing|failing|runs?|tasks?|calls?|times?)\b)"
@@ -30,7 +30,7 @@ _COUNTED = re.compile(
 _TOKEN = re.compile(r"[^\W\d]\w*(?:[.:\-/]\w+)*")
 _ERROR_CLASS = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
 _SUSPICIOUS = re.compile(r"[\d@]|://|www\.|-----")
-"""Nothing personal is without one of these."""
+"""All personal data contain one of these."""
 _DIGIT = re.compile(r"\d")
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 
@@ -46,11 +46,11 @@ _MODEL = re.compile(
 
 
 class Privacy:
-    """The privacy check. `closed` are words of closed vocabularies, beside those that a packet itself shows."""
+    """The privacy check. `closed`: words of closed vocabularies, in addition to those that a packet itself shows."""
 
     def __init__(self, closed: frozenset[str] = frozenset()) -> None:
         whole = {word.lower() for word in closed}
-        # `search engine` is a word of the interface, and so is the `engine` in it.
+        # If `search engine` is a word of the interface, so is the `engine` in it.
         self._closed = frozenset(whole | {part for word in whole for part in word.split()})
 
     def __call__(self, case: Case) -> Iterator[str]:
@@ -64,7 +64,7 @@ class Privacy:
         yield from self._find_copies(case, texts)
 
     def _find_copies(self, case: Case, texts: list[str]) -> Iterator[str]:
-        # Dates and times stay where they are: procedures turn on them.
+        # Dates and times are allowed: procedures depend on them.
         timeless = [_TIME.sub(" ", text) if _DIGIT.search(text) else text for text in texts]
         lines = [fold_case(" ".join(text.split())) for text in timeless]
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
@@ -80,7 +80,7 @@ class Privacy:
                     yield f"{name} repeats a value of the runs; write {placeholder}, or what role it plays."
 
     def _ordinary(self, value: str, names: Names, contents: PacketContents) -> bool:
-        """Would these words stand in a card anyway: words of the interface, of a closed vocabulary, of any text?"""
+        """May a card contain these words anyway: words of the interface, of a closed vocabulary, of any text?"""
         if value in names.whole or value in contents.closed or value in self._closed:
             return True
         parts = value.split()
@@ -90,8 +90,8 @@ class Privacy:
 
 
 def _is_only_a_word(value: str, placeholder: str, text: str, contents: PacketContents, names: Names) -> bool:
-    """Ordinary words that some field held (`locked`, `rent`, `overdue tasks`), written as words: in lower case, or
-    opening a sentence. `Grant` in the middle of one may be a person, and so may any word that a person's field held."""
+    """Ordinary words that some field contained (`locked`, `rent`, `overdue tasks`), written as words: in lower case, or
+    opening a sentence. `Grant` in the middle of one may be a person, and so may any word from a person's field."""
     if value in ORDINARY_WORDS:
         capital = re.escape(value.capitalize())
         return re.search(rf"[^\s.!?:\"“‘'(]\s+[\"“‘'(]?{capital}(?!\w)", text) is None
@@ -101,7 +101,7 @@ def _is_only_a_word(value: str, placeholder: str, text: str, contents: PacketCon
 
 def _is_plain(value: str, contents: PacketContents, names: Names) -> bool:
     """An ordinary English word, a few words that the packet itself shows in lower case, or ordinary words about a thing
-    that the functions are called after (`overdue tasks`, of `search_tasks`): they identify nothing."""
+    in the functions' names (`overdue tasks`, of `search_tasks`): they identify nothing."""
     parts = value.split()
     if len(parts) > MAX_ORDINARY_WORDS or not all(part.isalpha() for part in parts):
         return False
@@ -116,11 +116,11 @@ def _is_in_lower_case(value: str, text: str) -> bool:
     written = re.findall(rf"(?<!\w){re.escape(value)}(?!\w)".replace("\\ ", r"\s+"), text, re.IGNORECASE)
     opening = re.match(rf"\W*{re.escape(value)}", text, re.IGNORECASE)
     allowed = {value, value.capitalize()} if opening else {value}
-    return all(" ".join(found.split()) in allowed for found in written)
+    return all(" ".join(match.split()) in allowed for match in written)
 
 
 def mask_interface_names(texts: Sequence[str], names: Names) -> list[str]:
-    """Texts without placeholders, counts and names of the interface, none of which is anybody's."""
+    """Texts without placeholders, counts and names of the interface, none of which is private."""
     plain = _COUNTED.sub(" ", _PLACEHOLDER.sub(" <> ", "\0".join(text.replace("\0", " ") for text in texts)))
     plain = _TOKEN.sub(lambda match: " " if match.group().lower() in names.whole else match.group(), plain)
     return _ERROR_CLASS.sub(" ", plain).split("\0")

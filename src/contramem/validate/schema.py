@@ -15,10 +15,10 @@ MAX_ITEMS = 8
 MAX_TAGS = 16
 MAX_TAG_CHARS = 40
 MAX_CARD_WORDS = 600
-"""A card is read in the middle of a task; the longest of the paper has under 300 words."""
+"""A card is read in the middle of a task; the longest one in the paper has under 300 words."""
 
 DIAGNOSTIC_TAGS = frozenset({"diagnostic", "diagnosis", "recovery"})
-# A Function Card is about a tool. How runs ended, and what their tasks were, is not.
+# A Function Card is about a tool, not about outcomes or tasks.
 _RUN_TALK = re.compile(
     r"\b(?:passing|failing|passed|failed|successful|unsuccessful)\s+(?:run|trajector|task|model|attempt|agent)",
     re.IGNORECASE,
@@ -26,7 +26,7 @@ _RUN_TALK = re.compile(
 
 
 def schema(case: Case) -> Iterator[str]:
-    """Complain about the form of a card and about functions nobody has seen."""
+    """Report problems with the form of a card, and functions that nobody has seen."""
     yield from _lengths(case)
     if isinstance(case.text, FunctionCard):
         yield from _function_card(case, case.text)

@@ -1,4 +1,4 @@
-"""One validator for every author: what a card, a delta or a patch must pass before it changes a bank."""
+"""One validator for all authors: what a card, a delta or a patch must pass before it changes a bank."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Validator:
-    """Checks by name, in the order in which they complain. Without arguments all of them; give others to compose."""
+    """Runs checks by name, in order. Without arguments, all of them; pass others to choose."""
 
     def __init__(self, closed: Collection[str] = (), **checks: Check) -> None:
-        """`closed` are the words of closed vocabularies, which may stand in a card though they stand in traces."""
+        """`closed`: words of closed vocabularies, which a card may contain although traces contain them."""
         self._judges_guards = not checks
         self._checks: dict[str, Check] = checks or {
             "schema": schema,
@@ -39,11 +39,11 @@ class Validator:
     def card(
         self, card: FunctionCard, observations: Sequence[Observation], packets: Sequence[Packet] = ()
     ) -> list[Refusal]:
-        """A Function Card, held against the calls it was built from, and the values of the packets they stand in."""
+        """Check a Function Card against the calls it was built from, and the values of their packets."""
         return self.judge(Case(card, packets=tuple(packets), observations=observations))
 
     def candidate(self, candidate: Candidate, packet: Packet, known_functions: Collection[str] = ()) -> list[Refusal]:
-        """A delta, held against its packet."""
+        """Check a delta against its packet."""
         functions = frozenset(known_functions)
         return self.judge(Case(candidate.delta, packets=(packet,), cites=candidate.cites, functions=functions))
 
@@ -55,7 +55,7 @@ class Validator:
         function_cards: Sequence[FunctionCard] = (),
         packet: Packet | None = None,
     ) -> list[Refusal]:
-        """A decision on a delta, held against all that it may draw on. `targets` are the cards that it names."""
+        """Check a decision on a delta against everything it may draw on. `targets`: the cards that it names."""
         missing = set(patch.target_card_ids) - {card.card_id for card in targets}
         if missing:
             return [Refusal("schema", f"The patch names {', '.join(sorted(missing))}, which it was not given.")]
@@ -72,7 +72,7 @@ class Validator:
         )
 
     def judge(self, case: Case) -> list[Refusal]:
-        """Whatever is put together as a case."""
+        """Run all checks on a case."""
         refusals = [Refusal(name, reason) for name, check in self._checks.items() for reason in check(case)]
         if self._judges_guards:
             refusals += refuse_guards(case)

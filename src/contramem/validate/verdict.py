@@ -1,4 +1,4 @@
-"""What a check says about a card, a delta or a patch: nothing, or why it is refused."""
+"""The result of a check of a card, a delta or a patch: nothing, or why it is refused."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 
 class Refusal(NamedTuple):
-    """One reason not to let a text into the bank."""
+    """A reason to keep a text out of the bank."""
 
     check: str
-    """Which check refused: the word that refusals are counted under."""
+    """The check that refused: the word under which refusals are counted."""
     reason: str
-    """A sentence, for the ledger and for a model that is asked again. It never repeats the value it complains about."""
+    """A sentence for the ledger and for a model that is asked again. It never repeats the value it is about."""
     guard: str = ""
-    """The one guard that it is about: the text may enter without it. Empty: it is about the text."""
+    """The guard it is about: the text may enter without it. Empty: it is about the text."""
     final: bool = False
-    """Asking the author again would not help: a guard that the runs do not bear out is simply left out."""
+    """Asking the author again would not help: a guard that the runs do not support is simply dropped."""
 
     def __str__(self) -> str:
         return f"{self.check}: {self.reason}"
