@@ -75,6 +75,12 @@ def test_the_name_wins_over_the_documentation() -> None:
     assert effect_of("Mail.delete_all", "Returns the number of mails.") == "write"
 
 
+def test_documentation_that_opens_with_a_change_makes_a_write_of_a_read() -> None:
+    assert effect_of("Shop.get_quote", "Creates a quote and gives it back.") == "write"
+    assert effect_of("Shop.get_quote", "Returns the quote that was created.") == "read"
+    assert effect_of("Shop.search_notes", "Run a search over the notes.") == "read"
+
+
 def test_a_verb_has_one_effect() -> None:
     for one, other in combinations(LEXICON.values(), 2):
         assert not one & other

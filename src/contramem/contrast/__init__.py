@@ -14,6 +14,7 @@ Supporting modules:
     flow.py, seen_texts.py      where a value was first seen
     enabling.py, align.py       what made a refused call work; runs side by side
     permitted.py, english.py    values that a tool says it accepts; ordinary words
+    observed_effects.py         functions that change something against their name
     clock.py, system_facts.py   when things happened; what the system prompt said
     speech.py, feedback.py      calls that talk to the user; what a judge said
     taint.py                    calls that follow from planted text; instructions.py, instruction_forms.py and

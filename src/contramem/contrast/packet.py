@@ -21,6 +21,7 @@ from contramem.contrast.feedback import normalize_feedback
 from contramem.contrast.flow import Flow
 from contramem.contrast.form import ParsedResult, ResultForm, parse
 from contramem.contrast.instructions import read, without_instructions
+from contramem.contrast.observed_effects import correct_effects
 from contramem.contrast.placeholders import Placeholders
 from contramem.contrast.signal import Signal
 from contramem.contrast.signals import signals_of
@@ -195,7 +196,7 @@ def contrast(pool: Pool, vocabulary: Vocabulary | None = None) -> Iterator[Packe
 
 def packet_of(runs: list[Trajectory], vocabulary: Vocabulary) -> Packet:
     """The packet of one task. Passing runs come first, then failing runs, then those with an unknown outcome."""
-    ordered = _passing_first(runs)
+    ordered = [correct_effects(run, vocabulary.writers) for run in _passing_first(runs)]
     placeholders = Placeholders(ordered, vocabulary)
     lettered = dict(zip(letters(), ordered, strict=False))
     clocked = has_clock(ordered)

@@ -17,6 +17,7 @@ from typing import Any
 from contramem.contrast.conventions import Conventions
 from contramem.contrast.english import is_ordinary
 from contramem.contrast.form import is_field, parse
+from contramem.contrast.observed_effects import ObservedEffects
 from contramem.contrast.permitted import find_allowed_values, role_of
 from contramem.contrast.placeholder_types import ROLES
 from contramem.contrast.values import CATEGORY_ROLES, is_time, kind_by_form, without_preposition
@@ -68,6 +69,7 @@ class Vocabulary:
         # slot -> list of permitted values in a refusal -> tasks it was seen in
         self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(partial(defaultdict, set))
         self.conventions = Conventions()
+        self._effects = ObservedEffects()
         for runs in tasks:
             self._learn(runs)
         self._settle_all()
@@ -118,7 +120,7 @@ class Vocabulary:
         )
 
     def digest_for(self, functions: Iterable[str]) -> bytes:
-        """Changes whenever `keeps` or `listed_words` would answer differently about one of these functions."""
+        """Changes whenever `keeps`, `listed_words` or `writers` would answer differently about these functions."""
         hasher = blake2b(repr(sorted(self.listed_words)).encode(), digest_size=16)
         for function in sorted(functions):
             hasher.update(self._digest_function(function))
@@ -131,7 +133,7 @@ class Vocabulary:
             by_role = sorted(
                 (role, sorted(map(repr, by_app[app]))) for role, by_app in self._words.items() if app in by_app
             )
-            text = repr((function, by_role, self.conventions.list_kept(function)))
+            text = repr((function, by_role, self.conventions.list_kept(function), function in self.writers))
             self._digests[function] = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         return self._digests[function]
 
@@ -139,6 +141,7 @@ class Vocabulary:
         for number, run in enumerate(runs):
             key = run.task_key
             self.conventions.learn(run)
+            self._effects.learn(run)
             for tool in run.tools if number == 0 else ():
                 self._learn_enums(tool)
             for event in run.events:
@@ -177,6 +180,8 @@ class Vocabulary:
         self.listed_words = frozenset(value.lower() for values in self._permitted.values() for value in values)
         """Values that tools list as permitted, in lower case."""
         self._words = self._settle()
+        self.writers = self._effects.writers()
+        """Functions that runs show to change something, against their name."""
         self._digests: dict[str, bytes] = {}
 
     def _settle_lists(self) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -221,6 +226,7 @@ class Vocabulary:
             for listed, tasks in lists.items():
                 self._listed[slot][listed] |= tasks
         self.conventions.add(other.conventions)
+        self._effects.add(other._effects)
 
     def _add_values(self, slot: tuple[str, str], values: dict[object, set[str]] | None, other: Vocabulary) -> None:
         seen = self._seen.setdefault(slot, {})

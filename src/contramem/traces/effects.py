@@ -67,6 +67,12 @@ FINALIZERS = frozenset(
     }
 )
 
+# Documentation that opens so tells of a change, whatever the name says: `get_quote` may create one.
+_TELLS_OF_CHANGE = frozenset(
+    """add assign book buy cancel close create delete insert modify move pay post purchase register remove rename
+    replace reserve send update""".split()
+)
+
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _FIRST_WORD = re.compile(r"\W*([A-Za-z]+)")
 _BY_VERB: dict[str, Effect] = {verb: effect for effect, verbs in LEXICON.items() for verb in verbs}
@@ -81,7 +87,8 @@ def words(name: str) -> list[str]:
 def effect_of(function: str, description: str = "") -> Effect:
     """The effect of `App.function`, or `unknown` when neither name nor description has a verb we know.
 
-    The first known verb decides: `get_and_reset_counter` is rare, `check_order_update_status` is not.
+    The first known verb of the name decides (`get_and_reset_counter` is rare, `check_order_update_status` is not),
+    except that documentation which opens with a change makes a write of what a name calls a read.
     """
     name = function.rpartition(".")[2]
     if name.lower() in FINALIZERS:
@@ -89,18 +96,22 @@ def effect_of(function: str, description: str = "") -> Effect:
     named = words(name)
     if (first := _effect_of_making(named)) is not None:
         return first
-    for word in named:
-        if word in _BY_VERB:
-            return _BY_VERB[word]
+    by_name = next((_BY_VERB[word] for word in named if word in _BY_VERB), None)
+    if by_name is not None and by_name != "read":
+        return by_name
     # Documentation opens with its verb, often in the third person: "Returns the ...", "Deletes a ...".
-    if opening := _FIRST_WORD.match(description):
-        verb = opening.group(1).lower()
-        if verb in ("return", "returns"):  # of a function "returns" is what it gives; only in a name is it an act
-            return "read"
-        for form in (verb, verb.removesuffix("s"), verb.removesuffix("es")):
-            if form in _BY_VERB and _BY_VERB[form] in ("read", "write"):
-                return _BY_VERB[form]
-    return "unknown"
+    opening = _FIRST_WORD.match(description)
+    verb = opening.group(1).lower() if opening else ""
+    if by_name is not None:
+        return "read" if _TELLS_OF_CHANGE.isdisjoint(_verb_forms(verb)) else "write"
+    if verb in ("return", "returns"):  # of a function "returns" is what it gives; only in a name is it an act
+        return "read"
+    effects = (_BY_VERB.get(form) for form in _verb_forms(verb))
+    return next((effect for effect in effects if effect in ("read", "write")), "unknown")
+
+
+def _verb_forms(verb: str) -> tuple[str, ...]:
+    return verb, verb.removesuffix("s"), verb.removesuffix("es")
 
 
 def _effect_of_making(named: list[str]) -> Effect | None:

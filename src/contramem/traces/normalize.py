@@ -73,6 +73,10 @@ class Naming:
             self._effects[function] = effect
         return effect
 
+    def is_given(self, function: str) -> bool:
+        """Does the user say the effect of `function`?"""
+        return function in self.effects or function.rpartition(".")[2] in self.effects
+
     def tool(
         self, name: str, description: str = "", parameters: Mapping[str, Any] | None = None, app: str = ""
     ) -> Tool:
@@ -212,7 +216,8 @@ class Recorder:
             settled = self.naming.effect(function, effect)
         kind: Kind = "wait" if settled == "wait" else "call"
         self._calls.setdefault(call_id or "", []).append(len(self._rows))
-        self._rows.append([actor, kind, "", function, values, settled, None, time])
+        row = [actor, kind, "", function, values, settled, None, time]
+        self._rows.append([*row, True] if effect is not None or self.naming.is_given(function) else row)
 
     def result(
         self, content: object, call_id: str | None = None, *, error: str | bool | None = None, time: float | None = None

@@ -45,6 +45,8 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """None: the trace does not show what came back."""
     time: float | None = None
     """Seconds, on the clock of the environment."""
+    effect_given: bool = False
+    """The trace or the user says the effect. Otherwise it is told from the name, and runs may show another."""
 
 
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

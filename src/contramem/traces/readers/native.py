@@ -104,6 +104,7 @@ def _renamer(naming: Naming) -> Callable[[Event], Event]:
             return event
         function = naming.function(event.function)
         effect = naming.effect(function, None if event.effect == "unknown" else event.effect)
-        return msgspec.structs.replace(event, function=function, effect=effect)
+        given = event.effect_given or naming.is_given(function)
+        return msgspec.structs.replace(event, function=function, effect=effect, effect_given=given)
 
     return rename
