@@ -64,6 +64,9 @@ PAY_FIRST = call("Office.pay", {"invoice": "I-3", "cents": 620.5})
         ("absence(Office.assign_owner[text lacks \"thank you\"])", [OWNER], "holds"),
         ("absence(Office.pay) when task contains urgent", [PAY_FIRST], "broken"),
         ("absence(Office.pay) when task lacks urgent", [PAY_FIRST], "vacuous"),
+        ("absence(Office.pay) unless Office.find_customer.tier = A", [LOOK, PAY_FIRST], "vacuous"),
+        ("absence(Office.pay) unless Office.find_customer.tier = A", [PAY_FIRST], "broken"),
+        ("absence(Office.pay) when Office.pay[cents > 9] unless task contains urgent", [PAY_FIRST], "vacuous"),
         (
             "absence(Office.pay) when Office.find_customer.tier = A and Office.list_invoices has several",
             [LOOK, PAY_FIRST],
@@ -132,6 +135,10 @@ def test_a_guard_has_one_canonical_form(written: str, canonical: str) -> None:
             "existence(Shop.pay[id picks lowest due of Shop.list]) when Shop.list has several",
             "`pay` with the `id` of the item of `Shop.list` with the lowest `due` is called and succeeds, if "
             "`Shop.list` returns several items.",
+        ),
+        (
+            "absence(Shop.pay) when Shop.pay[sum > 9] unless Shop.find.tier = A",
+            "`pay` is not called, if `pay` is called with `sum` above 9, unless `Shop.find` shows a `tier` of A.",
         ),
     ],
 )

@@ -64,6 +64,10 @@ REFUSED = call("Mail.read", {"id": "m-1"}, "Error: no", error="Error: no")
         ("existence(Mail.delete) when Mail.read[id is boolean]", [READ], "vacuous"),
         ("existence(Mail.delete) when Mail.read", [READ], "broken"),
         ("existence(Mail.delete) when Mail.read", [GUESS], "vacuous"),
+        ("existence(Mail.delete) unless Mail.read", [READ], "vacuous"),
+        ("absence(Mail.delete) unless Mail.read", [GUESS], "broken"),
+        ("absence(Mail.delete) when Mail.delete unless Mail.read", [READ, WRITE], "vacuous"),
+        ("absence(Mail.delete) unless Mail.read and Mail.read[id is boolean]", [READ, WRITE], "broken"),
     ],
 )
 def test_the_verdict_of_a_guard_on_a_run(guard: str, calls: list[Call], verdict: str) -> None:
@@ -80,7 +84,9 @@ def test_the_verdict_of_a_guard_on_a_run(guard: str, calls: list[Call], verdict:
         ("existence(A.b, A.c)", "existence takes one function"),
         ("existence(read)", "functions are written App.function"),
         ("known_value(Mail.read)", "functions are written App.function, and an argument or field of one App.fun"),
-        ("existence(A.b) unless A.c", "a guard may be followed by `within 60 s` and `when App.function`"),
+        ("existence(A.b) maybe A.c", "a guard may be followed by `within 60 s`, `when App.function` and `unless"),
+        ("existence(A.b) unless A.c unless A.d", "one `unless`"),
+        ("existence(A.b) unless", "is none of them"),
         ("existence(A.b[id])", "'id' in 'A.b\\[id\\]' is not a condition"),
         ("precedence(A.b, A.c", "is not a guard"),
         ("precedence(A.b, A.b)", "precedence needs two different functions"),
@@ -190,9 +196,8 @@ def test_other_ways_to_write_the_same_are_read(text: str, written: str) -> None:
         ("absence(App.hold) when App.find.tier = A or App.find.tier = B", "joined by `and` only"),
         ("absence(App.hold[reason = A, amount > 5])", "joined by `and` only"),
         ("absence(App.hold) if App.find.tier = A", "Write `when`."),
-        ("absence(App.hold) unless App.find.tier = A", "the opposite condition"),
         ("absence(App.hold) when App.list has any", "has several` (none, one, at least 3"),
-        ("absence(App.hold) when not App.find", "There is no `not`"),
+        ("absence(App.hold) when not App.find", "for `not`, write `unless`"),
     ],
 )
 def test_what_other_languages_have_is_told_how_to_write_here(text: str, complaint: str) -> None:

@@ -31,6 +31,8 @@ def test_what_one_run_of_a_task_was_shown_holds_for_a_run_that_never_looked() ->
     guard = parse_guard("absence(Shop.hold_order) when Shop.find_customer.tier = A")
     recorded = [study_run(made).recorded for made in (looked, hasty, other)]
     assert replay_on_all(guard, recorded) == ("holds", "broken", "vacuous")
+    excepted = parse_guard("absence(Shop.hold_order) unless Shop.find_customer.tier = A")
+    assert replay_on_all(excepted, recorded) == ("vacuous", "vacuous", "broken")
 
 
 def test_what_a_change_gave_back_holds_for_its_own_run_only() -> None:

@@ -33,6 +33,7 @@ class Automaton(ABC):
         self._first = parse_pattern(guard.function)
         self._then = parse_pattern(guard.then) if guard.then else self._first
         self._open_conditions = [condition for condition in guard.conditions if not _is_met_by_task(condition, task)]
+        self._open_exceptions = [condition for condition in guard.exceptions if not _is_met_by_task(condition, task)]
         self._broken = False
         self._clock: float | None = None
 
@@ -40,7 +41,8 @@ class Automaton(ABC):
     def relevant_functions(self) -> frozenset[str] | None:
         """The functions whose calls can change its state. None if any action can."""
         names = [self._first.function, self._then.function]
-        conditions = (condition for condition in self._open_conditions if not isinstance(condition, TaskSays))
+        scope = (*self._open_conditions, *self._open_exceptions)
+        conditions = (condition for condition in scope if not isinstance(condition, TaskSays))
         names += [condition.relevant_function for condition in conditions]
         return frozenset(names) if all(names) else None
 
@@ -55,6 +57,8 @@ class Automaton(ABC):
         if action.time is not None:
             self._run_out(action.time)
         self._open_conditions = [condition for condition in self._open_conditions if not _is_met(condition, action)]
+        if self._open_exceptions:
+            self._open_exceptions = [condition for condition in self._open_exceptions if not _is_met(condition, action)]
         if not self._broken:
             if self._breaks(action):
                 self._broken = True
@@ -72,8 +76,7 @@ class Automaton(ABC):
         """Whether this action, if it succeeds, would break the guard for good."""
         if self.state == "broken":
             return False
-        in_scope = all(_is_met(condition, action) for condition in self._open_conditions)
-        return in_scope and (self._broken or self._breaks(action))
+        return self._would_be_in_scope(action) and (self._broken or self._breaks(action))
 
     def goes_against(self, action: Action) -> bool:
         """Whether this call would break the guard, or is made in another way than the guard demands."""
@@ -82,8 +85,7 @@ class Automaton(ABC):
         demands_a_way = self.guard.demand == "a call" and not self.guard.then and self._first.conditions
         if not demands_a_way or action.function != self._first.function or self.state == "satisfied":
             return False
-        in_scope = all(_is_met(condition, action) for condition in self._open_conditions)
-        return in_scope and not self._first.matches(action)
+        return self._would_be_in_scope(action) and not self._first.matches(action)
 
     @property
     def state(self) -> State:
@@ -108,7 +110,13 @@ class Automaton(ABC):
 
     @property
     def _in_scope(self) -> bool:
-        return not self._open_conditions
+        return not self._open_conditions and (self.guard.unless is None or bool(self._open_exceptions))
+
+    def _would_be_in_scope(self, action: Action) -> bool:
+        """Whether the guard would apply to the run after this action."""
+        if not all(_is_met(condition, action) for condition in self._open_conditions):
+            return False
+        return self.guard.unless is None or not all(_is_met(condition, action) for condition in self._open_exceptions)
 
     def _run_out(self, time: float) -> None:
         due = self.due

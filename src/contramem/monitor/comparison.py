@@ -127,7 +127,7 @@ _BARE = re.compile(r"[\w\-.]+(?: [\w\-.]+)*")
 
 def write_value(value: str) -> str:
     """A value as written in a guard: bare if it cannot be misread, otherwise quoted."""
-    bare = _BARE.fullmatch(value) is not None and not {"and", "of", "when", "within"} & set(value.split(" "))
+    bare = _BARE.fullmatch(value) is not None and not {"and", "of", "when", "within", "unless"} & set(value.split(" "))
     return value if bare and "." not in value else _write_dotted(value)
 
 

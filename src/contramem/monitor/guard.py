@@ -14,8 +14,8 @@
 Functions are `App.function`, may have conditions on their arguments, and may be classes of functions (pattern.py). A
 guard may end in `within 60 s`, a deadline on the clock of the run: B must come at most 60 s after A (for `existence`,
 after the start; for `not_succession`, B must not come within that time). It may end in `when CONDITION`: it then
-applies only to runs in which the condition becomes true (scope.py). `precedence` and `known_value` ignore a failed call
-that the agent retried later.
+applies only to runs in which the condition becomes true (scope.py), and in `unless CONDITION`: it then does not apply
+to runs in which that becomes true. `precedence` and `known_value` ignore a failed call that the agent retried later.
 """
 
 from __future__ import annotations
@@ -60,11 +60,16 @@ class Guard(NamedTuple):
     """The deadline in seconds."""
     times: int = 0
     """The number in `at_most` and `at_least`."""
+    unless: str | None = None
+    """The exception, in its text form: runs in which it becomes true are excepted. Empty means that it is known to be
+    true (task_facts.py)."""
 
     def __str__(self) -> str:
         inside = self._inside()
         within = "" if self.within is None else f" within {write_number(self.within)} s"
-        return f"{self.template}({inside}){within}" + (f" when {self.when}" if self.when else "")
+        when = f" when {self.when}" if self.when else ""
+        unless = "" if self.unless is None else f" unless {self.unless}"
+        return f"{self.template}({inside}){within}{when}{unless}"
 
     def _inside(self) -> str:
         match self.form.parameters:
@@ -119,7 +124,7 @@ class Guard(NamedTuple):
     @property
     def functions(self) -> tuple[str, ...]:
         """Every function that the guard names, including those that values come from. Function classes name none."""
-        named = [*self.patterns, *self.conditions]
+        named = [*self.patterns, *self.conditions, *self.exceptions]
         return tuple(dict.fromkeys(name for part in named for name in part.functions))
 
     @property
@@ -134,13 +139,18 @@ class Guard(NamedTuple):
     @property
     def patterns(self) -> tuple[Pattern, ...]:
         """Every pattern of the guard, including those of its conditions."""
-        scope = (condition.pattern for condition in self.conditions if isinstance(condition, CallOccurs))
+        scope = (part.pattern for part in (*self.conditions, *self.exceptions) if isinstance(part, CallOccurs))
         return (*(parse_pattern(text) for text in (self.function, self.then) if text), *scope)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """What must become true in a run before the guard applies."""
         return parse_when(self.when)
+
+    @property
+    def exceptions(self) -> tuple[Condition, ...]:
+        """What excepts a run from the guard once all of it has become true."""
+        return parse_when(self.unless or "")
 
     @property
     def sentence(self) -> str:
@@ -154,6 +164,8 @@ class Guard(NamedTuple):
             words = f"{words}, within {describe_duration(self.within)}"
         if self.conditions:
             words = f"{words}, if {' and '.join(condition.in_words() for condition in self.conditions)}"
+        if self.exceptions:
+            words = f"{words}, unless {' and '.join(condition.in_words() for condition in self.exceptions)}"
         return f"{words[0].upper()}{words[1:]}."
 
     def fill(self, wording: str, when: str = "", say: Callable[[Pattern], str] = Pattern.in_words) -> str:
@@ -190,6 +202,8 @@ class Guard(NamedTuple):
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _ENDING = re.compile(r"(?:within\s+(\d+(?:\.\d+)?)\s*(s|min|h|d)\b)?\s*(?:when\s+(\S.*))?", re.DOTALL)
+_UNLESS = re.compile(r'(?:^|\s+)unless\s+(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)')
+"""Outside of quotes."""
 _CLASS_ARGUMENT = re.compile(r"((?:reads|writes)(?:\([^\s().\[\]]+\))?)\.(\S+)")
 _BY = re.compile(r"(.+?)\s+by\s+(\S+)", re.DOTALL)
 
@@ -204,7 +218,7 @@ def parse_guard(text: str) -> Guard:
     if len(parts) != 1 + form.parameters.count(",") or not all(parts):
         takes = "two functions" if form.takes_two else "a function and a number" if form.counts else "one function"
         raise GuardError(f"{text!r}: {template} takes {takes}.")
-    within, when = _read_ending(text, rest)
+    within, when, unless = _read_ending(text, rest)
     times = _read_count(text, parts.pop()) if form.counts else 0
     fields = _read_parameters(text, parts, form)
     for name in ("function", "then"):
@@ -214,7 +228,8 @@ def parse_guard(text: str) -> Guard:
     if within is not None and not form.timed:
         timed = ", ".join(name for name, form in FORMS.items() if form.timed)
         raise GuardError(f"{text!r}: a deadline is allowed after {timed}, not after {template}.")
-    return Guard(**fields, template=template, when=_normal_when(text, when), within=within, times=times)  # type: ignore[arg-type]
+    fields |= {"template": template, "when": _normal_when(text, when)}
+    return Guard(**fields, within=within, times=times, unless=_normal_when(text, unless) or None)  # type: ignore[arg-type]
 
 
 _UNQUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|(?<=[\s=|])'([^'\"]*)'(?=[\s\])|,]|$)|==", re.DOTALL)
@@ -272,18 +287,20 @@ def _take_apart(text: str) -> tuple[str, str, str]:
     return match[1], text[match.end() : end], text[end + 1 :].strip()
 
 
-def _read_ending(text: str, rest: str) -> tuple[float | None, str]:
-    """Parse what follows the parentheses: the deadline in seconds, and the condition."""
-    match = _ENDING.fullmatch(rest)
+def _read_ending(text: str, rest: str) -> tuple[float | None, str, str]:
+    """Parse what follows the parentheses: the deadline in seconds, the condition, and the exception."""
+    start, *unless = _UNLESS.split(rest)
+    if len(unless) > 1:
+        raise GuardError(f"{text!r}: a guard has one `unless`; join what must be true together by `and`.")
+    match = _ENDING.fullmatch(start)
     if match is None:
-        first = rest.partition(" ")[0].lower()
-        hint = {"if": " Write `when`.", "unless": " Write `when` with the opposite condition, such as `!=`."}
+        hint = " Write `when`." if start.partition(" ")[0].lower() == "if" else ""
         raise GuardError(
-            f"{text!r}: a guard may be followed by `within 60 s` and `when App.function`; {rest!r} is neither."
-            f"{hint.get(first, '')}"
+            f"{text!r}: a guard may be followed by `within 60 s`, `when App.function` and `unless App.function`; "
+            f"{start!r} is none of them.{hint}"
         )
     within = float(match[1]) * _SECONDS[match[2]] if match[1] else None
-    return within, (match[3] or "").strip()
+    return within, (match[3] or "").strip(), "".join(unless).strip()
 
 
 def _with_argument(text: str, part: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The runs that a guard applies to: the conditions after `when`, joined by `and`.
+"""The runs that a guard applies to: the conditions after `when`, joined by `and`; `unless` takes the same.
 
 Shop.pay                          runs in which the function is called
 Shop.pay[amount > 500]            runs in which it is called with such arguments
@@ -252,7 +252,7 @@ def _parse_condition(text: str) -> Condition:
     except GuardError as error:
         raise GuardError(
             f"{error}; `when` also takes `App.function.field = value`, `App.function has several` (none, one, at least "
-            "3; with `where status = open`) or `task contains word`. There is no `not` and no `or`"
+            "3; with `where status = open`) or `task contains word`. There is no `or`; for `not`, write `unless`"
         ) from None
 
 

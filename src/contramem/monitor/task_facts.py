@@ -15,8 +15,9 @@ from contramem.monitor.scope import Condition, FieldReturned, FieldSum, ItemsRet
 
 
 def asks_for_facts(guard: Guard) -> bool:
-    """Whether the guard has a condition on what a call returned."""
-    return any(isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)) for condition in guard.conditions)
+    """Whether the guard has a condition, or an exception, on what a call returned."""
+    asked = (*guard.conditions, *guard.exceptions)
+    return any(isinstance(condition, (FieldReturned, FieldSum, ItemsReturned)) for condition in asked)
 
 
 def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> Guard:
@@ -25,8 +26,11 @@ def apply_task_facts(guard: Guard, actions: Callable[[], Iterable[Action]]) -> G
     if not asks_for_facts(guard):
         return guard
     all_actions = list(actions())
-    conditions = [condition for condition in guard.conditions if not _is_fact(condition, all_actions)]
-    return guard._replace(when=" and ".join(map(str, conditions)))
+    when, unless = (
+        " and ".join(str(condition) for condition in asked if not _is_fact(condition, all_actions))
+        for asked in (guard.conditions, guard.exceptions)
+    )
+    return guard._replace(when=when, unless=None if guard.unless is None else unless)
 
 
 def _is_fact(condition: Condition, actions: Iterable[Action]) -> bool:

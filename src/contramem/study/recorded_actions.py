@@ -134,7 +134,7 @@ class IndexedRuns:
 
 def heard_functions(guard: Guard) -> frozenset[str] | None:
     """The functions that the guard is about: runs that call none of them share one verdict. None: it may be any."""
-    asks_for_request = any(isinstance(condition, TaskSays) for condition in guard.conditions)
+    asks_for_request = any(isinstance(condition, TaskSays) for condition in (*guard.conditions, *guard.exceptions))
     return None if asks_for_request else automaton(guard).relevant_functions
 
 

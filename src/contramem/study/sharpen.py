@@ -259,6 +259,6 @@ def add_condition(guard: Guard, text: str) -> Guard | None:
     express."""
     when = f"{guard.when} and {text}" if guard.when else text
     try:
-        return parse_guard(f"{guard._replace(when='')} when {when}")
+        return parse_guard(str(guard._replace(when=when)))
     except GuardError:
         return None

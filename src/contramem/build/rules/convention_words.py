@@ -130,7 +130,9 @@ class ConventionWords:
             clauses, tests = self._clauses, self._own_tests
         else:
             clauses, tests = [self._say_condition(condition) for condition in self._conditions], ""
-        return f"{tests} if {' and '.join(clauses)}" if clauses else tests
+        excepted = [condition.in_words() for condition in self.guard.exceptions]
+        unless = f", unless {' and '.join(excepted)}" if excepted else ""
+        return f"{tests} if {' and '.join(clauses)}{unless}" if clauses else f"{tests}{unless}"
 
     def _say_condition(self, condition: Condition) -> str:
         if not isinstance(condition, CallOccurs) or condition.pattern.function != self.guard.target:
@@ -191,7 +193,7 @@ class ConventionWords:
         """The result to read first: failing runs rarely know what decides, because they never asked for it."""
         looks = [
             code_name(part.function)
-            for part in self.guard.conditions
+            for part in (*self.guard.conditions, *self.guard.exceptions)
             if isinstance(part, (FieldReturned, FieldSum, ItemsReturned))
         ]
         return f" Look with {join_words(list(dict.fromkeys(looks)))} before you decide." if looks else ""
