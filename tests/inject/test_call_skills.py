@@ -1,7 +1,8 @@
-"""A request may use words that no card has. The call that the agent is about to make finds the card all the same."""
+"""A request may use words that no card has. A line of the card is listed at the start; a call brings the whole card."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from contramem.bank.frozen import freeze, parse_frozen, write_frozen
 from contramem.bank.support import CardSupport
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.run import Memory
-from contramem.traces.trajectory import digest
+from contramem.retrieve.profiles import PROFILES
+from contramem.traces.trajectory import Event, Result, digest
 
 REQUEST = "Someone ought to drop by and take a look; please arrange that."
 BOOK, LETTER = "office.book_inspection", "office.send_letter"
@@ -48,15 +50,42 @@ def memory(tmp_path: Path) -> Memory:
     return Memory.load(tmp_path / "bank.jsonl")
 
 
-def test_a_call_that_goes_against_a_card_that_no_word_of_the_request_found_is_held_with_the_card(
-    memory: Memory,
-) -> None:
+def test_a_call_that_goes_against_a_card_of_the_list_is_held_with_the_whole_card(memory: Memory) -> None:
     run = GuidedRun(memory.start(REQUEST))
-    assert not run.guidance
+    assert "- When you call `book_inspection`: book the slot with the fewest visits." in run.guidance
+    assert "### Inspections: slot" not in run.guidance
     run.tell("office.list_slots", {}, SLOTS)
     text = run.hold(BOOK, {"slot_id": "S1"})
-    assert text is not None and "Book the slot with the fewest visits." in text
+    assert text is not None and "### Inspections: slot" in text
     assert run.hold(BOOK, {"slot_id": "S1"}) is None, "an agent that calls again has its reasons"
+
+
+def test_a_call_that_goes_against_a_card_that_was_never_shown_is_made_and_the_card_comes_with_its_result(
+    memory: Memory,
+) -> None:
+    profile = replace(PROFILES["default"], rule_list_tokens=0)
+    run = GuidedRun(memory.start(REQUEST, profile=profile))
+    run.tell("office.list_slots", {}, SLOTS)
+    assert run.hold(BOOK, {"slot_id": "S1"}) is None
+    note = run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"})
+    assert "### Inspections: slot" in note and "About that call" in note
+    assert run.tell(BOOK, {"slot_id": "S1"}, {"booked": "S1"}) == "", "once"
+
+
+def test_a_failed_call_brings_no_skill_card_beside_its_error(memory: Memory) -> None:
+    run = GuidedRun(memory.start(REQUEST, profile=replace(PROFILES["default"], rule_list_tokens=0)))
+    run.tell("office.list_slots", {}, SLOTS)
+    assert "Inspections" not in run.tell(BOOK, {"slot_id": "S1"}, error="no such slot")
+
+
+def test_a_line_of_the_list_asks_for_nothing_at_the_end(memory: Memory) -> None:
+    run = memory.start(REQUEST)
+    assert "skill::slot" in run.guidance.listed
+    guided = GuidedRun(run)
+    guided.tell("office.list_slots", {}, SLOTS)
+    guided.tell("office.find", {}, "found")
+    run.observe(Event(9, "agent", "call", function=BOOK, arguments={"slot_id": "S1"}, result=Result("booked")))
+    assert not run.pending() and guided.before_final() == ""
 
 
 @pytest.mark.parametrize(
@@ -81,9 +110,9 @@ def test_the_card_comes_before_a_call_whatever_the_arguments_once(memory: Memory
     assert run.before_call(BOOK, {"slot_id": "S2"}) is None
 
 
-def test_a_card_that_the_start_showed_is_not_shown_again(memory: Memory) -> None:
+def test_a_card_that_the_start_showed_in_full_is_not_shown_again(memory: Memory) -> None:
     run = memory.start("Book an inspection of the plot and the visits to it.")
-    assert "skill::slot" in run.guidance.card_ids
+    assert "skill::slot" in run.guidance.whole_card_ids
     assert run.before_call(BOOK, {"slot_id": "S1"}) is None
 
 

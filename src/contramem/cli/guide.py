@@ -82,10 +82,11 @@ def _as_json(run: Run) -> dict[str, Any]:
         "text": guidance.text,
         "tokens": guidance.tokens,
         "encoding": guidance.encoding,
-        "budget_tokens": run.profile.budget_tokens,
+        "budget_tokens": run.profile.budget_at_start,
         "profile": run.profile.name,
         "hits": [hit.as_json() for hit in guidance.hits],
         "shortened": guidance.shortened,
+        "listed": guidance.listed,
         "left_out": guidance.left_out,
         "note": guidance.note,
     }
@@ -100,14 +101,19 @@ def _explain(run: Run, more: Run) -> None:
         console.width = 120
     console.print()
     console.print(
-        f"[bold]{guidance.tokens}[/] of {run.profile.budget_tokens} tokens ({guidance.encoding}), "
+        f"[bold]{guidance.tokens}[/] of {run.profile.budget_at_start} tokens ({guidance.encoding}), "
         f"profile [bold]{run.profile.name}[/]",
     )
     if retrieval is None:
         return
     apps = ", ".join(sorted(retrieval.apps)) or "not told by its words"
     console.print(f"apps of the task: {apps}", markup=False)
-    for title, hits in (("Skills", retrieval.skills), ("Functions", retrieval.functions)):
+    listed = tuple(hit for hit in guidance.hits if hit.listed)
+    for title, hits in (
+        ("Skills", retrieval.skills),
+        ("Functions", retrieval.functions),
+        ("Skills, one line each", listed),
+    ):
         if hits:
             console.print(_table(title, hits, run))
 
@@ -134,7 +140,9 @@ def _table(title: str, hits: tuple[Hit, ...], run: Run) -> Table:
 
 
 def _verdict(hit: Hit, run: Run) -> str:
-    """Why the agent does not get this card; empty if it does."""
+    """Why the agent does not get this card in full; empty if it does."""
+    if hit.card.card_id in run.guidance.listed and not hit.listed:
+        return "one line: see below"
     if hit.card.card_id in run.guidance.card_ids:
         return ""
     if hit.card.card_id in run.guidance.left_out:

@@ -60,6 +60,8 @@ class Guidance:
     """The tokens of each card; the rest of `tokens` is the policy and the headings."""
     shortened: tuple[str, ...] = ()
     """The cards that were cut to fit the budget."""
+    listed: tuple[str, ...] = ()
+    """The cards of which only a line of the list of rules is shown."""
     left_out: tuple[str, ...] = ()
     """Cards that fit the task but were left out because of the budget."""
     hits: tuple[Hit, ...] = ()
@@ -78,8 +80,8 @@ class Guidance:
 
     @property
     def whole_card_ids(self) -> set[str]:
-        """The cards that were shown in full, and are not shown again before a call."""
-        return set(self.card_ids).difference(self.shortened)
+        """The cards that are shown in full."""
+        return set(self.card_ids).difference(self.shortened, self.listed)
 
 
 def nothing(note: str, left_out: Sequence[str] = ()) -> Guidance:
@@ -111,10 +113,42 @@ class Writer:
     def __init__(self) -> None:
         self._texts: dict[str, CardText] = {}
         self._brief_texts: dict[str, CardText | None] = {}
+        self._rule_texts: dict[str, CardText | None] = {}
         self._before_call: dict[tuple[str, Profile, bool], Guidance] = {}
 
     def at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
-        """The guidance at task start, skills first."""
+        """The guidance at task start: skills, functions, and the list of rules, which has a budget of its own."""
+        cards = self._cards_at_start(retrieval, profile)
+        rules = self._fitting_rules(retrieval.listed, profile.rule_list_tokens)
+        if not rules:
+            return cards
+        frame = _start_frame(profile.brief)
+        lines = "\n".join([text.lines[0] for _, text in rules])
+        paragraphs = [*(cards.text or frame.policy).split("\n\n"), f"{frame.rules_heading}\n{lines}"]
+        listed = tuple([text.card_id for _, text in rules])
+        return replace(
+            cards,
+            text="\n\n".join(paragraphs),
+            tokens=count_paragraphs(paragraphs),
+            card_ids=cards.card_ids + listed,
+            card_tokens=cards.card_tokens + tuple([text.upto[1].tokens for _, text in rules]),
+            listed=listed,
+            hits=cards.hits + tuple([hit for hit, _ in rules]),
+            prompt=frame.digest,
+            note=retrieval.note,
+        )
+
+    def _fitting_rules(self, hits: Sequence[Hit], budget_tokens: int) -> list[tuple[Hit, CardText]]:
+        """The best hits whose lines fit into the budget, each with its line. A long line does not stop shorter ones."""
+        room = budget_tokens - _start_frame(False).rules_tokens if hits else 0
+        rules = []
+        for hit in hits:
+            if (text := self._rule_text(hit.card)) and text.upto[1].tokens <= room:
+                rules.append((hit, text))
+                room -= text.upto[1].tokens
+        return rules
+
+    def _cards_at_start(self, retrieval: Retrieval, profile: Profile) -> Guidance:
         if not (retrieval.skills or retrieval.functions):
             return nothing(retrieval.note or "no card is relevant enough to this task")
         functions = [
@@ -153,15 +187,15 @@ class Writer:
             written = self._before_call[key] = self._write_before_call(card, profile, failed, missing)
         return written
 
-    def skills_before_call(self, cards: Sequence[SkillCard], profile: Profile) -> Guidance:
-        """Skill Cards about the function that is about to be called, as many as fit into the budget of one call."""
+    def skills_at_call(self, cards: Sequence[SkillCard], profile: Profile, *, moment: Moment) -> Guidance:
+        """Skill Cards about a function before or after its call, as many as fit into the budget of one call."""
         texts = [self._text(card) for card in cards]
-        frame = size(render(CALL_SKILLS, cards=[""]).text)
+        frame = size(render(CALL_SKILLS, cards=[""], moment=moment).text)
         counts = fit(texts, _room(frame, profile.call_budget_tokens, None))
         excerpts = [text.first(lines) for text, lines in zip(texts, counts, strict=True) if lines]
         if not excerpts:
             return nothing(f"no card fits into {profile.call_budget_tokens} tokens", [text.card_id for text in texts])
-        prompt = render(CALL_SKILLS, cards=excerpts)
+        prompt = render(CALL_SKILLS, cards=excerpts, moment=moment)
         text = prompt.text.strip()
         return _guidance(text, count_tokens(text), prompt.digest, list(zip(texts, counts, strict=True)))
 
@@ -215,6 +249,14 @@ class Writer:
             assert isinstance(card, FunctionCard)
             self._brief_texts[card.card_id] = brief_text_of(card)
         return self._brief_texts[card.card_id]
+
+    def _rule_text(self, card: Card) -> CardText | None:
+        if card.card_id not in self._rule_texts:
+            from contramem.inject.rule_lines import rule_text_of  # parsing guards takes time to import
+
+            assert isinstance(card, SkillCard)
+            self._rule_texts[card.card_id] = rule_text_of(card)
+        return self._rule_texts[card.card_id]
 
     def _hit_text(self, hit: Hit) -> CardText:
         return self._text(hit.card)
@@ -274,6 +316,9 @@ class _StartFrame:
     policy: str
     heading: str
     """The heading of the functions, if there are any."""
+    rules_heading: str
+    rules_tokens: int
+    """The tokens of that heading."""
     size: Size
     size_with_functions: Size
     digest: str
@@ -292,11 +337,13 @@ class _StartFrame:
 
 @cache
 def _start_frame(brief: bool) -> _StartFrame:
-    alone = render(TASK_START, skills=[], functions=[], brief=brief)
-    with_functions = render(TASK_START, skills=[], functions=[""], brief=brief)
+    alone = render(TASK_START, skills=[], functions=[], rules=[], brief=brief)
+    with_functions = render(TASK_START, skills=[], functions=[""], rules=[], brief=brief)
+    with_rules = render(TASK_START, skills=[], functions=[], rules=[""], brief=brief)
     policy = alone.text.strip()
-    heading = with_functions.text.strip().removeprefix(policy).strip()
-    return _StartFrame(policy, heading, size(alone.text), size(with_functions.text), alone.digest)
+    heading, rules = (prompt.text.strip().removeprefix(policy).strip() for prompt in (with_functions, with_rules))
+    sizes = size(alone.text), size(with_functions.text)
+    return _StartFrame(policy, heading, rules, count_tokens(rules) + 2, *sizes, alone.digest)
 
 
 def _room(frame: Size, budget_tokens: int, budget_words: int | None) -> Size:

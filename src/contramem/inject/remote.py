@@ -153,6 +153,6 @@ class RemoteRun:
 
 
 def _guidance(fields: Mapping[str, Any]) -> Guidance:
-    return Guidance(
-        fields["text"], fields["tokens"], fields["encoding"], tuple(fields["card_ids"]), note=fields["note"]
-    )
+    listed = tuple(fields.get("listed", ()))  # servers of earlier versions send none
+    card_ids = tuple(fields["card_ids"])
+    return Guidance(fields["text"], fields["tokens"], fields["encoding"], card_ids, listed=listed, note=fields["note"])

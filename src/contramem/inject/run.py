@@ -8,26 +8,26 @@ prompt = f"{run.guidance.text}\\n\\n{task}"        # and run.before_call(functio
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contramem.bank.card import FunctionCard
+from contramem.bank.card import FunctionCard, SkillCard
 from contramem.bank.frozen import FrozenBank
 from contramem.errors import UsageError
 from contramem.inject.call_event import make_call, name_fully
 from contramem.inject.card_turns import CardTurns, find_missing, shows_before_call
-from contramem.inject.guidance import Guidance, Writer, nothing, together
+from contramem.inject.guidance import Guidance, Moment, Writer, nothing, together
 from contramem.inject.holdout import is_held_out
 from contramem.inject.loaded_bank import BankFile, LoadedBank, index_folder
 from contramem.inject.log import FORMAT, InjectLog, Line, Where, Withheld
 from contramem.inject.recording import RunRecording
+from contramem.inject.shown_skills import ShownSkills
 from contramem.inject.switch import OFF, is_switched_off
 from contramem.retrieve.hit import Query
 from contramem.retrieve.profiles import Profile, profile_named
@@ -37,7 +37,6 @@ from contramem.traces.trajectory import Event, Outcome, Tool, digest
 
 if TYPE_CHECKING:
     from contramem.inject.remote import RemoteMemory
-    from contramem.inject.run_monitor import RunMonitor
     from contramem.monitor.guard_monitor import Obligation
 
 
@@ -198,26 +197,25 @@ class Run:
         if recording is not None:
             guided = retrieval is not None
             recording.start(run_id, query.task, task_id=query.task_id, ability=query.ability, bank=bank, guided=guided)
-        self._skills = self.guidance.skills
+        self._shown = ShownSkills(served.retriever, query)
+        self._shown.add(self.guidance, self.guidance.skills)
         self._turns.shown.update(self.guidance.whole_card_ids)
-        self._seen = set(self.guidance.card_ids)
         self._note("start", self.guidance)
 
     def more(self, task: str) -> Guidance:
-        """Guidance for a later request of the user in the same run. No card is shown a second time."""
+        """Guidance for a later request of the user in the same run. No card is shown in full a second time; the list of
+        rules is not repeated."""
         if self.retrieval is None:
             return nothing(self.guidance.note)
         retrieval = self._retriever.retrieve(replace(self._query, task=task), self.profile)
         with self._lock:
-            skills = tuple(hit for hit in retrieval.skills if hit.card.card_id not in self._seen)
-            functions = tuple(
-                hit for hit in retrieval.functions if hit.card.card_id not in self._seen | self._turns.shown
-            )
-            new = self._writer.at_start(replace(retrieval, skills=skills, functions=functions), self.profile)
-            self._seen.update(new.card_ids)
+            seen = self._shown.in_full | self._turns.shown
+            skills = tuple(hit for hit in retrieval.skills if hit.card.card_id not in seen)
+            functions = tuple(hit for hit in retrieval.functions if hit.card.card_id not in seen)
+            unseen = replace(retrieval, skills=skills, functions=functions, listed=())
+            new = self._writer.at_start(unseen, self.profile)
             self._turns.shown.update(new.whole_card_ids)
-            self._skills += new.skills
-            self._watching.add(new.skills)
+            self._shown.add(new, new.skills)
         self._note("start", new)
         return new
 
@@ -244,7 +242,8 @@ class Run:
         usual way. Arguments are looked through for required ones that are missing; a shell command tells its program.
         """
         card = self._find(function_called(function, arguments))
-        skills = self._skills_before(function, arguments)
+        about = make_call(function, arguments, self._retriever.names).function or function
+        skills = self._show_skills(lambda: self._shown.find_about(about), "before")
         guidance = together(together(self._card_before(card, arguments), skills), self._warning(function, arguments))
         if guidance is not None:
             self._note("before_call", guidance, function=function)
@@ -264,11 +263,12 @@ class Run:
         self, function: str, arguments: Mapping[str, Any] | None = None, *, repeats: bool = False
     ) -> Guidance | None:
         """What to say before this call if it would do harm, else None: it would break a guard of a shown card for good,
-        which is said once for each guard, it goes against a card about its function that was not shown yet, or it
-        `repeats` a call that failed, unchanged."""
+        which is said once for each guard, it goes against a card of which only a line was shown, which then comes in
+        full, or it `repeats` a call that failed, unchanged."""
         card = self._find(function_called(function, arguments))
         again = self._writer.describe_repeated_call(card) if repeats and card is not None and self.retrieval else None
-        skills = self._skills_before(function, arguments, only_objecting=True)
+        call = make_call(function, arguments, self._retriever.names)
+        skills = self._show_skills(lambda: self._shown.find_objecting(call, shown=True), "before")
         guidance = together(together(skills, self._warning(function, arguments)), again)
         if guidance is not None:
             self._note("before_call", guidance)
@@ -276,15 +276,18 @@ class Run:
 
     def after_call(self, event: Event) -> Guidance | None:
         """Report a call with its result. Returns what to show beside the result: after a failure the card of the
-        function, once; and the guards of shown cards that the call broke, unless the agent was warned before it."""
+        function, once; the guards of shown cards that the call broke, unless the agent was warned before it; and cards
+        about the function that it went against, if they were not shown in full."""
+        failed = event.result is not None and event.result.error is not None
+        call = make_call(event.function or "", event.arguments, self._retriever.names)
+        skills = None if failed else self._show_skills(lambda: self._shown.find_objecting(call, shown=False), "after")
         broken = self.observe(event)
         card = self._find(function_called(event.function, event.arguments)) if event.function else None
-        failed = event.result is not None and event.result.error is not None
         error_card = (self._command(card) or self._card_before(card, None)) if failed else None
         with self._lock:
-            unsaid = self._watching.reminders_after(broken) if broken and self._reminds else []
+            unsaid = self._shown.monitor.reminders_after(broken) if broken and self._reminds else []
         warning = self._writer.obligations(unsaid, self.profile, moment="after") if unsaid else None
-        guidance = together(error_card, warning)
+        guidance = together(together(error_card, skills), warning)
         if guidance is not None:
             self._note("after_call", guidance)
         return guidance
@@ -305,31 +308,23 @@ class Run:
                 return None
         return self._writer.before_call(card, self.profile, failed=failed, missing=find_missing(card, arguments))
 
-    def _skills_before(
-        self, function: str, arguments: Mapping[str, Any] | None, *, only_objecting: bool = False
-    ) -> Guidance | None:
-        """Skill Cards about the function that were not shown yet, or only those that the call goes against."""
+    def _show_skills(self, find: Callable[[], list[SkillCard]], moment: Moment) -> Guidance | None:
+        """The first of the Skill Cards that `find` returns, in full, from now on counted as shown."""
         if self.retrieval is None or not self.profile.call_skills:
             return None
-        call = make_call(function, arguments, self._retriever.names)
         with self._lock:
-            about = self._retriever.skills_for_call(call.function or function, self._query)
-            unseen = [card for card in about if card.card_id not in self._seen]
-            cards = self._watching.select_objecting(unseen, call) if only_objecting else unseen
+            cards = find()[: self.profile.call_skills]
             if not cards:
                 return None
-            guidance = self._writer.skills_before_call(cards[: self.profile.call_skills], self.profile)
-            shown = [card for card in cards if card.card_id in guidance.card_ids]
-            self._seen.update(guidance.card_ids)
-            self._skills += shown
-            self._watching.add(shown)
+            guidance = self._writer.skills_at_call(cards, self.profile, moment=moment)
+            self._shown.add(guidance, [card for card in cards if card.card_id in guidance.card_ids])
         return guidance or None
 
     def _warning(self, function: str, arguments: Mapping[str, Any] | None) -> Guidance | None:
         if not self._reminds:
             return None
         with self._lock:
-            obligations = self._watching.reminders_before(make_call(function, arguments, self._retriever.names))
+            obligations = self._shown.monitor.reminders_before(make_call(function, arguments, self._retriever.names))
         return self._writer.obligations(obligations, self.profile, moment="before") if obligations else None
 
     def before_final(self) -> Guidance | None:
@@ -339,7 +334,7 @@ class Run:
         final = self.retrieval.final if self.retrieval else None
         with self._lock:
             due, self._reminded = final is not None and not self._reminded, True
-            obligations = self._watching.reminders_at_end() if self._reminds else []
+            obligations = self._shown.monitor.reminders_at_end() if self._reminds else []
         card = self._writer.before_final(final.card, self.profile) if final is not None and due else None
         owed = self._writer.obligations(obligations, self.profile, moment="end") if obligations else None
         guidance = together(card, owed)
@@ -358,28 +353,22 @@ class Run:
             if card is not None:
                 failed = event.result is not None and event.result.error is not None
                 self._turns.note_call(card.card_id, failed=failed)
-            return self._watching.observe(event)
+            return self._shown.monitor.observe(event)
 
     def pending(self) -> tuple[Obligation, ...]:
         """What the shown cards still require. Call this before the final answer."""
         with self._lock:
-            return self._watching.pending()
+            return self._shown.monitor.pending()
 
     def would_break(self, function: str, arguments: Mapping[str, Any] | None = None) -> tuple[Obligation, ...]:
         """The guards that this call would break for good if it succeeded. A warning, not a veto."""
         call = make_call(function, arguments, self._retriever.names)
         with self._lock:
-            return self._watching.would_break(call)
-
-    @cached_property
-    def _watching(self) -> RunMonitor:
-        from contramem.inject.run_monitor import RunMonitor
-
-        return RunMonitor(self._skills, self.task)
+            return self._shown.monitor.would_break(call)
 
     @property
     def _reminds(self) -> bool:
-        return self.profile.obligations and any(card.guards for card in self._skills)
+        return self.profile.obligations and self._shown.have_guards
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         """Tell how the run ended; None when nobody knows yet. It may be told again: the last that is known counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from contramem.bank.card import SkillCard
@@ -14,15 +14,18 @@ from contramem.traces.trajectory import Event
 class RunMonitor:
     """The guards of one run. Each reminder is given once, so that an agent with good reasons is not stopped again."""
 
-    def __init__(self, cards: Iterable[SkillCard], task: str) -> None:
-        self._cards, self._task = list(cards), task
+    def __init__(self, cards: Iterable[SkillCard], task: str, in_full: Collection[str]) -> None:
+        """`in_full` are the ids of the cards that were shown in full; it may grow. Others demand nothing at the end."""
+        self._cards, self._task, self._in_full = list(cards), task, in_full
         self._events: list[Event] = []
         self._watch = GuardMonitor.of_cards(self._cards, task)
         self._observed = self._asked = False
         self._reminded: set[tuple[str, Guard]] = set()
 
-    def add(self, cards: Iterable[SkillCard]) -> None:
+    def add(self, cards: Sequence[SkillCard]) -> None:
         """Monitor more cards. They were shown later, so the events so far are replayed for them."""
+        if not cards:
+            return
         self._cards.extend(cards)
         self._watch = GuardMonitor.of_cards(self._cards, self._task)
         for event in self._events:
@@ -34,13 +37,13 @@ class RunMonitor:
         return self._watch.observe(event)
 
     def pending(self) -> tuple[Obligation, ...]:
-        return self._watch.pending()
+        return tuple(owed for owed in self._watch.pending() if owed.card_id in self._in_full)
 
     def would_break(self, call: Event) -> tuple[Obligation, ...]:
         return self._watch.would_break(call)
 
     def select_objecting(self, cards: Sequence[SkillCard], call: Event) -> list[SkillCard]:
-        """Those of `cards`, which were not shown yet, that this call goes against."""
+        """Those of `cards`, which were not shown in full, that this call goes against."""
         if not cards or (self._asked and not self._observed):
             return []
         monitor = GuardMonitor.of_cards(cards, self._task)
@@ -61,7 +64,7 @@ class RunMonitor:
 
     def reminders_at_end(self) -> list[Obligation]:
         """What is still owed, if events of the run were reported."""
-        return self._drop_repeated("end", self._watch.pending()) if self._observed else []
+        return self._drop_repeated("end", self.pending()) if self._observed else []
 
     def _drop_repeated(self, moment: Literal["call", "end"], obligations: Sequence[Obligation]) -> list[Obligation]:
         new = [obligation for obligation in obligations if (moment, obligation.guard) not in self._reminded]

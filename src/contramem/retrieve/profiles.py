@@ -40,12 +40,15 @@ class Profile:
     before_call: BeforeCall
     """For which functions the card is shown before a call: `risky` means those that write or have known mistakes."""
     budget_tokens: int
-    """For the guidance at task start, including the policy."""
+    """For the cards at task start, including the policy."""
     each_call: bool = False
     """Whether the card is shown before every call of the function, as in the paper; otherwise once per run."""
+    rule_list_tokens: int = 0
+    """For a list of other Skill Cards at task start, one line each, beyond `budget_tokens`: a request may use words
+    that no card has. The cards of the list count as shown, so their guards are monitored."""
     call_skills: int = 0
-    """How many Skill Cards about the function are shown before a call of it, if the run was not shown them yet: a
-    request may use words that no card has."""
+    """How many Skill Cards about the function are shown in full before or beside a call of it, if the run was shown
+    only a line of them, or nothing."""
     call_budget_tokens: int = 350
     """For the guidance before one call, including the policy."""
     paper_search: bool = False
@@ -85,6 +88,11 @@ class Profile:
     nothing; before a call, one line; after a failed call, an instruction."""
     budget_words: int | None = None
     """An additional limit, in words."""
+
+    @property
+    def budget_at_start(self) -> int:
+        """The most tokens that the guidance at task start can have."""
+        return self.budget_tokens + self.rule_list_tokens
 
     def floor_for_functions(self, words: Sequence[str]) -> float:
         """The lowest BM25 score of a Function Card for a request with these words, in the unit of `floor`."""
@@ -131,6 +139,7 @@ PROFILES = {
             skills=3,
             functions=2,
             before_call="risky",
+            rule_list_tokens=500,
             call_skills=2,
             budget_tokens=1100,
             floor=0.8,

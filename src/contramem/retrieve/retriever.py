@@ -32,6 +32,12 @@ from contramem.traces.shell import is_shell
 
 MIN_SHARED = 6
 """How many digests of teaching tasks two cards must share to be companions. A task has up to three digests."""
+MAX_LISTED = 40
+"""How many cards are candidates for the list of rules: more lines than its budget can have."""
+MAX_LISTED_FROM = 500
+"""A bank with more skills has no list of rules: chosen from so many with hardly a word to go by, it would be noise."""
+MAX_TOOL_SETS = 100
+"""For so many different sets of tools is kept which cards can be listed."""
 ALL = ""
 FUNCTIONS = "\0functions"
 """Keys of two indexes besides those of the abilities: all skills (for tasks without a label), and the functions."""
@@ -49,6 +55,8 @@ class Retrieval:
     """The apps the task was taken to be about."""
     note: str = ""
     """A warning for the caller: no skill has the given ability label."""
+    listed: tuple[Hit, ...] = ()
+    """Other skills, for the profile's list of rules, best first."""
 
 
 _GRADES: tuple[Grade | None, ...] = ("enforced", "proven", "observed", None)
@@ -84,6 +92,8 @@ class Retriever:
         self._indexes: dict[tuple[str, bool], CardIndex] = {}
         self._advising: dict[str, list[SkillCard]] = {}
         """By function. Threads that find the same cards at the same time overwrite each other's equal lists."""
+        self._listable_by_tools: dict[tuple[str, frozenset[str] | None], list[int]] = {}
+        """By ability label and tools. Threads that add the same entry overwrite each other's equal lists."""
         self._lock = Lock()
 
     @property
@@ -108,7 +118,14 @@ class Retriever:
         taught = index.numbers({card_id for name in query.own for card_id in self._taught.get(name, ())})
         skills = self._skill_hits(index, ranking, taught, profile)
         final = self._of_scope("finalization", index, ranking, taught, 1) if profile.final_reminder else []
-        return Retrieval(skills, functions, index.hit(ranking, final[0], 1) if final else None, apps)
+        final_hit = index.hit(ranking, final[0], 1) if final else None
+        shown = index.numbers(hit.card.card_id for hit in skills)
+        listed = (
+            self._listed_hits(query, label, index, ranking, taught + shown)
+            if profile.rule_list_tokens and words
+            else ()
+        )
+        return Retrieval(skills, functions, final_hit, apps, listed=listed)
 
     def skills_for_call(self, function: str, query: Query) -> list[SkillCard]:
         """Skill Cards with a guard on how, when or whether to call `function` (`App.function`), the best proven first.
@@ -142,6 +159,37 @@ class Retriever:
         return tuple(
             index.hit(ranking, number, rank, reserved=rank <= len(reserved)) for rank, number in enumerate(numbers, 1)
         )
+
+    def _listed_hits(
+        self, query: Query, label: str, index: CardIndex, ranking: Ranking, unwanted: list[int]
+    ) -> tuple[Hit, ...]:
+        """The other skills that the agent has the functions for: by score, then as `_listable` orders them."""
+        if len(index.cards) > MAX_LISTED_FROM:
+            return ()
+        wanted = [number for number in self._listable(label, index, query.functions) if number not in unwanted]
+        numbers = index.best(ranking, MAX_LISTED, wanted)
+        return tuple([index.hit(ranking, number, rank, listed=True) for rank, number in enumerate(numbers, 1)])
+
+    def _listable(self, label: str, index: CardIndex, tools: frozenset[str] | None) -> list[int]:
+        """The skills whose functions an agent with these tools has, best proven first, then by how many tasks taught
+        them. Kept, because agents with the same tools start many runs."""
+        key = label, tools
+        if key not in self._listable_by_tools:
+            if len(self._listable_by_tools) >= MAX_TOOL_SETS:
+                self._listable_by_tools.clear()
+            numbers = [number for number, card in enumerate(index.cards) if self._has_functions_of(card, tools)]
+            self._listable_by_tools[key] = sorted(numbers, key=lambda number: self._standing(index.cards[number]))
+        return self._listable_by_tools[key]
+
+    def _standing(self, card: Card) -> tuple[int, int]:
+        return _GRADES.index(getattr(card, "grade", None)), -len(self._taught_by.get(card.card_id, ()))
+
+    def _has_functions_of(self, card: Card, tools: frozenset[str] | None) -> bool:
+        if tools is None or not isinstance(card, SkillCard):
+            return True
+        names = {self.names.full_name(name) for name in tools}
+        shell = any(map(is_shell, tools))
+        return all(name in names or (shell and name.startswith(f"{SHELL}.")) for name in card.functions_used)
 
     def _companions(self, index: CardIndex, shown: Iterable[int]) -> list[int]:
         """The cards that were learned from the same tasks as a shown card: from at least half of the tasks of either,

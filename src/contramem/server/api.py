@@ -193,7 +193,7 @@ def history(call: Call, _: None) -> dict[str, Any]:
 
 def guidance_json(given: Guidance) -> dict[str, Any]:
     return {"text": given.text, "tokens": given.tokens, "encoding": given.encoding, "card_ids": given.card_ids,
-            "note": given.note}  # fmt: skip
+            "listed": given.listed, "note": given.note}  # fmt: skip
 
 
 def obligation_json(obligation: Obligation) -> dict[str, Any]:

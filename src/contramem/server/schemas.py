@@ -82,6 +82,7 @@ class GuidanceBody(BaseModel):
     tokens: int
     encoding: str
     card_ids: list[str]
+    listed: list[str]
     note: str = ""
 
 

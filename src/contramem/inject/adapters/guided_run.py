@@ -4,8 +4,8 @@ Each adapter is a few lines over `GuidedRun`. docs/integrations.md shows how to 
 
 Memory must never cost a run, so text is shown where it costs no step: at the start, in a tool's description, beside
 a result. A call is held back only where it would do harm: it would break a guard of a card that the agent was shown,
-goes against a card about its function that was not shown yet, or repeats a call that failed, unchanged. At most once
-for a function and twice in a run, and never in a reply that ends it.
+in full or as a line of the list of rules, or repeats a call that failed, unchanged. At most once for a function and
+twice in a run, and never in a reply that ends it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,181 @@
+"""The list of rules at the start of a run: a line for each Skill Card that the words of the request did not find."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contramem.bank.bank import Bank, BankEntry
+from contramem.bank.card import Skill, SkillCard
+from contramem.bank.frozen import freeze, parse_frozen
+from contramem.bank.support import CardSupport, Grade
+from contramem.counting import count_tokens
+from contramem.inject.rule_lines import LINE_TOKENS, write_rule_line
+from contramem.inject.run import Memory
+from contramem.retrieve.profiles import PROFILES
+from contramem.traces.trajectory import digest
+
+REQUEST = "Someone ought to drop by and take a look; please arrange that."
+DEFAULT = PROFILES["default"]
+
+
+def card(
+    name: str,
+    rule: str,
+    *guards: str,
+    functions: tuple[str, ...] = ("shop.pay",),
+    when: str = "A bill is to be paid.",
+    title: str = "",
+) -> SkillCard:
+    return SkillCard(
+        title=title or f"Bills: {name}",
+        applies_when=when,
+        solves="Bills that go wrong.",
+        skill=Skill(core_rule=rule, completion=("the rule is kept",)),
+        functions_used=functions,
+        guards=guards,
+        card_id=f"skill::{name}",
+        ability="bills",
+    )
+
+
+LONG = "Look at the bill, then at the customer, then at the account, and weigh each against the others. " * 4
+CAPPED = card("cap", "Pay at most 40 at once.", "absence(shop.pay[amount > 40]) when shop.pay")
+
+
+def memory_of(*cards: SkillCard, grades: dict[str, Grade] | None = None) -> Memory:
+    grades = grades or {}
+    entries = {
+        card.card_id: BankEntry(card=card, support=CardSupport(grade=grades.get(card.card_id))) for card in cards
+    }
+    return Memory(parse_frozen(freeze(Bank(entries)), "bank"))
+
+
+@pytest.mark.parametrize(
+    ("guards", "line"),
+    [
+        pytest.param(
+            ("absence(shop.pay) when shop.find.tier = A",),
+            "- When you call `pay` and `find` shows a `tier` of A: keep to the rule.",
+            id="forbids a call under a condition",
+        ),
+        pytest.param(
+            ("existence(shop.note) when shop.find.tier = A",),
+            "- When `find` shows a `tier` of A: keep to the rule.",
+            id="demands a call that nobody may think of",
+        ),
+        pytest.param(
+            ("existence(shop.pay[unit = cents]) when shop.pay",),
+            "- When you call `pay`: keep to the rule.",
+            id="demands a way to make a call",
+        ),
+        pytest.param(
+            ("precedence(shop.hold, shop.pay[amount > 500])",),
+            "- When you call `pay` with `amount` above 500: keep to the rule.",
+            id="demands another call first",
+        ),
+        pytest.param(
+            ("response(shop.pay, shop.note) when shop.pay[amount > 500]",),
+            "- When you call `pay` with `amount` above 500: keep to the rule.",
+            id="demands another call afterwards",
+        ),
+    ],
+)
+def test_a_line_starts_with_the_condition_of_its_guard(guards: tuple[str, ...], line: str) -> None:
+    assert write_rule_line(card("a", "Keep to the rule.", *guards)) == line
+
+
+def test_a_long_rule_is_told_by_its_guards_with_their_values_and_its_title() -> None:
+    guards = "response(shop.pay, shop.refer[desk = treasurer]) when shop.pay[amount > 200]"
+    line = write_rule_line(card("a", LONG, guards, title="Large sums are referred"))
+    assert line == (
+        "- When you call `pay` with `amount` above 200: after `pay`, call `refer` with `desk` set to treasurer. "
+        "(Large sums are referred)"
+    )
+
+
+def test_a_rule_that_no_line_can_hold_is_told_by_its_title_and_what_it_applies_to() -> None:
+    guards = [f"absence(shop.pay[reason = word{number}]) when shop.find.tier = A" for number in range(9)]
+    line = write_rule_line(card("a", LONG, *guards, title="Some reasons are refused"))
+    assert line == "- When a bill is to be paid: some reasons are refused"
+    assert count_tokens(line) <= LINE_TOKENS
+
+
+@pytest.mark.parametrize("guards", [(), ("existence(shop.pay)",), ("precedence(reads(shop), finalize)",)])
+def test_a_card_for_every_run_of_certain_requests_has_no_line(guards: tuple[str, ...]) -> None:
+    assert write_rule_line(card("a", "Keep to the rule.", *guards)) == ""
+
+
+def test_the_list_says_that_only_lines_apply_whose_condition_holds() -> None:
+    guidance = memory_of(CAPPED).start(REQUEST).guidance
+    assert 'only if what it says after "When" is true in this run; ignore all others' in guidance.text
+    assert guidance.text.endswith("- When you call `pay`: pay at most 40 at once.")
+    assert guidance.listed == guidance.card_ids == ("skill::cap",) and not guidance.whole_card_ids
+    assert guidance.tokens == count_tokens(guidance.text)
+
+
+def test_a_card_shown_in_full_is_not_listed() -> None:
+    guidance = memory_of(CAPPED).start("Pay the bills, at most 40 at once").guidance
+    assert "### Bills: cap" in guidance.text and not guidance.listed
+
+
+@pytest.mark.parametrize("profile", ["gaia2", "time", "appworld", "small"])
+def test_other_profiles_have_no_list(profile: str) -> None:
+    assert not memory_of(CAPPED).start(REQUEST, profile=profile).guidance
+
+
+def test_an_agent_is_listed_only_rules_about_functions_that_it_has() -> None:
+    memory = memory_of(CAPPED, card("b", "Keep to it.", "absence(shop.ship) when shop.ship", functions=("shop.ship",)))
+    assert memory.start(REQUEST, tools=["mcp__shop__pay"]).guidance.listed == ("skill::cap",)
+    assert not memory.start(REQUEST, tools=["other"]).guidance
+    assert len(memory.start(REQUEST).guidance.listed) == 2, "all, where the tools are unknown"
+
+
+def test_the_list_has_a_budget_of_its_own_and_the_best_proven_rules_come_first() -> None:
+    names = [f"r{number:02}" for number in range(60)]
+    cards = [card(name, "Pay at most 40 at once.", f"absence(shop.{name}[amount > 40])") for name in names]
+    memory = memory_of(*cards, grades={"skill::r50": "proven", "skill::r40": "observed"})
+    guidance = memory.start(REQUEST).guidance
+    assert guidance.listed[:2] == ("skill::r50", "skill::r40")
+    assert 10 < len(guidance.listed) < 60
+    assert DEFAULT.rule_list_tokens - 30 < guidance.tokens < DEFAULT.rule_list_tokens + 150, "and the policy"
+
+
+def test_a_rule_that_shares_a_word_with_the_request_comes_before_a_better_proven_one() -> None:
+    other = card("b", "Arrange a visit.", "absence(shop.visit[amount > 40]) when shop.visit")
+    memory = memory_of(CAPPED, other, grades={"skill::cap": "proven"})
+    assert memory.start(REQUEST).guidance.listed == ("skill::b", "skill::cap")
+
+
+def test_no_rule_is_listed_for_the_task_that_taught_it_or_for_a_request_without_words() -> None:
+    support = CardSupport(taught_by=(digest("t1"),))
+    memory = Memory(parse_frozen(freeze(Bank({CAPPED.card_id: BankEntry(card=CAPPED, support=support)})), "bank"))
+    assert not memory.start(REQUEST, task_id="t1").guidance
+    assert memory.start(REQUEST, task_id="t2").guidance
+    assert not memory.start("?!").guidance
+
+
+def test_a_later_request_brings_a_listed_card_in_full_and_no_second_list() -> None:
+    other = card("b", "Keep to it.", "absence(shop.ship) when shop.ship", functions=("shop.ship",))
+    run = memory_of(CAPPED, other).start(REQUEST)
+    assert len(run.guidance.listed) == 2
+    assert not run.more("And now something else entirely")
+    more = run.more("Pay the bills, at most 40 at once")
+    assert "skill::cap" in more.whole_card_ids and not more.listed
+
+
+def test_the_inject_log_counts_listed_cards_as_shown(tmp_path: Path) -> None:
+    memory = memory_of(CAPPED)
+    logged = Memory(memory.bank, log=tmp_path / "inject.jsonl")
+    run = logged.start(REQUEST)
+    run.finish(True)
+    [start, _] = [json.loads(line) for line in (tmp_path / "inject.jsonl").read_text().splitlines()]
+    assert start["cards"] == {"skill::cap": count_tokens("- When you call `pay`: pay at most 40 at once.\n")}
+
+
+def test_the_size_of_the_list_is_a_setting_of_the_profile() -> None:
+    memory = memory_of(CAPPED)
+    assert not memory.start(REQUEST, profile=replace(DEFAULT, rule_list_tokens=0)).guidance
