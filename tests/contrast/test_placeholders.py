@@ -268,6 +268,12 @@ def test_a_verb_at_the_start_of_a_sentence_is_no_part_of_the_name() -> None:
     assert made.runs[0].steps[-1].text == "First. Invite <PERSON_1> to it. Checked <PERSON_1>'s mail. <NAME_1> left."
 
 
+def test_a_heading_of_ordinary_words_names_nothing() -> None:
+    text = "## Root Cause of the Delay\nNone.\n\n2. **Missing Data**: Harbor Tools asked.\n\n# Harbor Tools\nThe End."
+    made = alone(call("Chat.read", {"user": "Dora"}), text)
+    assert made.runs[0].steps[-1].text == text.replace("Harbor Tools", "<NAME_1>")
+
+
 def test_known_names_are_replaced_inside_what_is_only_capitalised() -> None:
     made = alone(call("Shop.find", {"first_name": "Mei", "last_name": "Kovacs"}), "I am mei kovacs.", "Mei Kovacs")
     assert "ovacs" not in printed(made)

@@ -38,6 +38,18 @@ def test_words_of_programs_and_plans_identify_nobody(word: str) -> None:
     assert is_plain_word(word)
 
 
+@pytest.mark.parametrize(
+    "word", ["Determination", "Considerations", "Simplified", "Boundaries", "Carefully", "Historical"]
+)
+def test_a_word_made_from_another_identifies_nobody(word: str) -> None:
+    assert is_plain_word(word)
+
+
+@pytest.mark.parametrize("word", ["Clement", "Keating", "Emily", "Davies", "Marion", "Addison", "Vermont", "Lawrence"])
+def test_a_name_with_the_ending_of_such_a_word_is_a_name(word: str) -> None:
+    assert not is_plain_word(word)
+
+
 @pytest.mark.parametrize("word", ["Terror", "Newark", "BaseTest", "Errorson"])
 def test_a_name_that_looks_like_one_of_them_is_a_name(word: str) -> None:
     assert not is_plain_word(word)

@@ -28,6 +28,10 @@ _PLAIN_PHRASE = re.compile(r"[a-z]+(?: [a-z]+){0,2}")
 _WORDED = names_where(lambda type_: type_.is_written_in_words)
 _RANK = {type_.name: rank for rank, type_ in enumerate(TYPES)}
 _KEYLESS = frozenset({"TIME", "OPENING"})
+_CAPITALISED = frozenset({"NAME", "OPENING"})
+_BEFORE_HEADING = re.compile(r"(?:^|\n)[\s\d.()>•-]*(?:#+|\*\*|__)[\s\d.():]*(?:[A-Z][a-z]+ ){0,2}\Z")
+_AFTER_HEADING = re.compile(r"[^\n*_]{0,80}(?:\*\*|__|\n|\Z)")
+MAX_BEFORE_HEADING = 60
 _MAY_BE_PLAIN = names_where(lambda type_: type_.is_written_in_words and type_.name != "ADDRESS")
 """Types of which an ordinary word reveals nothing. A place, a person or an identifier may have any name."""
 
@@ -170,6 +174,8 @@ class Sightings:
             return
         self._tokens.update(text.split())
         for start, end, kind, key in self.find_spans(text):
+            if kind in _CAPITALISED and _is_heading(text, start, end):
+                continue
             if key is not None:
                 self._note(key, kind, text[start:end])  # type: ignore[arg-type]
             elif kind == "OPENING":
@@ -225,3 +231,11 @@ class Sightings:
         if kind == "NAME" and len(parts) > 1 and all(self._kinds.get(Key(part, None)) == "PERSON" for part in parts):
             return "PERSON"
         return kind
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """Is it a heading of ordinary words (`## Execution Rules`, `**Missing Data**:`), whose capitals name nothing?"""
+    if " " not in text[start:end] or not all(map(is_plain_word, text[start:end].split())):
+        return False
+    before = max(0, start - MAX_BEFORE_HEADING)
+    return bool(_AFTER_HEADING.match(text, end) and _BEFORE_HEADING.search(text[before:start]))
