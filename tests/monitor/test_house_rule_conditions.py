@@ -20,6 +20,11 @@ ITEMS = call(
         {"id": "I-3", "state": "open", "total": 30, "seats": 8, "city": "Ulm"},
     ],
 )
+NESTED = call(
+    "Shop.open",
+    {},
+    {"order": {"lines": [{"id": "I-1", "price": 3}, {"id": "I-3", "price": 9}]}, "tags": [{"id": "I-1"}], "notes": []},
+)
 USER = call("Shop.user", {}, {"city": "Ulm"})
 LETTER = call(
     "Mail.send",
@@ -57,6 +62,14 @@ PAY_MORE = call("Shop.pay", {"amount": 100, "on": "2026-03-14", "code": "R9", "i
         ("existence(Shop.pay[amount sums Shop.find.total])", [ORDER, ORDER, ORDER, PAY], "holds"),
         ("existence(Shop.pay[lines counts Shop.list])", [ITEMS, PAY_MORE], "holds"),
         ("existence(Shop.pay[lines counts Shop.list where state = open, total < 60])", [ITEMS, PAY], "holds"),
+        ("existence(Shop.pay[id picks lowest price of Shop.open.lines])", [NESTED, PAY], "holds"),
+        ("existence(Shop.pay[id picks lowest price of Shop.open.lines])", [NESTED, PAY_MORE], "broken"),
+        ("existence(Shop.pay[id picks last of Shop.open.order.lines])", [NESTED, PAY_MORE], "holds"),
+        ("existence(Shop.pay[id picks first of Shop.open.notes])", [NESTED, PAY], "broken"),
+        ("existence(Shop.pay[lines counts Shop.open.lines])", [NESTED, PAY], "holds"),
+        ("existence(Shop.pay) when Shop.open.notes has none", [NESTED], "broken"),
+        ("existence(Shop.pay) when Shop.open.lines has none", [NESTED], "vacuous"),
+        ("existence(Shop.pay) when Shop.open.lines has one where price > 5", [NESTED], "broken"),
         ("absence(Shop.pay[on falls on weekend])", [PAY], "holds"),
         ("absence(Shop.pay[on falls on weekend])", [PAY_MORE], "broken"),
         ("existence(Shop.pay[on falls on Monday])", [PAY], "holds"),

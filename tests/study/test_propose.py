@@ -142,7 +142,7 @@ def test_yaml_that_needs_quotes_is_told_with_its_line(desk: Desk) -> None:
         ({"guards": ["response(Office.create_note, Office.assign_owner)"]}, "It would hold as: response"),
         ({"guards": ["existence(Office.create_note) when Office.create_note"]}, "no failing run breaks it"),
         ({"guards": []}, "neither a guard nor a check"),
-        ({"guards": ["existence(Office.assign_owner[id picks a = b of Office.f.list])"]}, "no run calls Office.f.list"),
+        ({"guards": ["existence(Office.assign_owner[id picks a = b of Office.f.list])"]}, "no run calls Office.f. "),
         ({"guards": ["existence(Office.assign_owner[owner like AA-99])"]}, "Values are written like a-a."),
         ({"rule": "Assign invoice INV-9008 to the finance lead."}, "core_rule holds 'INV-9008'"),
         ({"rule": "Write to ada@example.org before you assign."}, "core_rule holds an e-mail address"),

@@ -72,9 +72,9 @@ class Action:
         """The values that earlier calls of `function` returned under `field`."""
         return self.history.values(function, field, self.order)
 
-    def seen_records(self, function: str) -> Iterator[list[dict[str, Any]]]:
-        """The records that earlier calls of `function` returned, latest result first."""
-        return self.history.records(function, self.order)
+    def seen_records(self, function: str, inside: str = "") -> Iterator[list[dict[str, Any]]]:
+        """The records that earlier calls of `function` returned, perhaps `inside` a named list; latest result first."""
+        return self.history.records(function, self.order, inside)
 
     def task_numbers(self) -> tuple[float, ...]:
         """The numbers that the request names."""

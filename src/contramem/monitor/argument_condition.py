@@ -99,8 +99,8 @@ class ArgumentCondition(NamedTuple):
         """The fields of earlier results that it names, each with the function that returned it."""
         if self.test == "picks":
             choice = parse_choice(self.value)
-            ranked = ((choice.function, choice.field),) if choice.field else ()
-            return (*ranked, *((choice.function, each.field) for each in choice.filters))
+            named = (choice.field, choice.inside, *(each.field for each in choice.filters))
+            return tuple((choice.function, name) for name in named if name)
         if self.test in ("sums", "counts"):
             total = _parse_total(self.value)
             function, field = function_of_place(total.place), field_of_place(total.place)
@@ -227,7 +227,7 @@ def _is_sum(action: Action, value: Any, text: str) -> bool:
 
 def _is_count(action: Action, value: Any, text: str) -> bool:
     number, total = read_number(value), _parse_total(text)
-    results = action.seen_records(total.place)
+    results = action.seen_records(function_of_place(total.place), field_of_place(total.place))
     return any(number == len(select_records(records, total.filters, action)) for records in results)
 
 
@@ -271,7 +271,7 @@ _CONDITION = re.compile(
 _TIMES = re.compile(rf"(\d+(?:\.\d+)?)\s+of\s+(task|{FIELD_PLACE})")
 _SIZE = re.compile(r"(at most|at least)\s+(\d+)\s+(character|word|line|item)s?")
 _SUM = re.compile(rf"{FIELD_PLACE}(?:\s+where\s+.+)?", re.DOTALL)
-_COUNT = re.compile(r"[^\s.]+\.[^\s.]+(?:\s+where\s+.+)?", re.DOTALL)
+_COUNT = re.compile(r"[^\s.]+\.[^\s.]+(?:\.\S+)?(?:\s+where\s+.+)?", re.DOTALL)
 _PLACE = re.compile(FIELD_PLACE)
 
 

@@ -2,6 +2,7 @@
 
 lowest due of Shop.list_invoices      the record with the lowest `due`; also `highest`. Numbers sort before text
 first of Shop.list_invoices           by position in the list; also `last`
+first of Shop.get_order.lines         the same in the list `lines` of each result, however deep it lies
 status = open of Shop.list_invoices   by a property of the record: any comparison of comparison.py, or with a field of
                                       an earlier result: `city = Shop.find_user.city of Shop.list_branches`
 
@@ -39,11 +40,17 @@ class RecordChoice(NamedTuple):
     """What `lowest` and `highest` order by."""
     filters: Filters = ()
     """For `having`, what the record must satisfy; otherwise, what every candidate must satisfy."""
+    inside: str = ""
+    """The name of the list in the result that the records stand in; empty means any."""
 
     def __str__(self) -> str:
         if self.way == "having":
-            return f"{', '.join(map(str, self.filters))} of {self.function}"
-        return f"{self.way} {f'{self.field} ' if self.field else ''}of {self.function}{write_filters(self.filters)}"
+            return f"{', '.join(map(str, self.filters))} of {self.place}"
+        return f"{self.way} {f'{self.field} ' if self.field else ''}of {self.place}{write_filters(self.filters)}"
+
+    @property
+    def place(self) -> str:
+        return f"{self.function}.{self.inside}" if self.inside else self.function
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -51,7 +58,7 @@ class RecordChoice(NamedTuple):
 
     def is_made(self, action: Action, value: Any) -> bool:
         """Whether the record was chosen this way from the last result with `value` in it. False if no result has it."""
-        for records in action.seen_records(self.function):
+        for records in action.seen_records(self.function, self.inside):
             chosen = next((record for record in records if _names(record, value)), None)
             if chosen is not None:
                 return self._suits(chosen, select_records(records, self.filters, action))
@@ -70,7 +77,7 @@ class RecordChoice(NamedTuple):
         return own is not None and own == (min(keys) if self.way == "lowest" else max(keys))
 
     def in_words(self) -> str:
-        item = f"item of `{self.function}`"
+        item = f"item of `{self.place}`"
         which = describe_filters(self.filters)
         if self.way in ("first", "last"):
             return f"the {self.way} {item}{which}"
@@ -99,14 +106,19 @@ _PLACED = re.compile(rf"(first|last)\s+of\s+([^\s.]+\.\S+){_WHERE}", re.DOTALL)
 _HAVING = re.compile(rf"(\S+\s*(?:{OPERATORS})\s*.+)\s+of\s+([^\s.]+\.\S+)", re.DOTALL)
 
 
+def _make_choice(way: Way, place: str, field: str, filters: Filters) -> RecordChoice:
+    app, function, *inside = place.split(".", 2)
+    return RecordChoice(way, f"{app}.{function}", field, filters, "".join(inside))
+
+
 def parse_choice(text: str) -> RecordChoice:
     """Parse a choice. Raises GuardError with what is wrong."""
     if match := _RANKED.fullmatch(text):
-        return RecordChoice(cast(Way, match[1]), match[3], match[2], parse_filters(match[4] or ""))
+        return _make_choice(cast(Way, match[1]), match[3], match[2], parse_filters(match[4] or ""))
     if match := _PLACED.fullmatch(text):
-        return RecordChoice(cast(Way, match[1]), match[2], filters=parse_filters(match[3] or ""))
+        return _make_choice(cast(Way, match[1]), match[2], "", parse_filters(match[3] or ""))
     if match := _HAVING.fullmatch(text):
-        return RecordChoice("having", match[2], filters=parse_filters(match[1]))
+        return _make_choice("having", match[2], "", parse_filters(match[1]))
     raise GuardError(
         f"{text!r} is not a choice; write `picks lowest due of App.list`, `picks lowest due of App.list where status = "
         "open`, `picks first of App.list` or `picks status = open of App.list`"

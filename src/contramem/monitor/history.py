@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from contramem.monitor.comparison import plain_text, read_number
-from contramem.monitor.results import decode_result, field_values, list_records
+from contramem.monitor.results import decode_result, field_values, list_records, nested_lists
 from contramem.traces.trajectory import Event
 
 _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.])\d+(?:\.\d+)?(?![\w])")
@@ -42,10 +42,13 @@ class RunHistory:
         """The values under `field` in the results of `function`, among the first `before` calls."""
         return frozenset().union(*(values for order, values in self._list_values(function, field) if order < before))
 
-    def records(self, function: str, before: int) -> Iterator[list[dict[str, Any]]]:
-        """The records in those results, latest result first."""
+    def records(self, function: str, before: int, inside: str = "") -> Iterator[list[dict[str, Any]]]:
+        """The records in those results, latest result first; `inside` a named list, those of one list at a time."""
         for name, content in reversed(self._results[:before]):
-            if name == function:
+            if name == function and inside:
+                lists = nested_lists(decode_result(content), inside)
+                yield from ([item for item in items if isinstance(item, dict)] for items in lists)
+            elif name == function:
                 yield list_records(decode_result(content))
 
     @cached_property

@@ -75,8 +75,11 @@ def walk(result: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield place, node
 
 
-def list_records(result: Any) -> list[dict[str, Any]]:
-    """The records an agent can choose from: those of a list, of the lists inside a record, or the record itself."""
+def list_records(result: Any, name: str = "") -> list[dict[str, Any]]:
+    """The records an agent can choose from: those of a list, of the lists inside a record, or the record itself; with
+    `name`, those of the lists under this name."""
+    if name:
+        return [item for items in nested_lists(result, name) for item in items if isinstance(item, dict)]
     if isinstance(result, (list, tuple)):
         return [item for item in result if isinstance(item, dict)]
     if not isinstance(result, dict):
@@ -87,8 +90,26 @@ def list_records(result: Any) -> list[dict[str, Any]]:
     return inner or [result]
 
 
-def count_items(result: Any) -> int | None:
-    """The number of items in a result; None if it contains no list."""
+def nested_lists(result: Any, name: str) -> Iterator[list[Any]]:
+    """Every list under `name` in a result, at any depth. `order.lines` means `lines` inside `order`."""
+    path = tuple(name.split("."))
+    stack: list[tuple[tuple[str, ...], Any]] = [((), result)]
+    while stack:
+        place, node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend(((*place, str(key)), child) for key, child in reversed(node.items()))
+        elif isinstance(node, list):
+            if place[-len(path) :] == path:
+                yield node
+            else:
+                stack.extend((place, child) for child in reversed(node))
+
+
+def count_items(result: Any, name: str = "") -> int | None:
+    """The number of items in a result, or in its lists under `name`; None if there is no such list."""
+    if name:
+        sizes = [len(items) for items in nested_lists(result, name)]
+        return sum(sizes) if sizes else None
     if isinstance(result, (list, tuple, set)):
         return len(result)
     if not isinstance(result, dict):

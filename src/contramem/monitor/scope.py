@@ -5,6 +5,7 @@ Shop.pay[amount > 500]            runs in which it is called with such arguments
 Shop.find_customer.tier = A       runs in which it returned this value in the field `tier`
 Shop.list_orders has several      runs in which it returned a list of two or more; also `none`, `one`,
                                   `at least 3`, `at most 3`; may end in `where status = held, total > 500`
+Shop.get_order.lines has several  the same for the list `lines` in what it returned
 Shop.list_orders.total sums > 500 runs in which this field adds up to more than 500 over the records; also `where`
 task contains urgent              runs whose request contains this text; also the other text operators
 """
@@ -109,9 +110,15 @@ class ItemsReturned(NamedTuple):
     at_most: int | None
     filters: Filters = ()
     """Only records that satisfy these are counted."""
+    inside: str = ""
+    """The name of the list in the result whose items are counted; empty means the longest."""
 
     def __str__(self) -> str:
-        return f"{self.function} has {self._amount}{write_filters(self.filters)}"
+        return f"{self._place} has {self._amount}{write_filters(self.filters)}"
+
+    @property
+    def _place(self) -> str:
+        return f"{self.function}.{self.inside}" if self.inside else self.function
 
     @property
     def _amount(self) -> str:
@@ -135,12 +142,13 @@ class ItemsReturned(NamedTuple):
 
     def in_words(self) -> str:
         amount = {"none": "no items", "one": "one item"}.get(self._amount, f"{self._amount} items")
-        return f"`{self.function}` returns {amount}{describe_filters(self.filters)}"
+        where = f" in `{self.inside}`" if self.inside else ""
+        return f"`{self.function}` returns {amount}{where}{describe_filters(self.filters)}"
 
     def _count(self, action: Action) -> int | None:
         if not self.filters:
-            return count_items(action.result())
-        return len(select_records(list_records(action.result()), self.filters, action))
+            return count_items(action.result(), self.inside)
+        return len(select_records(list_records(action.result(), self.inside), self.filters, action))
 
 
 class FieldSum(NamedTuple):
@@ -207,7 +215,9 @@ Condition: TypeAlias = CallOccurs | FieldReturned | ItemsReturned | FieldSum | T
 
 _WHERE = r"(?:\s+where\s+(?P<where>.+))?"
 _ITEMS = re.compile(
-    rf"([^\s.\[\]]+\.[^\s.\[\]]+)\s+has\s+(none|one|several|at least (\d+)|at most (\d+)){_WHERE}", re.DOTALL
+    rf"([^\s.\[\]]+\.[^\s.\[\]]+)(?:\.(?P<inside>[^\s\[\]]+))?\s+has\s+"
+    rf"(?P<amount>none|one|several|at least (?P<least>\d+)|at most (?P<most>\d+)){_WHERE}",
+    re.DOTALL,
 )
 _FIELD_NAME = r"([^\s.\[\]()]+\.[^\s.\[\]()]+)\.([^\s\[\]=<>!]+)"
 _FIELD = re.compile(rf"{_FIELD_NAME}\s*({OPERATORS})\s*(.+)", re.DOTALL)
@@ -236,7 +246,7 @@ def _split(text: str) -> list[str]:
 
 def _parse_condition(text: str) -> Condition:
     if match := _ITEMS.fullmatch(text):
-        return ItemsReturned(match[1], *_amount(match), parse_filters(match["where"] or ""))
+        return ItemsReturned(match[1], *_amount(match), parse_filters(match["where"] or ""), match["inside"] or "")
     if match := _TASK.fullmatch(text):
         operator = cast(Operator, match[1])
         return TaskSays(operator, read_expected(operator, match[2].strip(), text))
@@ -257,6 +267,6 @@ def _parse_condition(text: str) -> Condition:
 
 
 def _amount(match: re.Match[str]) -> tuple[int, int | None]:
-    if match[3]:
-        return int(match[3]), None
-    return (0, int(match[4])) if match[4] else _AMOUNTS[match[2]]
+    if match["least"]:
+        return int(match["least"]), None
+    return (0, int(match["most"])) if match["most"] else _AMOUNTS[match["amount"]]

@@ -15,7 +15,7 @@ from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import Guard
 from contramem.monitor.names import suggest_name
 from contramem.monitor.places import function_of_place, is_field_place
-from contramem.monitor.results import field_values, walk
+from contramem.monitor.results import field_values, nested_lists, walk
 from contramem.monitor.scope import CallOccurs, FieldReturned, FieldSum, ItemsReturned, TaskSays
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
@@ -66,7 +66,7 @@ def find_unmet(guard: Guard, runs: Sequence[StudyRun]) -> list[str]:
         for test in pattern.conditions if pattern.function else ():
             if not any(map(test.holds, _calls_of(runs, pattern.function))):
                 unmet.append(f"No call of {pattern.function} has `{test}`.{_tell_forms(test, pattern.function, runs)}")
-    for condition in guard.conditions:
+    for condition in (*guard.conditions, *guard.exceptions):
         if isinstance(condition, TaskSays):
             if not any(condition.matches_task(run.trajectory.task) for run in runs):
                 unmet.append(f"No request fits `{condition}`.")
@@ -84,9 +84,11 @@ def _fields_of(guard: Guard) -> Iterator[tuple[str, str]]:
     for pattern in guard.patterns:
         for test in pattern.conditions:
             yield from test.fields
-    for condition in guard.conditions:
+    for condition in (*guard.conditions, *guard.exceptions):
         if isinstance(condition, (FieldReturned, FieldSum)):
             yield condition.function, condition.field
+        if isinstance(condition, ItemsReturned) and condition.inside:
+            yield condition.function, condition.inside
         if isinstance(condition, (ItemsReturned, FieldSum)):
             yield from ((condition.function, each.field) for each in condition.filters)
 
@@ -97,7 +99,9 @@ def _calls_of(runs: Iterable[StudyRun], function: str) -> Iterator[RecordedActio
 
 
 def _has_field(call: RecordedAction, field: str) -> bool:
-    return next(field_values(call.result(), field), None) is not None
+    """A value or a list under this name."""
+    result = call.result()
+    return next(field_values(result, field), None) is not None or next(nested_lists(result, field), None) is not None
 
 
 def _list_names(

@@ -44,14 +44,19 @@ def relate(theirs: Guard, mine: Guard) -> Relation | None:
     """How one guard relates to another. None: they are about different things."""
     if theirs == mine:
         return "same"
-    same_scope = set(theirs.conditions) == set(mine.conditions)
+    same_scope = set(theirs.conditions) == set(mine.conditions) and theirs.unless == mine.unless
     if same_scope and _are_opposite(theirs, mine):
         return "opposite"
-    if theirs._replace(when="") != mine._replace(when=""):
+    if theirs._replace(when="", unless=None) != mine._replace(when="", unless=None):
         return None
-    if set(theirs.conditions) < set(mine.conditions):
+    if _limits(theirs) < _limits(mine):
         return "wider"
-    return "narrower" if set(theirs.conditions) > set(mine.conditions) else None
+    return "narrower" if _limits(theirs) > _limits(mine) else None
+
+
+def _limits(guard: Guard) -> set[str]:
+    """What limits it to some runs."""
+    return {*map(str, guard.conditions), *([f"unless {guard.unless}"] if guard.unless else [])}
 
 
 def _are_opposite(left: Guard, right: Guard) -> bool:

@@ -83,7 +83,7 @@ def _replay_by_task(guard: Guard, runs: Sequence[StudyRun]) -> list[Verdict]:
     """What one run of a task was shown holds for the task's other runs; if none was shown it, the guard does not
     apply."""
     needed = {function for condition in guard.conditions for function in condition.functions}
-    tasks = {run.task for run in runs if not needed.isdisjoint(run.called)}
+    tasks = {run.task for run in runs if not needed or not needed.isdisjoint(run.called)}
     spoken = [run for run in runs if run.task in tasks]
     verdicts = iter(replay_on_all(guard, (run.recorded for run in spoken)))
     return [next(verdicts) if run.task in tasks else "vacuous" for run in runs]

@@ -29,7 +29,8 @@ SeenValues: TypeAlias = dict[str, dict[str, str]]
 def list_values(guard: Guard, runs: Sequence[StudyRun]) -> SeenValues:
     """The values behind a guard. Runs that call none of its functions are not even loaded."""
     arguments = dict.fromkeys(guard.arguments)
-    fields = [(part.function, part.field) for part in guard.conditions if isinstance(part, FieldReturned)]
+    scope = (*guard.conditions, *guard.exceptions)
+    fields = [(part.function, part.field) for part in scope if isinstance(part, FieldReturned)]
     wanted = {function for function, _ in (*arguments, *fields)}
     seen = defaultdict[str, dict[str, Counter[str]]](lambda: {"passed": Counter(), "failed": Counter()})
     for run in islice((run for run in runs if not wanted.isdisjoint(run.called)), MAX_RUNS):
