@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.made_runs import call, kinds, packet, run, signal
+from tests.made_runs import Call, call, kinds, packet, run, signal
 
 from contramem.contrast.packet import Packet, contrast
 from contramem.contrast.signals import DETECTORS
@@ -96,6 +96,16 @@ def test_errors_say_what_each_run_did_next() -> None:
     assert "1 run (1 passed) changed id, which worked" in statement
     assert "2 runs (0 passed) gave up" in statement
     assert "1 run (0 passed) repeated the same call" in statement
+
+
+def test_complaints_that_differ_only_in_what_the_call_gave_are_one_signal() -> None:
+    def refuse(word: str) -> Call:
+        return call("Desk.close", {"how": word}, error=f"unknown {word!r}; say settled or withdrawn")
+
+    close = call("Desk.close", {"how": "settled"})
+    made = packet(run("a", True, refuse("done"), close, "ok"), run("b", False, refuse("over"), close, "ok"))
+    (found,) = (each for each in made.signals if each.kind == "error and reaction")
+    assert "2 runs (1 passed) changed how, which worked" in found.statement
 
 
 def test_the_shortest_passing_run_and_the_detours_of_the_longest_are_named() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, TypeAlias
 
 from contramem.contrast.quotation import quote_words
@@ -29,7 +30,7 @@ def reactions(runs: Sequence[PacketRun]) -> dict[tuple[str, str], Reactions]:
 
 def errors(sides: RunsByOutcome) -> Iterator[Signal]:
     """Errors, and what the runs did next: changed the call, tried something else, repeated it, gave up."""
-    for (function, error), by_reaction in reactions(sides.all).items():
+    for (function, error), by_reaction in _join_alike(reactions(sides.all)).items():
         cases = [case for group in by_reaction.values() for case in group]
         parts = [f"{_outcomes(group)} {reaction}" for reaction, group in sorted(by_reaction.items())]
         yield Signal(
@@ -42,6 +43,23 @@ def errors(sides: RunsByOutcome) -> Iterator[Signal]:
             functions=(function,),
             strength=_separation(by_reaction),
         )
+
+
+def _join_alike(reactions_to: Mapping[tuple[str, str], Reactions]) -> dict[tuple[str, str], Reactions]:
+    """The same, with complaints that only differ in what their own call was given as one: the first stands for all."""
+    joined: dict[tuple[str, str], tuple[str, Reactions]] = {}
+    for (function, error), by_reaction in reactions_to.items():
+        step = next(step for cases in by_reaction.values() for _, step in cases)
+        _, whole = joined.setdefault((function, complaint_of(step)), (error, defaultdict(list)))
+        for reaction, cases in by_reaction.items():
+            whole[reaction] += cases
+    return {(function, error): whole for (function, _), (error, whole) in joined.items()}
+
+
+def complaint_of(step: Step) -> str:
+    """The error of a call without the values that the call itself had given."""
+    given = sorted((value for value in step.arguments.values() if isinstance(value, str) and value), key=len)
+    return reduce(lambda error, value: error.replace(value, "…"), reversed(given), step.error)
 
 
 def _reaction(actions: Sequence[Step], index: int) -> str:

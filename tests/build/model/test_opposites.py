@@ -47,3 +47,15 @@ def test_tasks_that_need_the_same_or_ask_for_something_else_have_no_line() -> No
 def test_the_line_stands_among_the_hints() -> None:
     packets = [refund(1, 900, status="active", held=True), refund(2, 20, status="blocked", held=False)]
     assert "beside a task of this kind" in packet_text(packets[0], across=AcrossHints.of(packets)).hints
+
+
+def test_a_boundary_between_numbers_is_named_when_three_tasks_stand_on_each_side() -> None:
+    large = [refund(number, 600 + 100 * number, status="active", held=True) for number in (1, 2, 3)]
+    small = [refund(number, 40 * number, status="active", held=False) for number in (4, 5, 6)]
+    other_words = refund(7, 480, status="active", held=False, text="Credit what was charged too much")
+    lines = find_opposites([*large, *small, other_words])
+    said = "pay_back.amount above 500 in all 3 tasks that need it, in none of 4 where it is wrong"
+    assert all(said in lines[made.task_key] for made in (*large, *small))
+    assert "above" not in find_opposites([*large, *small[:2]])[large[0].task_key]
+    mixed = refund(7, 2000, status="active", held=False)
+    assert "above" not in find_opposites([*large, *small, mixed])[large[0].task_key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.guard_builds import task
-from tests.made_runs import call, packet, run
+from tests.made_runs import Call, call, packet, run
 from tests.model_replies import Runs, ticket
 
 from contramem.build.model.view import DEGRADATIONS, packet_text
@@ -85,3 +85,21 @@ def test_the_hints_are_the_mined_guards_with_the_runs_that_show_them() -> None:
             f"guard: {found.guard} (kept by passing {runs[0]}; broken by failing {runs[1]}; "
             f"broken by passing {runs[2]})"
         )
+
+
+def test_of_runs_that_are_alike_one_of_each_outcome_is_named() -> None:
+    look, close = call("Desk.get_ticket", {"id": "t-4711"}), call("Desk.close_ticket", {"id": "t-4711"})
+    runs = [run(source, True, look, close, "Closed.") for source in "ab"]
+    made = packet(*runs, *(run(source, False, look, "Closed.") for source in "cd"))
+    assert "all [A#1 C#1] Desk.get_ticket" in packet_text(made).text
+
+
+def test_signals_leave_out_the_app_where_there_is_only_one_and_guards_never() -> None:
+    look, close = call("Desk.get_ticket", {"id": "t-4711"}), call("Desk.close_ticket", {"id": "t-4711"})
+
+    def hints(first: Call) -> str:
+        return packet_text(packet(run("a", True, first, close, "Closed."), run("b", False, close, "Closed."))).hints
+
+    alone, several = hints(look), hints(call("Mail.get_mail", {"id": "m-4711"}))
+    assert "): get_ticket is called by 1 of 1 passing" in alone and "Desk.get_ticket" in alone.partition("guard:")[2]
+    assert "): Mail.get_mail is called by 1 of 1 passing" in several

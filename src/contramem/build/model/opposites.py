@@ -16,12 +16,16 @@ from contramem.build.model.remarks import passes_without_a_write
 from contramem.build.model.step_text import PLACEHOLDER
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.contrast.quotation import quote_words
+from contramem.monitor.comparison import write_number
 from contramem.retrieve.tokens import tokenize
+from contramem.study.atoms import find_boundary
 
 MIN_WORDS_SHARED, MIN_WORDS_BESIDE_WRITE = 0.3, 0.15
 """Of two requests of one kind: by their words alone, and where a write that was right is common to both."""
 MAX_FIELDS = 3
 MAX_TASK_CHARS = 160
+MIN_TASKS_APART = 3
+"""On each side of a boundary between numbers, before it is named."""
 _NUMBERED = re.compile(r"_\d+(?=>)")
 _DATE = re.compile(r"\d{4}-\d{2}")
 
@@ -109,7 +113,9 @@ def _line(own: _Profile, by_write: Mapping[str, Sequence[_Profile]]) -> str:
         return ""
     function, other = min(pairs, key=lambda pair: _distance(own, pair[1]))
     there = "was wrong" if function in own.needed else "was needed"
-    apart = "; ".join([*_fields_apart(own.fields, other.fields), *_numbers_apart(own, other)][:MAX_FIELDS])
+    boundaries = _find_boundaries(function, by_write[function])
+    numbers = [boundaries.get(name) or difference for name, difference in _numbers_apart(own, other).items()]
+    apart = "; ".join([*_fields_apart(own.fields, other.fields), *numbers][:MAX_FIELDS])
     task = quote_words(_NUMBERED.sub("", other.packet.task)[:MAX_TASK_CHARS])
     return f"beside a task of this kind where {function} {there}, {task}{f': {apart}' if apart else ''}"
 
@@ -137,10 +143,35 @@ def _fields_apart(here: Fields, there: Fields) -> Iterator[str]:
             yield f"{field} {_join(others - values)} only there"
 
 
-def _numbers_apart(own: _Profile, other: _Profile) -> Iterator[str]:
-    for name, number in own.numbers.items():
-        if name in other.numbers and number != other.numbers[name]:
-            yield f"{name} {'larger' if number > other.numbers[name] else 'smaller'} here"
+def _numbers_apart(own: _Profile, other: _Profile) -> dict[str, str]:
+    return {
+        name: f"{name} {'larger' if number > other.numbers[name] else 'smaller'} here"
+        for name, number in own.numbers.items()
+        if name in other.numbers and number != other.numbers[name]
+    }
+
+
+def _find_boundaries(function: str, profiles: Sequence[_Profile]) -> dict[str, str]:
+    """By number that other writes were given: the boundary between tasks that need this write and tasks that forbid it.
+
+    Whatever their words: that they make the same other write is what they have in common."""
+    found = {}
+    for name in {name for profile in profiles for name in profile.numbers}:
+        yes = [each.numbers[name] for each in profiles if name in each.numbers and function in each.needed]
+        no = [each.numbers[name] for each in profiles if name in each.numbers and function in each.forbidden]
+        if min(len(yes), len(no)) < MIN_TASKS_APART:
+            continue
+        if max(no) < min(yes):
+            side, boundary = "above", find_boundary(max(no), min(yes))
+        elif max(yes) < min(no):
+            side, boundary = "up to", find_boundary(max(yes), min(no))
+        else:
+            continue
+        found[name] = (
+            f"{name} {side} {write_number(boundary)} in all {len(yes)} tasks that need it, "
+            f"in none of {len(no)} where it is wrong"
+        )
+    return found
 
 
 def _join(values: Iterable[str]) -> str:

@@ -41,13 +41,6 @@ def _changes(step: Step) -> bool:
     return step.effect == "write" and not step.error and not step.speaks
 
 
-def _may_change(step: Step) -> bool:
-    """Whether a call may have changed something. Names can mislead: `open_ticket` looks like a read, but returns one
-    record like a write."""
-    one_record = step.form is not None and step.form.kind == "record"
-    return _changes(step) or (bool(step.function) and not step.error and not step.speaks and one_record)
-
-
 def compare_forms(packet: Packet) -> Iterator[str]:
     """Arguments that passing and failing runs write in different forms."""
     shapes: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
@@ -63,7 +56,7 @@ def compare_forms(packet: Packet) -> Iterator[str]:
 
 def compare_counts(packet: Packet) -> Iterator[str]:
     """Writes that all passing runs make equally often and some failing runs make more often."""
-    counts = {run.letter: Counter(step.function for step in run.actions if _may_change(step)) for run in packet.runs}
+    counts = {run.letter: Counter(step.function for step in run.actions if _changes(step)) for run in packet.runs}
     for function in sorted({function for counted in counts.values() for function in counted}):
         often = {counts[run.letter][function] for run in packet.passing}
         more = [run.letter for run in packet.failing if often and counts[run.letter][function] > max(often)]

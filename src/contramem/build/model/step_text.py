@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
 import msgspec
 
 from contramem.contrast.flow import NOWHERE
 from contramem.contrast.packet import Packet, Step
 from contramem.contrast.quotation import quote_if_long, quote_words
+from contramem.contrast.recovery import complaint_of
 
 MAX_CONTENT_CHARS = 400
 """Of the contents of one result."""
@@ -18,6 +20,8 @@ MOST_CELLS = 0.7
 """The share of the fields of a table that have to be told to show it as one."""
 MAX_SAID_CHARS = 400
 """Of what an agent says in one message."""
+Contents: TypeAlias = tuple[tuple[tuple[str, str], ...], ...]
+"""The items of a result, each as its fields."""
 PLACEHOLDER = re.compile(r"<[A-Z]+(?:_\d+)?>")
 
 
@@ -89,21 +93,40 @@ class ResultTexts:
         used = [packet.task, *(str(step.arguments) for step in steps), *(step.text for step in steps)]
         self._used = {name for text in used for name in PLACEHOLDER.findall(text)}
         self._told: set[tuple[str, object]] = set()
+        self._seen: dict[bytes, Contents] = {}
+        self._complaints: dict[str, str] = {}
+        """By function: the error that it was shown with last."""
 
     def text(self, step: Step) -> str:
         """What came back, to follow the call."""
-        if step.error or step.form is None or step.form.kind not in ("list", "record", "map"):
+        if step.error:
+            before, self._complaints[step.function] = self._complaints.get(step.function), complaint_of(step)
+            return " -> the same error" if self._complaints[step.function] == before else result_text(step)
+        if step.form is None or step.form.kind not in ("list", "record", "map"):
             return result_text(step)
-        columns = self._columns(step)
         form = step.form
+        step = self._without_known(step)
+        columns = self._columns(step)
         if self._is_told(step.function, form.fields):
             form = form._replace(fields=())
-        elif columns:
-            form = form._replace(fields=tuple(name for name in form.fields if name not in columns))
+        else:
+            known = {*columns, *(step.arguments if step.effect == "write" else ())}
+            form = form._replace(fields=tuple(name for name in form.fields if name not in known))
         rows = self._rows(step, columns)
         if not columns or len(rows) > MAX_CONTENT_CHARS:
             return f" -> {step.form if not form.fields and columns else form}"
         return f" -> {form}; {rows}"
+
+    def _without_known(self, step: Step) -> Step:
+        """If an equal call was shown before: with only those items and fields that have changed since."""
+        call = msgspec.json.encode([step.function, step.arguments], order="deterministic")
+        before, self._seen[call] = self._seen.get(call), step.contents
+        if before is None or before == step.contents or len(before) != len(step.contents):
+            return step
+        changed = (
+            tuple(field for field in item if field not in old) for item, old in zip(step.contents, before, strict=True)
+        )
+        return msgspec.structs.replace(step, contents=tuple(filter(None, changed)))
 
     def _rows(self, step: Step, columns: Sequence[str]) -> str:
         """The items that say something: under a line of names where most fields are told, else each with its name."""

@@ -6,8 +6,9 @@ in the order of `DEGRADATIONS`. Divergences are never cut, so a text of divergen
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -92,10 +93,11 @@ def _lines(packet: Packet, level: int) -> Iterator[str]:
             feedback[shortened(run.feedback)].append(run.letter)
     yield from (f"feedback on {' '.join(letters)}: {quote_words(text)}" for text, letters in feedback.items())
     clock = Clock(runs)
-    yield f"steps (RUN#EVENT; `all`: every run alike{'; at: seconds since the request' if clock.runs else ''}):"
+    timed = "; at: seconds since the request" if clock.runs else ""
+    yield f"steps (RUN#EVENT; `all`: every run alike, two of them named{timed}):"
     passed = {run.letter: run.passed for run in runs}
     yield from _rows(align(reference_first(runs)), passed, ResultTexts(packet), clock, level)
-    yield from remarks(packet)
+    yield from map(_short_names(packet), remarks(packet))
     if level:
         yield f"left out for length: {'; '.join(DEGRADATIONS[:level])}"
     if meanwhile := list(_meanwhile(packet, runs, shortened)):
@@ -108,6 +110,16 @@ def _outcome(run: PacketRun) -> str:
         return f"{run.letter} cut off or without a known outcome (no evidence)"
     ended = "" if run.ended == "complete" else f", ended by {run.ended}"
     return f"{run.letter} {'passed' if run.passed else 'failed'}{ended}"
+
+
+def _short_names(packet: Packet) -> Callable[[str], str]:
+    """Takes the app off the names of functions where there is only one: steps and guards show them in full."""
+    called = sorted(filter(None, packet.called))
+    apps = {function.partition(".")[0] for function in called}
+    if len(apps) != 1:
+        return lambda text: text
+    full = re.compile("|".join(rf"\b{re.escape(function)}\b" for function in reversed(called)))
+    return lambda text: full.sub(lambda found: found[0].partition(".")[2], text)
 
 
 # Steps
@@ -124,11 +136,11 @@ def _rows(
             apart = []
             shared.append(row)
             continue
-        yield from _write_shared_lines(shared, list(passed), results, clock, level)
+        yield from _write_shared_lines(shared, passed, results, clock, level)
         shared = []
         apart += _divergence(row, passed, results, clock)
     yield from _fold_repeats(apart)
-    yield from _write_shared_lines(shared, list(passed), results, clock, level)
+    yield from _write_shared_lines(shared, passed, results, clock, level)
 
 
 def _is_shared(row: AlignedStep, letters: Collection[str]) -> bool:
@@ -145,8 +157,13 @@ def _did(step: Step) -> bytes:
 
 
 def _write_shared_lines(
-    rows: Sequence[AlignedStep], letters: Sequence[str], results: ResultTexts, clock: Clock, level: int
+    rows: Sequence[AlignedStep], passed: Outcomes, results: ResultTexts, clock: Clock, level: int
 ) -> Iterator[str]:
+    """Every run is alike, so the first passing and the first failing one are enough to cite."""
+    first: dict[bool | None, str] = {}
+    for letter, outcome in passed.items():
+        first.setdefault(outcome, letter)
+    letters = list(first.values())
     if level > 1 and len(rows) > 1:
         places = (
             " to ".join(f"{letter}#{row.steps[letter].position}" for row in (rows[0], rows[-1])) for letter in letters
@@ -156,7 +173,7 @@ def _write_shared_lines(
     for row in rows:
         step = row.steps[letters[0]]
         what = row.label if level > 1 else call_text(step) if level else f"{call_text(step)}{results.text(step)}"
-        yield f"  all [{_places(row, letters)}] {what}{clock.text(row, letters)}"
+        yield f"  all [{_places(row, letters)}] {what}{clock.text(row, list(passed))}"
 
 
 class _Line(NamedTuple):
@@ -232,15 +249,15 @@ def _reaches_the_agent(step: Step) -> bool:
 
 
 def _hints(packet: Packet, across: AcrossHints, *, few: bool) -> Iterator[str]:
+    told, short_names = _told_by_nearest(packet), _short_names(packet)
     if opposite := across.opposites.get(packet.task_key):
-        yield f"  {opposite}"
+        yield f"  {short_names(opposite)}"
     for hint in [hint for hint in across.shared if hint.concerns(packet)][:MAX_SHARED]:
         yield f"  across tasks: {hint}"
-    told = _told_by_nearest(packet)
     signals = [signal for signal in _drop_repeated(packet.signals) if told.isdisjoint(_subjects(signal))]
     for signal in signals[: FEW_HINTS if few else MAX_SIGNALS]:
         cites = " ".join(f"{cite.run}#{cite.position}" for cite in signal.cites[:MAX_CITES])
-        statement = shorten_quotations(flatten(signal.statement))
+        statement = short_names(shorten_quotations(flatten(signal.statement)))
         yield f"  signal ({signal.axis}): {statement}{f' [{cites}]' if cites else ''}"
     guards = mine(packet) if packet.is_contrastive else []
     for replay in guards[: FEW_HINTS if few else MAX_GUARDS]:
