@@ -155,11 +155,3 @@ def test_what_a_refusal_lists_is_the_vocabulary_even_of_words_that_nobody_tried(
 )
 def test_a_list_that_may_be_somebodys_or_a_lie_is_no_vocabulary(role: str, error: str, tries: list[str]) -> None:
     assert Vocabulary(refusals(role, error, tries, "bar")).read_permitted("Plot.create", role) == ()
-
-
-def test_words_that_come_back_are_all_there_are_and_a_word_that_came_once_says_there_are_more() -> None:
-    cabins = ["economy", "business"] * 2
-    assert not Vocabulary(tasks("cabin", cabins)).has_more("Fly.book", "cabin")
-    once = [[run("a", True, call("Fly.book", {"cabin": "first"}), "ok", task_id="once")]]
-    assert Vocabulary([*tasks("cabin", cabins), *once]).has_more("Fly.book", "cabin")
-    assert Vocabulary(tasks("cabin", ["economy", "business"])).has_more("Fly.book", "cabin"), "two tasks for each"

@@ -199,10 +199,6 @@ class Bank:
         same = change.after.card == entry.card and change.after.support == entry.support
         return () if same else (change,)
 
-    def plan_retirement(self, card_id: str) -> tuple[Change, ...]:
-        """The changes that retiring a card makes."""
-        return (_retire(self.find(card_id)),)
-
     def _target(self, card_id: str, ability: str, patch: Patch) -> BankEntry:
         entry = self.entries.get(card_id)
         if entry is None or not isinstance(entry.card, SkillCard):

@@ -33,10 +33,6 @@ MAX_VALUES = 2 * MAX_WORDS
 """How many values, odd ones included, an argument may take before it is open."""
 MIN_TASKS_PER_WORD = 2
 """A value of a single task may belong to that task."""
-MIN_TASKS_TO_CLOSE = 3
-"""Tasks per word. With fewer, nobody can say that these are all the words."""
-MAX_COUNTED_TASKS = MIN_TASKS_TO_CLOSE * MAX_VALUES
-"""More tasks do not change the decision, so they are not remembered."""
 MIN_TASKS_REFUSING = 2
 """A list of permitted values that only one task's refusals show may belong to that task."""
 RUNS_PER_TASK_FOR_FIELDS = 3
@@ -64,8 +60,6 @@ class Vocabulary:
         self._seen: dict[tuple[str, str], dict[object, set[str]] | None] = {}
         self._tasks: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._enums: dict[tuple[str, str], set[object]] = defaultdict(set)
-        # the same for arguments of calls that worked
-        self._accepted: dict[tuple[str, str], dict[object, set[str]]] = defaultdict(dict)
         # slot -> list of permitted values in a refusal -> tasks it was seen in
         self._listed: dict[tuple[str, str], dict[tuple[str, ...], set[str]]] = defaultdict(partial(defaultdict, set))
         self.conventions = Conventions()
@@ -95,16 +89,6 @@ class Vocabulary:
     def words(self, function: str, role: str) -> frozenset[object]:
         """The closed vocabulary of an argument or field; empty if there is none."""
         return self._words.get(role, {}).get(function.partition(".")[0], frozenset())
-
-    def has_more(self, function: str, role: str) -> bool:
-        """Are there probably more words than were seen? A word seen in only one task says so (Good-Turing estimate of
-        the unseen), and so do few tasks per word."""
-        slot = (function, role)
-        accepted = self._accepted.get(slot)
-        if not accepted:
-            return False
-        once = any(len(tasks) < MIN_TASKS_PER_WORD for tasks in accepted.values())
-        return once or len(self._tasks[slot]) < MIN_TASKS_TO_CLOSE * len(accepted)
 
     def read_permitted(self, function: str, role: str) -> tuple[str, ...]:
         """All values that the function itself says an argument may take, in its order; empty if it never did."""
@@ -150,7 +134,7 @@ class Vocabulary:
                 slots = [slot for name, argument in event.arguments.items() for slot in scalars(argument, name)]
                 error = event.result.error if event.result is not None else None
                 for role, value in slots:
-                    self._count((event.function, role), value, key, accepted=not error)
+                    self._count((event.function, role), value, key)
                 if error:
                     self._learn_refusal(event.function, error, slots, key)
                 if event.result is not None and number < RUNS_PER_TASK_FOR_FIELDS:
@@ -196,17 +180,15 @@ class Vocabulary:
                 settled[slot] = values
         return settled
 
-    def _count(self, slot: tuple[str, str], value: object, task: str, accepted: bool = False) -> None:
+    def _count(self, slot: tuple[str, str], value: object, task: str) -> None:
         values = self._seen.setdefault(slot, {})
         if values is None or not isinstance(value, (str, int)) or isinstance(value, bool):
             return
-        if len(self._tasks[slot]) < MAX_COUNTED_TASKS:
+        if len(self._tasks[slot]) < MIN_TASKS:  # more do not change the decision
             self._tasks[slot].add(task)
         tasks = values.setdefault(value, set())
         if len(tasks) < MIN_TASKS_PER_WORD:
             tasks.add(task)
-        if accepted:
-            self._accepted[slot][value] = tasks
         if len(values) > MAX_VALUES:
             self._open(slot)
 
@@ -214,7 +196,6 @@ class Vocabulary:
         """Mark a slot as open: it takes too many values, and what was counted is no longer needed."""
         self._seen[slot] = None
         self._tasks.pop(slot, None)
-        self._accepted.pop(slot, None)
 
     def _add(self, other: Vocabulary) -> None:
         """Add what was learned from other tasks."""
@@ -236,10 +217,8 @@ class Vocabulary:
         for value, tasks in values.items():
             own = seen.setdefault(value, set())
             own.update(sorted(tasks)[: MIN_TASKS_PER_WORD - len(own)])
-        for value in other._accepted.get(slot, ()):
-            self._accepted[slot][value] = seen[value]
-        if slot in other._tasks:
-            self._tasks[slot].update(sorted(other._tasks[slot])[: MAX_COUNTED_TASKS - len(self._tasks[slot])])
+        if slot in other._tasks and len(self._tasks[slot]) < MIN_TASKS:
+            self._tasks[slot] |= other._tasks[slot]
         if len(seen) > MAX_VALUES:
             self._open(slot)
 
