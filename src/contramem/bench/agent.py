@@ -16,7 +16,7 @@ from contramem.bench.target import AgentReply, ChatMessage, Target, ToolCall, Wi
 from contramem.errors import UsageError
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
-from contramem.inject.provider import ForwardingRun, MemoryProvider, MemoryRun
+from contramem.inject.provider import MemoryProvider, MemoryRun, NotedRun
 from contramem.prompts import render
 from contramem.traces.normalize import Naming, Recorder
 from contramem.traces.trajectory import Origin, Outcome, Result, RunUsage, ShownMemory, Tool, Trajectory
@@ -114,7 +114,7 @@ class _AgentRun:
     def through(self, memory_run: MemoryRun | None, cards: CardsAt) -> Outcome:
         """All turns of the user, and the verdict."""
         self._holds = cards == "hold"
-        self._guided = None if memory_run is None else GuidedRun(_LoggingRun(memory_run, self._note), hold="first_call")
+        self._guided = None if memory_run is None else GuidedRun(NotedRun(memory_run, self._note), hold="first_call")
         met = ""
         try:
             for turn, text in enumerate(self._task.turns):
@@ -218,20 +218,6 @@ class _AgentRun:
     def _note(self, guidance: Guidance, function: str = "") -> None:
         before = len(self.recorder.events(finalize=False))
         self.shown.append(ShownMemory(before, guidance.text, function, guidance.card_ids, guidance.tokens))
-
-
-class _LoggingRun(ForwardingRun):
-    """A run with memory that tells what it shows before calls."""
-
-    def __init__(self, run: MemoryRun, note: Callable[[Guidance, str], None]) -> None:
-        super().__init__(run)
-        self._note = note
-
-    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
-        guidance = super().before_call(function, arguments)
-        if guidance:
-            self._note(guidance, function)
-        return guidance
 
 
 def spellings(tools: Sequence[Tool]) -> dict[str, str]:

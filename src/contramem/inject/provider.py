@@ -131,3 +131,17 @@ class ForwardingRun:
 
     def finish(self, outcome: bool | Outcome | None = None) -> None:
         self.run.finish(outcome)
+
+
+class NotedRun(ForwardingRun):
+    """Passes on what it shows before calls to `note`, with the function that is about to be called."""
+
+    def __init__(self, run: MemoryRun, note: Callable[[Guidance, str], object]) -> None:
+        super().__init__(run)
+        self._note = note
+
+    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
+        guidance = super().before_call(function, arguments)
+        if guidance:
+            self._note(guidance, function)
+        return guidance

@@ -12,7 +12,7 @@ from contramem.bench.are.settings import AreEngine, TimeRuntime
 from contramem.counting import count_tokens
 from contramem.inject.adapters.guided_run import GuidedRun
 from contramem.inject.guidance import Guidance
-from contramem.inject.provider import ForwardingRun, MemoryProvider, MemoryRun
+from contramem.inject.provider import MemoryProvider, MemoryRun, NotedRun
 from contramem.inject.run import Run
 from contramem.monitor.guard_monitor import Obligation
 from contramem.traces.normalize import Naming, Recorder
@@ -81,7 +81,7 @@ class AreConversation:
             self._task.query(tools), task=self.wording, task_id=self._task.id, scenario_id=self._task.family
         )
         self._memory_run = self._provider.begin(query, run_id=self._run_id)
-        self._guided = GuidedRun(_NotedRun(self._memory_run, self._note), hold="first_call")
+        self._guided = GuidedRun(NotedRun(self._memory_run, self._note), hold="first_call")
         return self._note(self._memory_run.guidance)
 
     def _before_call(self, message: Mapping[str, Any]) -> str | None:
@@ -150,17 +150,3 @@ def _describe(obligation: Obligation, now: float) -> str:
     left = round(obligation.due - now)
     moment = f"in {left} seconds" if left >= 0 else f"{-left} seconds ago"
     return f"{obligation.text} Due at {datetime.fromtimestamp(obligation.due, tz=UTC):%H:%M:%S} UTC, {moment}."
-
-
-class _NotedRun(ForwardingRun):
-    """A memory run that notes what it shows before calls."""
-
-    def __init__(self, run: MemoryRun, note: Any) -> None:
-        super().__init__(run)
-        self._note = note
-
-    def before_call(self, function: str, arguments: Mapping[str, Any] | None = None) -> Guidance | None:
-        guidance = super().before_call(function, arguments)
-        if guidance:
-            self._note(guidance, function)
-        return guidance
