@@ -23,8 +23,7 @@ from contramem.build.author import MAX_DELTAS, AuthorCost, Candidate, Curation, 
 from contramem.build.functions.text import FUNCTION_BUDGET_TOKENS, function_text, tool_text
 from contramem.build.model import replies
 from contramem.build.model.across_hints import AcrossHints
-from contramem.build.model.neighbourhood import Neighbourhood, card_in_brief, card_text
-from contramem.build.model.neighbours import relate_to_delta, relate_to_packet
+from contramem.build.model.neighbours import Neighbourhood, card_in_brief, card_text, relate_to_delta, relate_to_packet
 from contramem.build.model.prompts import Prompts, Template
 from contramem.build.model.replies import UnparsedReply
 from contramem.build.model.twins import find_twin, say_the_same

@@ -17,8 +17,7 @@ from contramem.build.author import MAX_DELTAS, Candidate
 from contramem.build.decide import BankBuild
 from contramem.build.model.author import ModelAuthor, ModelChoice
 from contramem.build.model.batches import SentBatch, open_batches
-from contramem.build.model.neighbourhood import MAX_FUNCTION_LINES, WHOLE_CARDS
-from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR
+from contramem.build.model.neighbours import FOR_CURATOR, FOR_REFLECTOR, MAX_FUNCTION_LINES, WHOLE_CARDS
 from contramem.build.model.rounds import BuildPlan, Rounds
 from contramem.contrast.packet import Packet
 from contramem.counting import count_tokens
