@@ -22,7 +22,7 @@ from contramem.build.functions.words import (
 
 
 def test_lists_end_with_and_or_the_word_that_is_asked_for() -> None:
-    assert [join_list(items) for items in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert [join_list(list(items)) for items in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
     assert join_list(["a", "b"], "or") == "a or b"
 
 

@@ -7,7 +7,6 @@ from tests.made_runs import call, packet, run
 from contramem.build.rules.phrases import (
     MAX_EXAMPLE_CHARS,
     describe_path,
-    join_words,
     names_action,
     names_call,
     quote_error,
@@ -55,10 +54,6 @@ def test_a_long_path_is_cut_between_steps() -> None:
     path = describe_path(attempt, ["Mail.delete_email"])
     assert len(path) <= MAX_EXAMPLE_CHARS + len(" → …")
     assert path.endswith(" → …")
-
-
-def test_words_are_joined_as_in_a_sentence() -> None:
-    assert [join_words(list(items)) for items in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
 
 
 def test_an_error_that_tells_the_reader_what_to_do_is_not_quoted() -> None:

@@ -63,20 +63,3 @@ def test_giving_up_after_a_miss_teaches_which_argument_to_change() -> None:
 
 def test_what_no_failing_run_leaves_out_teaches_nothing() -> None:
     assert TryAgain not in find_rules(mail_desk(gives_up=False))
-
-
-def test_cards_of_two_changes_are_one_and_count_each() -> None:
-    first = CarryOut(functions=("Mail.send",), deeds=("existence(Mail.send) when task contains send",), left_out=(4,))
-    second = CarryOut(functions=("Mail.move",), deeds=("existence(Mail.move) when task contains move",), left_out=(5,))
-    joined = first.join(second)
-    assert joined is not None
-    words = joined.words()
-    assert "4 where it says “send” and 5 where it says “move”" in words.success_failure_contrast
-    assert words.title == "Requests that say “send” or “move”: make the change instead of announcing it"
-    assert joined.join(first) is None
-
-
-def test_functions_that_take_another_argument_stay_apart() -> None:
-    search = TryAgain(functions=("Mail.search",), change="query", gave_up=(4,))
-    assert search.join(TryAgain(functions=("Mail.list",), change="day", gave_up=(5,))) is None
-    assert search.join(TryAgain(functions=("Mail.find",), change="query", gave_up=(5,))) is not None

@@ -46,8 +46,8 @@ def code(name: str) -> str:
 
 
 def join_list(items: Sequence[str], last: str = "and") -> str:
-    """a, b and c."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+    """`a`, `a and b`, `a, b and c`; empty without items."""
+    return f"{', '.join(items[:-1])} {last} {items[-1]}" if len(items) > 1 else "".join(items)
 
 
 def share_of(part: int, whole: int, noun: str = "call") -> str:

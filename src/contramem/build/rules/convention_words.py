@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from contramem.build.functions.words import join_list
 from contramem.build.rules.forms import describe_shape
-from contramem.build.rules.phrases import code_name, join_words
+from contramem.build.rules.phrases import code_name
 from contramem.monitor.argument_condition import ArgumentCondition, Test
 from contramem.monitor.choice import parse_choice
 from contramem.monitor.guard import Guard
@@ -169,9 +170,7 @@ class ConventionWords:
         if not trigger.function:
             return f"you are about to make {who}" if trigger.kind != "finalize" else "you are about to answer"
         arguments = [f"`{test.argument}`" for test in trigger.conditions if test.test not in ("given", "missing")]
-        return (
-            f"you are about to call {who}{self._own_tests or (f' with {join_words(arguments)}' if arguments else '')}"
-        )
+        return f"you are about to call {who}{self._own_tests or (f' with {join_list(arguments)}' if arguments else '')}"
 
     @property
     def _own_tests(self) -> str:
@@ -196,7 +195,7 @@ class ConventionWords:
             for part in (*self.guard.conditions, *self.guard.exceptions)
             if isinstance(part, (FieldReturned, FieldSum, ItemsReturned))
         ]
-        return f" Look with {join_words(list(dict.fromkeys(looks)))} before you decide." if looks else ""
+        return f" Look with {join_list(list(dict.fromkeys(looks)))} before you decide." if looks else ""
 
     # Calls
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from contramem.build.functions.errors import generalize, is_quotable
-from contramem.build.functions.words import verb_of
+from contramem.build.functions.words import join_list, verb_of
 from contramem.contrast.instructions import instructs
 from contramem.contrast.packet import FINAL, Packet, PacketRun, Step
 from contramem.traces.effects import words
@@ -110,11 +110,6 @@ def _shorten(text: str) -> str:
     return text[:MAX_EXAMPLE_CHARS].rpartition(" → ")[0] + " → …"
 
 
-def join_words(items: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
-
-
 def share_of(letters: Sequence[object], of: Sequence[object]) -> str:
     """`3 of 5`."""
     return f"{len(letters)} of {len(of)}"
@@ -123,7 +118,7 @@ def share_of(letters: Sequence[object], of: Sequence[object]) -> str:
 def subject_of(packet: Packet, *functions: str) -> str:
     """What a task is about, in words of the interface."""
     asked = trigger_words(packet)
-    return join_words(asked) if asked else join_words([in_words(function) for function in functions]) or packet.ability
+    return join_list(asked) if asked else join_list([in_words(function) for function in functions]) or packet.ability
 
 
 def tags_of(packet: Packet, functions: Sequence[str]) -> tuple[str, ...]:

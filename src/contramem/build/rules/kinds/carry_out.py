@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from contramem.bank.card import SkillDelta
-from contramem.build.rules.phrases import code_name, join_words
+from contramem.build.functions.words import join_list
+from contramem.build.rules.phrases import code_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, restate
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, parse_guard
@@ -53,7 +54,7 @@ class CarryOut(Rule):
 
     def words(self) -> Words:
         said = [_say_words(guard) for guard in self.guards]
-        example = f" ({join_words([code_name(name) for name in self.functions])})" if self.functions else ""
+        example = f" ({join_list([code_name(name) for name in self.functions])})" if self.functions else ""
         ends = [f"{count} where it says {words}" for words, count in zip(said, self.left_out, strict=True)]
         return Words(
             title=f"Requests that say {' or '.join(said)}: make the change instead of announcing it",
@@ -66,8 +67,7 @@ class CarryOut(Rule):
                 f"{parse_pattern(guard.function).in_words()} has succeeded if the request says {words}"
                 for guard, words in zip(self.guards, said, strict=True)
             ),
-            success_failure_contrast=f"Passing runs made the change; failing runs ended without it: "
-            f"{join_words(ends)}.",
+            success_failure_contrast=f"Passing runs made the change; failing runs ended without it: {join_list(ends)}.",
         )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
-from contramem.build.rules.phrases import code_name, join_words, short_name
+from contramem.build.functions.words import join_list
+from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import MIN_BROKEN, Contrast, Lesson, Rule, Words, illustrate, restate
 from contramem.build.rules.steps import calls_of, is_successful_write
 from contramem.contrast.packet import Packet, PacketRun
@@ -98,7 +99,7 @@ class EveryItem(Rule):
 
     def _words_of_several(self) -> Words:
         listing, unit = code_name(self.listing), f"`{self.unit}`"
-        examples = join_words([code_name(name) for name in self.writes[:MAX_EXAMPLES]])
+        examples = join_list([code_name(name) for name in self.writes[:MAX_EXAMPLES]])
         return Words(
             title=f"The same change for every {self.unit} that {short_name(self.listing)} lists",
             applies_when=f"{listing} has listed several {unit}, and they have to be changed.",

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
+from contramem.build.functions.words import join_list
 from contramem.build.rules.companions import companions_before
 from contramem.build.rules.kinds.value_source import ValueSource
-from contramem.build.rules.phrases import code_name, join_words, quote_error, short_name
+from contramem.build.rules.phrases import code_name, quote_error, short_name
 from contramem.build.rules.rule import MAX_CALLS, Contrast, GuardRule, Lesson, Rule, Words, restate
 from contramem.build.rules.steps import calls, calls_of
 from contramem.build.rules.values import find_slots
@@ -140,11 +141,11 @@ class Precedence(GuardRule):
 
     def _words_of_one(self) -> Words:
         needed, call = code_name(self.needed), code_name(self.calls[0])
-        steps = join_words([code_name(name) for name in self.steps])
-        because = f" Its result provides {join_words([f'`{name}`' for name in self.given])}." if self.given else ""
+        steps = join_list([code_name(name) for name in self.steps])
+        because = f" Its result provides {join_list([f'`{name}`' for name in self.given])}." if self.given else ""
         because += f" Without it, {call} answers “{self.refusal}”." if self.refusal else ""
         return Words(
-            title=f"{join_words([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
+            title=f"{join_list([short_name(name) for name in self.steps])} before {short_name(self.calls[0])}",
             applies_when=f"You are about to call {call}, and {needed} has not succeeded yet.",
             solves=f"Calling {call} before {needed} has succeeded.",
             core_rule=f"Call {steps} and confirm that {'it' if len(self.steps) == 1 else 'they'} succeeded before "
@@ -156,7 +157,7 @@ class Precedence(GuardRule):
     def _words_of_several(self) -> Words:
         needed, calls = code_name(self.needed), " or ".join(code_name(name) for name in self.calls)
         return Words(
-            title=f"{short_name(self.needed)} before {join_words([short_name(name) for name in self.calls])}",
+            title=f"{short_name(self.needed)} before {join_list([short_name(name) for name in self.calls])}",
             applies_when=f"You are about to call {calls}, and {needed} has not succeeded yet.",
             solves=f"Calling {calls} before {needed} has succeeded.",
             core_rule=f"Call {needed} and confirm that it succeeded before calling {calls}. Without it, each of them "

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from contramem.build.functions.words import join_list
 from contramem.build.rules.kinds.trap import works_later
-from contramem.build.rules.phrases import code_name, join_words, names_call, quote_error, short_name
+from contramem.build.rules.phrases import code_name, names_call, quote_error, short_name
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate, kind_of
 from contramem.contrast.enabling import Enabling, enablings
 from contramem.contrast.packet import Packet, PacketRun, Step
@@ -94,7 +95,7 @@ class Recovery(Rule):
         function, advice = code_name(self.function), self._advice()
         title = f"Recover when {short_name(self.function)} fails"
         if self.by:
-            title = f"When {short_name(self.function)} is refused: {join_words([short_name(name) for name in self.by])}"
+            title = f"When {short_name(self.function)} is refused: {join_list([short_name(name) for name in self.by])}"
         return Words(
             title=title,
             applies_when=f"{function} has answered “{self.error}”.",
@@ -108,10 +109,10 @@ class Recovery(Rule):
 
     def _advice(self) -> str:
         if not self.by:
-            return f"call it again with {join_words([str(form) for form in self.forms])}"
-        values = join_words([f"`{name}`" for name in self.arguments])
+            return f"call it again with {join_list([str(form) for form in self.forms])}"
+        values = join_list([f"`{name}`" for name in self.arguments])
         again = f" with {values} from its result" if values else ""
-        steps = join_words([code_name(name) for name in self.by])
+        steps = join_list([code_name(name) for name in self.by])
         return f"call {steps}, then call {code_name(self.function)} again{again}"
 
 

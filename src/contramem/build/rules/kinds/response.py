@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from contramem.build.functions.words import join_list
 from contramem.build.rules.companions import companions_after
 from contramem.build.rules.kinds.precedence import find_given_arguments
-from contramem.build.rules.phrases import code_name, join_words, names_call, short_name
+from contramem.build.rules.phrases import code_name, names_call, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Words
 from contramem.build.rules.steps import calls, calls_of, matches, working_calls
 from contramem.contrast.packet import Packet, PacketRun
@@ -124,7 +125,7 @@ class Response(GuardRule):
             title=f"Check again after {short_name(self.first)}",
             applies_when=f"{first} has succeeded, and nothing has been checked since.",
             core_rule=f"That {first} succeeded does not mean that everything is in order. Check again before you "
-            f"finish, for example with {join_words([code_name(name) for name in self.looks])}, and deal with what it "
+            f"finish, for example with {join_list([code_name(name) for name in self.looks])}, and deal with what it "
             "still shows.",
         )
 
@@ -142,7 +143,7 @@ class Response(GuardRule):
 
 
 def _arguments(names: Sequence[str]) -> str:
-    return join_words([f"`{name}`" for name in names])
+    return join_list([f"`{name}`" for name in names])
 
 
 def _find_shared_arguments(runs: Sequence[PacketRun], first: str, then: str) -> tuple[str, ...]:

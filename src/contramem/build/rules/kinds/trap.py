@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from contramem.build.rules.phrases import code_name, join_words, quote_error, short_name, subject_of
+from contramem.build.functions.words import join_list
+from contramem.build.rules.phrases import code_name, quote_error, short_name, subject_of
 from contramem.build.rules.rule import Lesson, Rule, Words, illustrate
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.recovery import reactions
@@ -60,7 +61,7 @@ class Trap(Rule):
             solves="An error that every observed run met and none got past.",
             core_rule=f"Expect {function} to answer “{self.error}”; check its preconditions before calling it.",
             completion=(f"{function} succeeded, or the user was told that it failed",),
-            recovery=f"What the observed runs tried next did not help: {join_words(self.tried)}.",
+            recovery=f"What the observed runs tried next did not help: {join_list(self.tried)}.",
         )
 
 

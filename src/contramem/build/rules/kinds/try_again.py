@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
-from contramem.build.rules.phrases import code_name, join_words, short_name
+from contramem.build.functions.words import join_list
+from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import MAX_CALLS, Lesson, Rule, Words, restate
 from contramem.contrast.packet import Packet
 from contramem.monitor.guard import Guard, parse_guard
@@ -53,5 +54,5 @@ class TryAgain(Rule):
             "words, fewer words, another form) before you answer, ask or give up.",
             completion=tuple(f"{code_name(function)} has succeeded if it was called" for function in self.functions),
             success_failure_contrast=f"Passing runs went on with another `{self.change}`; failing runs gave up: "
-            f"{join_words(ends)}.",
+            f"{join_list(ends)}.",
         )

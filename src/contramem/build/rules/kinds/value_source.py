@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.bank.card import SkillDelta
-from contramem.build.rules.phrases import code_name, join_words, short_name
+from contramem.build.functions.words import join_list
+from contramem.build.rules.phrases import code_name, short_name
 from contramem.build.rules.rule import Contrast, GuardRule, Lesson, Words, illustrate, restate
 from contramem.build.rules.steps import calls, find_guarded_calls, matches
 from contramem.build.rules.values import Slot, SlotOrigins, ValuePlaces, count_values, find_slots
@@ -221,7 +222,7 @@ class ValueSource(GuardRule):
         if pattern.function:
             return code_name(pattern.function)
         kind = "call that changes" if pattern.kind == "writes" else "call that looks into"
-        examples = join_words([code_name(name) for name in self.targets[:MAX_NAMED]])
+        examples = join_list([code_name(name) for name in self.targets[:MAX_NAMED]])
         return f"any {kind} {pattern.name} (such as {examples})" if examples else f"any {kind} {pattern.name}"
 
 
