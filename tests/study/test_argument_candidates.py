@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
 import pytest
+from tests.made_runs import call, run
 from tests.study.box_office import box_office
 
 from contramem.study.candidates import GuardCandidate, propose_candidates
 from contramem.study.masks import GuardMasks
 from contramem.study.recorded_actions import replay_on_all
 from contramem.study.run_set import RunSet, StudyRun
+from contramem.traces.trajectory import Event, Trajectory
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +59,63 @@ def test_words_that_the_request_or_a_result_has_are_no_wording(proposed: dict[st
 
 def test_a_choice_among_some_records_is_told_only_where_it_says_more(proposed: dict[str, GuardCandidate]) -> None:
     assert not [text for text in proposed if "counts Box.list_sales where" in text]
+
+
+def propose_texts(runs: Iterable[Trajectory]) -> list[str]:
+    return [candidate.text for candidate in propose_candidates(RunSet.of(runs).runs)]
+
+
+def office(number: int, passed: bool, *steps: Event, source: str) -> Trajectory:
+    return run(source, passed, *steps, "Done.", task=f"Case {number}.", task_id=str(number))
+
+
+def test_an_argument_is_no_reason_where_failing_runs_pass_what_passing_runs_do() -> None:
+    """Hasty runs look the person up elsewhere, find the same id, and fail because they never check it."""
+
+    def desk() -> Iterator[Trajectory]:
+        for number in range(6):
+            found, person = {"person": f"P{number}41"}, {"person": f"P{number}41"}
+            careful = [call("Desk.find", {}, found), call("Desk.check", person), call("Desk.pay", person)]
+            hasty = [call("Desk.find", {}, found), call("Desk.open", {}, found), call("Desk.pay", person)]
+            yield office(number, True, *careful, source="careful")
+            yield office(number, False, *hasty, source="hasty")
+
+    texts = propose_texts(desk())
+    assert "precedence(Desk.check, Desk.pay)" in texts
+    assert "absence(Desk.pay[person from Desk.open.person]) when Desk.pay" not in texts
+
+
+def pay_office(right: Callable[[int], int], wrong: Callable[[int], int]) -> Iterator[Trajectory]:
+    for number in range(6):
+        for source, amount in (("careful", right(number)), ("hasty", wrong(number))):
+            yield office(number, source == "careful", call("Desk.pay", {"parts": amount}), source=source)
+
+
+def test_an_amount_that_passing_runs_stop_at_is_a_cap() -> None:
+    runs = pay_office(right=lambda number: 6, wrong=lambda number: 8 + number)
+    assert "absence(Desk.pay[parts > 6]) when Desk.pay" in propose_texts(runs)
+
+
+def test_a_boundary_between_right_and_wrong_amounts_of_each_task_is_no_cap() -> None:
+    runs = pay_office(right=lambda number: 10 + number, wrong=lambda number: 50 + number)
+    assert not [text for text in propose_texts(runs) if "parts >" in text]
+
+
+def list_office(items: int) -> Iterator[Trajectory]:
+    for number in range(6):
+        found = {"services": [{"service": f"S{number}{item}9", "cost": 5 + item} for item in range(items)]}
+        stop = [call("Desk.stop", {"service": f"S{number}{item}9"}) for item in range(items)]
+        for source, steps in (("careful", stop), ("hasty", stop[:-1])):
+            yield office(number, source == "careful", call("Desk.list", {}, found), *steps, source=source)
+
+
+def test_every_item_is_asked_for_where_there_are_several() -> None:
+    guard = "covers(Desk.list.service, Desk.stop.service)"
+    assert guard in propose_texts(list_office(3))
+    assert guard not in propose_texts(list_office(1))
+
+
+def test_an_identifier_is_no_reason_to_choose_a_record() -> None:
+    texts = propose_texts(list_office(3))
+    assert [text for text in texts if "picks highest cost of Desk.list" in text]
+    assert not [text for text in texts if "highest service" in text or "lowest service" in text]

@@ -4,15 +4,15 @@ text, the field of an earlier result that a value comes from, the record that wa
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from contramem.errors import GuardError
 from contramem.monitor.comparison import shape_of
 from contramem.monitor.guard import parse_guard
 from contramem.study.atoms import MIN_TASKS, find_boundary
-from contramem.study.masks import GuardMasks, Mask
+from contramem.study.masks import GuardMasks, Mask, mask_of
 from contramem.study.measures import Measure, find_measures
 from contramem.study.recorded_actions import IndexedRuns, RecordedAction
 from contramem.study.relations import find_relations, is_text
@@ -25,6 +25,9 @@ MAX_SHAPES = 12
 MAX_CAPS = 30
 MIN_TASKS_AT_CAP = 3
 """How many tasks must have a call that uses the cap itself. Then it is not a value of one run but a common limit."""
+MAX_RIGHT = 0.5
+"""Of the failing runs that break a guard about an argument, the share that may have passed the same value as a passing
+run of their task."""
 MIN_MEASURED = 0.8
 """The share of calls that must have what a cap is about."""
 
@@ -35,7 +38,8 @@ Proposal: TypeAlias = tuple[str, GuardMasks]
 class ArgumentUses:
     """The calls of one function that pass one argument."""
 
-    def __init__(self) -> None:
+    def __init__(self, argument: str) -> None:
+        self._argument = argument
         self.calls: list[tuple[int, StudyRun, RecordedAction]] = []
         self.shapes: set[str] = set()
         self.relations: list[frozenset[str]] = []
@@ -43,27 +47,46 @@ class ArgumentUses:
         self.texts: list[str] = []
         """What each call passed, as written; empty if it is not a text of several words."""
 
-    def add(self, place: int, run: StudyRun, call: RecordedAction, argument: str, seen: SeenFields) -> None:
+    def add(self, place: int, run: StudyRun, call: RecordedAction, seen: SeenFields) -> None:
         self.calls.append((place, run, call))
-        value = call.arguments[argument]
+        value = call.arguments[self._argument]
         if isinstance(value, str) and len(self.shapes) <= MAX_SHAPES:
             self.shapes.add(shape_of(value))
         self.relations.append(frozenset(find_relations(value, call, seen)))
-        self.measures.append(dict(find_measures(value, argument, call, seen)))
+        self.measures.append(dict(find_measures(value, self._argument, call, seen)))
         self.texts.append(value if is_text(value) else "")
 
-    def called(self) -> Mask:
-        """The runs that passed the argument."""
-        mask = 0
-        for place, _, _ in self.calls:
-            mask |= 1 << place
-        return mask
+    def passed_right_values(self) -> Mask:
+        """The runs that passed the same values as a passing run of their task. If they failed, this was not why."""
+        values = defaultdict[int, set[str]](set)
+        for place, _, call in self.calls:
+            if call.worked:
+                values[place].add(repr(call.arguments[self._argument]))
+        given = {(run.task, frozenset(values[place])) for place, run, _ in self.calls if run.passed and place in values}
+        return mask_of(
+            place for place, run, _ in self.calls if place in values and (run.task, frozenset(values[place])) in given
+        )
+
+
+class _ListCounts:
+    """In how many runs a field of a result was seen, and in how many it had several values at once."""
+
+    def __init__(self) -> None:
+        self._seen, self._several = Counter[str](), Counter[str]()
+
+    def add(self, run: SeenFields) -> None:
+        self._seen.update(run.places())
+        self._several.update(run.lists)
+
+    def has_several(self, place: str) -> bool:
+        """Whether it lists several things in most runs. "Every item" says nothing if there is only one."""
+        return 2 * self._several[place] >= self._seen[place] > 0
 
 
 def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[Proposal]:
     """Every guard about arguments that is worth a trial."""
-    by_argument = defaultdict[tuple[str, str], ArgumentUses](ArgumentUses)
-    called, lists = defaultdict[str, Mask](int), set[str]()
+    by_argument = dict[tuple[str, str], ArgumentUses]()
+    called, lists = defaultdict[str, Mask](int), _ListCounts()
     for place, run in enumerate(runs):
         seen = SeenFields()
         for call in run.recorded.calls:
@@ -71,14 +94,22 @@ def propose_about_arguments(runs: Sequence[StudyRun]) -> Iterator[Proposal]:
             seen.look_back(call)
             for argument, value in call.arguments.items():
                 if value is not None:
-                    by_argument[call.function, argument].add(place, run, call, argument, seen)
-        lists |= seen.lists
+                    uses = by_argument.setdefault((call.function, argument), ArgumentUses(argument))
+                    uses.add(place, run, call, seen)
+        lists.add(seen)
     index = IndexedRuns(run.recorded for run in runs)
+    failed = mask_of(place for place, run in enumerate(runs) if not run.passed)
     for (function, argument), uses in by_argument.items():
-        yield from _conditions(function, argument, uses, called[function])
-        yield from _caps(function, argument, uses, called[function])
-        yield from _words(function, argument, uses, called[function])
-        yield from _coverage(function, argument, uses, index, lists)
+        right = uses.passed_right_values() & failed
+        for text, masks in (
+            *_conditions(function, argument, uses, called[function]),
+            *_caps(function, argument, uses, called[function]),
+            *_words(function, argument, uses, called[function]),
+            *_coverage(function, argument, uses, index, lists),
+        ):
+            broken = masks.broken & failed
+            if (broken & right).bit_count() <= MAX_RIGHT * broken.bit_count():
+                yield text, masks
 
 
 def _conditions(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Iterator[Proposal]:
@@ -127,37 +158,52 @@ def _caps(function: str, argument: str, uses: ArgumentUses, called: Mask) -> Ite
     """Maximum amounts per call, at boundaries between the values that were passed."""
     for measure in dict.fromkeys(measure for measures in uses.measures for measure in measures):
         measured = [
-            (place, run.task, measures[measure])
+            _Measured(place, run.task, bool(run.passed), measures[measure])
             for (place, run, _), measures in zip(uses.calls, uses.measures, strict=True)
             if measure in measures
         ]
         if len(measured) < (MIN_MEASURED if measure.place else 1) * len(uses.calls):
             continue
         tasks = defaultdict[float, set[str]](set)
-        for _, task, amount in measured:
-            tasks[amount].add(task)
+        for each in measured:
+            tasks[each.amount].add(each.task)
         steps = list(pairwise(sorted(tasks)))
         for low, high in steps[:: max(1, len(steps) // MAX_CAPS)]:
             boundary = low if len(tasks[low]) >= MIN_TASKS_AT_CAP else find_boundary(low, high)
-            above = _mask(place for place, _, amount in measured if amount > boundary)
-            below = _mask(place for place, _, amount in measured if amount <= boundary)
+            above = [each for each in measured if each.amount > boundary]
+            below = [each for each in measured if each.amount <= boundary]
             ways = [(measure.above(boundary), above), (measure.up_to(boundary), below)]
-            for relation, broken in ways[:1] if measure.unit == "items" else ways:
-                yield (
-                    f"absence({function}[{argument} {relation}]) when {function}",
-                    GuardMasks(called & ~broken, broken),
-                )
+            for relation, breaking in ways[:1] if measure.unit == "items" else ways:
+                broken = mask_of(each.place for each in breaking)
+                if measure.unit == "characters" or _is_limit(boundary, breaking, measured):
+                    yield (
+                        f"absence({function}[{argument} {relation}]) when {function}",
+                        GuardMasks(called & ~broken, broken),
+                    )
 
 
-def _mask(places: Iterator[int]) -> Mask:
-    mask = 0
-    for place in places:
-        mask |= 1 << place
-    return mask
+class _Measured(NamedTuple):
+    """What one call gave."""
+
+    place: int
+    task: str
+    passed: bool
+    amount: float
+
+
+def _is_limit(boundary: float, breaking: Sequence[_Measured], measured: Sequence[_Measured]) -> bool:
+    """Where runs fail beyond the boundary, do passing runs of the task pass exactly the boundary, or not make the call
+    at all? If they pass another amount, that amount was right, and the boundary only happens to lie in between."""
+    tasks = {each.task for each in breaking if not each.passed}
+    given = defaultdict[str, set[float]](set)
+    for each in measured:
+        if each.passed and each.task in tasks:
+            given[each.task].add(each.amount)
+    return 2 * sum(boundary not in amounts for amounts in given.values()) <= len(tasks)
 
 
 def _coverage(
-    function: str, argument: str, uses: ArgumentUses, index: IndexedRuns, lists: Collection[str]
+    function: str, argument: str, uses: ArgumentUses, index: IndexedRuns, lists: _ListCounts
 ) -> Iterator[Proposal]:
     """Every item that an earlier call listed is passed to this one."""
     listed: Counter[str] = Counter(
@@ -165,7 +211,7 @@ def _coverage(
     )
     for relation, count in listed.items():
         giver = relation.removeprefix("from ")
-        if count * 2 < len(uses.calls) or giver not in lists or giver.startswith(f"{function}."):
+        if count * 2 < len(uses.calls) or not lists.has_several(giver) or giver.startswith(f"{function}."):
             continue
         try:
             guard = parse_guard(f"covers({giver}, {function}.{argument})")

@@ -27,6 +27,9 @@ MIN_TASKS = 2
 """A word of a single task may belong to that task."""
 MAX_THRESHOLDS = 30
 """Per slot, spread evenly over the values seen."""
+MAX_HOLDING = 0.9
+"""Of the runs that called a function: the share that a condition on its arguments or result may be true of. One that is
+nearly always true says no more than that the call was made."""
 MAX_VALUES = 500
 """How many items of one result are read."""
 
@@ -113,19 +116,36 @@ class _SeenSlots:
                 words = {
                     text: spread(places, self._is_fact(slot))
                     for text, places in conditions
-                    if len({runs[place].task for place in places}) >= MIN_TASKS
+                    if len({runs[place].task for place in places}) >= MIN_TASKS and self._tells(slot.function, places)
                 }
                 yield self._rank(slot), words
         for slot, by_run in self._numbers.items():
-            thresholds = {text: spread(places, self._is_fact(slot)) for text, places in _thresholds(slot, by_run)}
+            thresholds = {
+                text: spread(places, self._is_fact(slot))
+                for text, places in _thresholds(slot, by_run)
+                if self._tells(slot.function, places)
+            }
             yield self._rank(slot), thresholds
         for function, counts in self._items.items():
             is_fact = function not in self._changing
+            found = {runs[place].task for place, numbers in counts.items() if max(numbers)}
             amounts = {
-                f"{function} has {amount}": spread({p for p, n in counts.items() if _is_between(n, low, high)}, is_fact)
+                f"{function} has {amount}": spread(
+                    {
+                        place
+                        for place, numbers in counts.items()
+                        # Where another run of the task found something, finding nothing was the fault of the search.
+                        if _is_between(numbers, low, high) and (low or runs[place].task not in found)
+                    },
+                    is_fact,
+                )
                 for amount, low, high in (("none", 0, 0), ("one", 1, 1), ("several", 2, math.inf))
             }
             yield int(not is_fact), amounts
+
+    def _tells(self, function: str, places: set[int]) -> bool:
+        """Does a condition that is true of these runs tell more than that the function was called?"""
+        return len(places) <= MAX_HOLDING * len(self._called[function])
 
     def _rank(self, slot: Slot) -> int:
         return int(slot.of_result and slot.function in self._changing)

@@ -29,6 +29,7 @@ MAX_FILTERS = 4
 MAX_DAYS = 400
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
+_HAS_ORDER = re.compile(r"[-+]?\d")
 _TOKEN = re.compile(r"[^\s,;:!?()\"“”]+")
 
 
@@ -172,7 +173,7 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
     for function, chosen, records in seen.choices(value):
         if function == call.function:
             continue
-        yield from _rankings(chosen, records, function, "")
+        yield from _rankings(chosen, value, records, function, "")
         filters = 0
         for field, own in chosen.items():
             if not is_field(field) or isinstance(own, (dict, list)):
@@ -182,7 +183,7 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
             some = [record for record in records if record.get(field) == own]
             if is_word(own) and filters < MAX_FILTERS:
                 filters += 1
-                yield from _rankings(chosen, some, function, f" where {field} = {write_value(_plain(own))}")
+                yield from _rankings(chosen, value, some, function, f" where {field} = {write_value(_plain(own))}")
             if len(some) < len(records) and len(str(own)) >= MIN_DISTINCT:
                 yield from (
                     f"picks {field} = {other}.{place} of {function}"
@@ -191,14 +192,17 @@ def _choices(value: Any, call: RecordedAction, seen: SeenFields) -> Iterator[str
                 )
 
 
-def _rankings(chosen: dict[str, Any], records: Sequence[dict[str, Any]], function: str, where: str) -> Iterator[str]:
-    """Whether the chosen record is the first or last, by order or by a field."""
+def _rankings(
+    chosen: dict[str, Any], value: Any, records: Sequence[dict[str, Any]], function: str, where: str
+) -> Iterator[str]:
+    """Whether the chosen record is the first or last, by order or by a field with numbers or dates. The field that
+    identifies the record is no reason to choose it."""
     if chosen is records[0]:
         yield f"picks first of {function}{where}"
     if chosen is records[-1]:
         yield f"picks last of {function}{where}"
     for field, own in chosen.items():
-        if not is_field(field) or isinstance(own, (dict, list)):
+        if not is_field(field) or isinstance(own, (dict, list, bool)) or own == value or not _HAS_ORDER.match(str(own)):
             continue
         keys = [key for record in records if (key := rank_key(record, field)) is not None]
         if len(set(keys)) > 1 and (key := rank_key(chosen, field)) is not None:

@@ -54,6 +54,10 @@ class SeenFields:
         if (number := read_number(value)) and names_an_amount(field):
             self._amounts[round(number, 6)].setdefault((function, field))
 
+    def places(self) -> Iterator[str]:
+        """`App.function.field` of every field that was seen."""
+        return (f"{function}.{field}" for function, field in self._last)
+
     def fields_with(self, values: Sequence[Any]) -> Iterator[tuple[str, str]]:
         """The functions and fields that contained all these values."""
         first, *rest = [self._fields.get(plain_text(value), {}) for value in values]
