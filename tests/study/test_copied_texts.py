@@ -109,3 +109,10 @@ def test_a_phrase_that_passing_runs_of_several_tasks_and_agents_wrote_may_be_quo
 
 def test_a_phrase_that_agents_were_told_is_not_quoted() -> None:
     assert wrote("m", "n", read=f"Note: {SENTENCE}!").is_in(f'The letter has to say "{SENTENCE}".')
+
+
+def test_of_what_a_card_repeats_the_words_are_found_so_that_its_author_can_mend_it() -> None:
+    said = "every open case is moved to the desk of the town clerk on Fridays"
+    found = returned(said).find_copy("Wait. Then every open case is moved to the desk of the town clerk, as told.")
+    assert found == tuple("every open case is moved to the desk of the town clerk".split())
+    assert returned(said).find_copy("Wait first.") == ()

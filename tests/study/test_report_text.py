@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.made_runs import call, run
 from tests.study.office import NOTE_RULE, note_office
 
-from contramem.study.ask import TrialReport, TrialRequest, list_kinds, try_on
-from contramem.study.report_text import write_kinds, write_trial
+from contramem.study.ask import TrialReport, TrialRequest, explain_kind, list_kinds, try_on
+from contramem.study.report_text import write_explanations, write_kinds, write_trial
 from contramem.study.run_set import RunSet
 
 
@@ -46,3 +47,28 @@ def test_a_trial_tells_what_to_do_before_its_counts(office: RunSet, tmp_path: Pa
 )
 def test_a_guard_that_cannot_be_right_is_told_why(office: RunSet, tmp_path: Path, guard: str, advice: str) -> None:
     assert advice in write_trial(tried(office, guard, tmp_path))
+
+
+def test_a_kind_without_a_difference_tells_what_its_runs_changed_and_where_to_look() -> None:
+    done, left = call("Office.close", {"id": "7"}), call("Office.look", {"id": "7"}, {"id": "7"})
+    runs = [
+        run(source, source != "c", left, *([done] if number % 2 else []), task="Close case 7.", task_id=f"t{number}")
+        for number in range(4)
+        for source in "abc"
+    ]
+    told = write_explanations(explain_kind(RunSet.of(runs)))
+    assert "2 tasks, 2 of 6 runs failed, and no difference holds up" in told
+    assert "passed 2, failed 1: changed nothing" in told
+    assert "passed 2, failed 1: Office.close" in told
+    assert "everything (--all, 2 more tasks)" in told
+
+
+def test_a_kind_whose_tasks_are_all_kept_back_is_not_called_free_of_failures() -> None:
+    run_set = RunSet.of(
+        run(source, source == "a", call(function, {"id": "7"}), task=task, task_id=function)
+        for function, task in (("Shop.ship", "Ship the parcel."), ("Desk.refund", "Give the money back to Ada."))
+        for source in "ab"
+    )
+    (kept_back,) = [task for task, half in run_set.halves.items() if half == "kept back"]
+    told = write_explanations(explain_kind(run_set, kind=run_set.kind_of_task[kept_back]))
+    assert told.startswith("No task on the open half, so look with everything (--all): ")

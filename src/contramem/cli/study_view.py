@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.table import Table
 
@@ -11,6 +13,11 @@ MAX_CELL = 80
 
 
 def show_answer(answer: QueryAnswer, console: Console) -> None:
+    """A table as wide as a terminal; elsewhere one line a row, with cells whole and between tabs, for programs and
+    agents to read."""
+    if not console.is_terminal:
+        console.file.writelines(f"{line}\n" for line in _list_lines(answer))
+        return
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in answer.columns:
         table.add_column(column, overflow="fold")
@@ -18,4 +25,16 @@ def show_answer(answer: QueryAnswer, console: Console) -> None:
         table.add_row(*("" if value is None else str(value)[:MAX_CELL] for value in row))
     console.print(table)
     if answer.is_cut:
-        console.print(f"[dim]Only the first {len(answer.rows):,} rows are shown. Ask for a sum, or use LIMIT.[/]")
+        console.print(f"[dim]{_tell_cut(answer)}[/]")
+
+
+def _list_lines(answer: QueryAnswer) -> Iterator[str]:
+    yield "\t".join(answer.columns)
+    for row in answer.rows:
+        yield "\t".join("" if value is None else " ".join(str(value).split()) for value in row)
+    if answer.is_cut:
+        yield _tell_cut(answer)
+
+
+def _tell_cut(answer: QueryAnswer) -> str:
+    return f"Only the first {len(answer.rows):,} rows are shown. Ask for a sum, or use LIMIT."

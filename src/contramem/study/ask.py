@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from contramem.monitor.guard import Guard, parse_guard
 from contramem.monitor.names import suggest_full_names, suggest_name
 from contramem.study.explain import Explanation, explain
 from contramem.study.guard_check import check_names, find_unmet
-from contramem.study.run_set import RunSet
+from contramem.study.run_set import RunSet, StudyRun
 from contramem.study.sharpen import Split, find_splits
 from contramem.study.trial import Trial, replay_guard, try_guard, weigh
 from contramem.study.trial_log import Confirmation, TrialLog
@@ -163,6 +164,12 @@ class ExplainReport(NamedTuple):
     explanation: Explanation
     values: dict[Guard, SeenValues]
     """The values that runs had in the places the guards look at."""
+    kept_back: int = 0
+    """Tasks of the half that is kept back, which were not looked at."""
+    changes: tuple[tuple[str, int, int], ...] = ()
+    """What runs changed, with how many that did so passed and failed."""
+    elsewhere: tuple[tuple[str, int], ...] = ()
+    """Functions that change something here and in other kinds, with the number of open tasks that call them."""
 
 
 def explain_kind(
@@ -178,8 +185,35 @@ def explain_kind(
         values = {
             each.guard: list_values(each.guard, runs) for each in (*explanation.differences, *explanation.overlapping)
         }
-        reports.append(ExplainReport(name, len({run.task for run in runs}), explanation, values))
+        looked_at = {run.task for run in runs}
+        changes = _count_changes(runs)
+        elsewhere = () if function else _find_elsewhere(run_set, changes, looked_at)
+        kept_back = len(set(tasks) - looked_at)
+        reports.append(ExplainReport(name, len(looked_at), explanation, values, kept_back, changes, elsewhere))
     return reports
+
+
+def _count_changes(runs: Sequence[StudyRun]) -> tuple[tuple[str, int, int], ...]:
+    """What runs changed, in the order of their calls, with how many of these runs passed and failed."""
+    counts = defaultdict[tuple[str, ...], list[int]](lambda: [0, 0])
+    for run in runs:
+        made = (call.function for call in run.recorded.calls if call.worked and call.effect != "read")
+        counts[tuple(dict.fromkeys(made))][not run.passed] += 1
+    ranked = sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0]))
+    return tuple((", ".join(made), passed, failed) for made, (passed, failed) in ranked)
+
+
+def _find_elsewhere(
+    run_set: RunSet, changes: Iterable[tuple[str, int, int]], looked_at: Collection[str]
+) -> tuple[tuple[str, int], ...]:
+    functions = dict.fromkeys(function for made, _, _ in changes for function in made.split(", ") if function)
+    found = []
+    for function in functions:
+        open_tasks = (task for task, half in run_set.halves.items() if half == "open")
+        calling = sum(any(function in run.called for run in run_set.by_task[task]) for task in open_tasks)
+        if calling > len(looked_at):
+            found.append((function, calling))
+    return tuple(sorted(found, key=lambda pair: -pair[1]))
 
 
 def _selections(run_set: RunSet, kind: str | None, function: str | None) -> list[tuple[str, tuple[str, ...]]]:

@@ -53,12 +53,24 @@ class CopiedTexts:
 
     def is_in(self, text: str) -> bool:
         """Does `text` repeat what runs say, except for what it may quote?"""
-        return any(
-            self._was_said(hash(stretch))
-            for piece in self._cut_quotations(text)
-            for size in (COPIED_WORDS, COPIED_TOOL_WORDS)
-            for stretch in self._stretches(piece, size)
-        )
+        return bool(self.find_copy(text))
+
+    def find_copy(self, text: str) -> tuple[str, ...]:
+        """The first words of `text` that repeat what runs say, except for what it may quote; empty if none do."""
+        for piece in self._cut_quotations(text):
+            for size in (COPIED_WORDS, COPIED_TOOL_WORDS):
+                copied: list[str] = []
+                for stretch in self._stretches(piece, size):
+                    if not self._was_said(hash(stretch)):
+                        if copied:
+                            break
+                    elif copied and tuple(copied[1 - len(stretch) :]) != stretch[:-1]:
+                        break  # another copy, further on
+                    else:
+                        copied += stretch[-1:] if copied else stretch
+                if copied:
+                    return tuple(copied)
+        return ()
 
     def _stretches(self, text: str, size: int) -> Iterator[tuple[str, ...]]:
         """Stretches of `size` words, and shorter ones around strange words from tools or in other scripts."""

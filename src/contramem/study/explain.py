@@ -196,7 +196,19 @@ def _difference(group: Iterable[Contender], masks: RunMasks, explains: int) -> D
         masks.count_tasks(first.masks.spoken),
         masks.chance(first.masks),
         explains,
-        tuple(contender.guard for contender in others),
+        tuple(drop_narrower(first.guard, [contender.guard for contender in others])),
         min(contender.family for contender in (first, *others)),
         first.by_luck,
     )
+
+
+def drop_narrower(first: Guard, others: Iterable[Guard]) -> Iterator[Guard]:
+    """The guards that do not only add a condition to another one: the same runs cannot tell that it is needed."""
+    kept = [first]
+    for guard in others:
+        bare = guard._replace(when="")
+        if not any(
+            bare == wider._replace(when="") and set(wider.conditions) <= set(guard.conditions) for wider in kept
+        ):
+            kept.append(guard)
+            yield guard

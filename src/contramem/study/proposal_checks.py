@@ -46,13 +46,19 @@ def check_card(delta: SkillDelta, run_set: RunSet, functions: frozenset[str]) ->
 
 
 def find_copies(delta: SkillDelta, run_set: RunSet) -> Iterator[str]:
-    """Fields that repeat what a result, an argument or a message says, word for word."""
-    copied = {field.name for field in fields(delta) if field.name != "guards" and texts_of(run_set).is_in(field.text)}
+    """Fields that repeat what a result, an argument or a message says, word for word.
+
+    Only its first and last words are told: that is enough to find it, and what was planted does not get into the
+    ledger."""
+    texts = texts_of(run_set)
+    copied = {field.name: texts.find_copy(field.text) for field in fields(delta) if field.name != "guards"}
     yield from (
-        f"{name} repeats a sentence of a result, an argument or a message of the runs; say it in words of your own. "
-        "In quotation marks may stand an error that runs of several tasks and agents got, and a phrase that passing "
-        "runs of several tasks and agents wrote without having read it."
-        for name in sorted(copied)
+        f"{name} repeats a sentence of a result, an argument or a message of the runs, from “{' '.join(words[:2])}” to "
+        f"“{' '.join(words[-2:])}”; say it in words of your own. In quotation marks may stand an error that runs of "
+        "several tasks and agents got, and a phrase that passing runs of several tasks and agents wrote without having "
+        "read it."
+        for name, words in sorted(copied.items())
+        if words
     )
 
 

@@ -82,14 +82,17 @@ def _is_at_issue(trial: Trial, task: str, run_set: RunSet) -> bool:
 
 
 def grade_trials(trials: Sequence[Trial], log: TrialLog) -> Grade | None:
-    """`proven` if each guard was confirmed on held-out tasks; `observed` if there is no evidence against them. A card
-    that cannot be checked has no grade."""
+    """The grade of the first guard, which is the rule: `proven` if it was confirmed on held-out tasks, `observed` if
+    there is no evidence against it. The others say what to do in other cases. One that passing runs break lowers the
+    grade by a step; one that few runs tried does not. A card that cannot be checked has no grade."""
     if not trials:
         return None
-    decided = [log.confirmation(str(trial.guard)) for trial in trials]
-    if all(confirmation is not None and confirmation.is_proven for confirmation in decided):
-        return "proven"
-    return "observed" if all(is_observed(trial) for trial in trials) else None
+    rule, *others = trials
+    confirmation = log.confirmation(str(rule.guard))
+    is_opposed = any(trial.counts.broke_passed for trial in others)
+    if confirmation is not None and confirmation.is_proven:
+        return "observed" if is_opposed else "proven"
+    return "observed" if is_observed(rule) and not is_opposed else None
 
 
 def _words_of(runs: Sequence[StudyRun]) -> str:

@@ -17,6 +17,7 @@ MAX_LISTED = 8
 """Runs, kinds or sources per list; the rest is only counted."""
 MAX_KINDS, MAX_FUNCTIONS = 60, 8
 MAX_EXAMPLE_CHARS = 160
+MAX_SAME, MAX_CHANGES = 4, 4
 
 
 def write_kinds(reports: Sequence[KindReport]) -> str:
@@ -134,13 +135,33 @@ def _confirmation_line(confirmation: Confirmation) -> str:
 
 
 def write_explanations(reports: Sequence[ExplainReport]) -> str:
-    """What separates the runs of each kind; kinds without a result in one line at the end."""
+    """What separates the runs of each kind; kinds without a result last, with what their runs did."""
     telling = [report for report in reports if report.explanation.differences]
-    silent = [report.name for report in reports if not report.explanation.differences and report.explanation.failing]
+    silent = [report for report in reports if not report.explanation.differences]
+    unseen = [report.name for report in silent if not report.tasks]
     blocks = ["\n".join(_explanation_lines(report)) for report in telling]
-    if silent:
-        blocks.append(f"Nothing that holds up: {', '.join(silent)}.")
+    blocks += ["\n".join(_silence_lines(report)) for report in silent if report.explanation.failing]
+    if unseen:
+        blocks.append(f"No task on the open half, so look with everything (--all): {', '.join(unseen)}.")
     return "\n".join(blocks) or "No run failed here."
+
+
+def _silence_lines(report: ExplainReport) -> Iterator[str]:
+    """What can be said where no difference holds up: what runs changed, and where more can be seen."""
+    explanation = report.explanation
+    yield (
+        f"# {report.name}: {_count(report.tasks, 'task')}, "
+        f"{explanation.failing} of {_count(explanation.runs, 'run')} failed, and no difference holds up "
+        f"({explanation.tried:,} guards tried)"
+    )
+    yield from (
+        f"   passed {passed}, failed {failed}: {made or 'changed nothing'}"
+        for made, passed, failed in report.changes[:MAX_CHANGES]
+    )
+    more = [f"function {function} ({tasks} open tasks)" for function, tasks in report.elsewhere[:MAX_CHANGES]]
+    more += [f"everything (--all, {_count(report.kept_back, 'more task')})"] if report.kept_back else []
+    look = "Look at its runs call by call (show_runs, contramem runs)"
+    yield f"   {look}" + (f", or explain with {', '.join(more)}." if more else ".")
 
 
 def _explanation_lines(report: ExplainReport) -> Iterator[str]:
@@ -156,7 +177,9 @@ def _explanation_lines(report: ExplainReport) -> Iterator[str]:
         if difference.is_doubtful:
             yield f"   doubtful: about {difference.by_luck:.0f} such conditions fit by luck; does this one make sense?"
         yield from _value_lines(report.values.get(difference.guard, {}), "   ")
-        yield from (f"   fits the same runs: {guard}" for guard in difference.same)
+        yield from (f"   fits the same runs: {guard}" for guard in difference.same[:MAX_SAME])
+        if len(difference.same) > MAX_SAME:
+            yield f"   fits the same runs: {len(difference.same) - MAX_SAME} others (json lists them)"
     for difference in explanation.overlapping:
         yield f"also {difference.guard}"
         yield f"   {_outcomes(difference.counts)}; its failures are explained above"

@@ -7,7 +7,7 @@ values that were seen; the distance between them tells how certain it is.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -18,7 +18,10 @@ from contramem.monitor.scope import FieldReturned
 from contramem.study.run_set import StudyRun
 
 MAX_VALUES = 8
-MAX_CHARS = 80
+MAX_TEXTS = 4
+"""Of texts, which take much room."""
+MAX_CHARS = 120
+LONG_CHARS = 40
 MAX_RUNS = 400
 """How many runs are read."""
 
@@ -28,7 +31,7 @@ SeenValues: TypeAlias = dict[str, dict[str, str]]
 
 def list_values(guard: Guard, runs: Sequence[StudyRun]) -> SeenValues:
     """The values behind a guard. Runs that call none of its functions are not even loaded."""
-    arguments = dict.fromkeys(guard.arguments)
+    arguments = dict.fromkeys(_list_arguments(guard))
     scope = (*guard.conditions, *guard.exceptions)
     fields = [(part.function, part.field) for part in scope if isinstance(part, FieldReturned)]
     wanted = {function for function, _ in (*arguments, *fields)}
@@ -46,25 +49,42 @@ def list_values(guard: Guard, runs: Sequence[StudyRun]) -> SeenValues:
     return {place: {side: _write(counts) for side, counts in sides.items()} for place, sides in seen.items()}
 
 
+def _list_arguments(guard: Guard) -> Iterator[tuple[str, str]]:
+    """The arguments whose values tell something. Of a record that was chosen they are mere identifiers."""
+    chosen = {
+        (pattern.function, test.argument)
+        for pattern in guard.patterns
+        for test in pattern.conditions
+        if test.test in ("picks", "from") and test.value != "task"
+    }
+    if guard.template in ("covers", "known_value"):
+        chosen.add((guard.target, guard.argument))
+    return (pair for pair in guard.arguments if pair not in chosen)
+
+
 def _short(value: Any) -> str:
+    """The value as it was written, `00986` too. Of a long text its beginning and its end: letters begin alike."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return write_number(float(value))
     text = " ".join(str(value).split())
-    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}..."
+    half = MAX_CHARS // 2
+    return text if len(text) <= MAX_CHARS else f"{text[:half].rstrip()} ... {text[-half:].lstrip()}"
 
 
 def _write(counts: Counter[str]) -> str:
     """Numbers in order, so that gaps show; anything else by frequency."""
-    numbers = [number for value in counts if (number := read_number(value)) is not None]
+    numbers = {value: number for value in counts if (number := read_number(value)) is not None}
     if counts and len(numbers) == len(counts):
-        return _list(f"{write_number(number)}" for number in _spread(sorted(set(numbers))))
-    common = counts.most_common(MAX_VALUES)
-    more = f" and {len(counts) - MAX_VALUES} others" if len(counts) > MAX_VALUES else ""
-    return _list(f"{value} ({count})" for value, count in common) + more
+        return _list(_spread(sorted(numbers, key=lambda value: (numbers[value], value))))
+    most = MAX_TEXTS if any(len(value) > LONG_CHARS for value in counts) else MAX_VALUES
+    more = f" and {len(counts) - most} others" if len(counts) > most else ""
+    return _list(f"{value} ({count})" for value, count in counts.most_common(most)) + more
 
 
 def _list(values: Iterable[str]) -> str:
     return "; ".join(values) or "none"
 
 
-def _spread(numbers: Sequence[float]) -> Sequence[float]:
+def _spread(numbers: Sequence[str]) -> Sequence[str]:
     step = max(1, -(-len(numbers) // (3 * MAX_VALUES)))
     return numbers[::step]

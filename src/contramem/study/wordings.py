@@ -18,6 +18,8 @@ from contramem.study.run_set import StudyRun
 
 MIN_TASKS = 3
 """How many tasks must have a text with the word. Fewer may share a name."""
+MIN_TASKS_OF_PHRASE, MIN_PHRASE_WORDS = 2, 3
+"""Of a phrase of so many words, fewer tasks are enough: no name has as many."""
 MIN_TEXTS = 0.8
 """The share of calls that must pass a text."""
 MAX_WORDINGS = 60
@@ -51,9 +53,11 @@ def find_wordings(texts: Sequence[str], calls: Sequence[tuple[int, StudyRun, Rec
         if len(having) < len(texts):
             alike[tuple(having)].append(word)
     counted = [(len({calls[number][1].task for number in where}), where) for where in alike]
-    common = sorted(pair for pair in counted if pair[0] >= MIN_TASKS)
-    for _, where in sorted(common, key=lambda pair: (-pair[0], pair[1]))[:MAX_WORDINGS]:
+    common = sorted(pair for pair in counted if pair[0] >= MIN_TASKS_OF_PHRASE)
+    for tasks, where in sorted(common, key=lambda pair: (-pair[0], pair[1]))[:MAX_WORDINGS]:
         phrase = _find_phrase(alike[where], [texts[number] for number in where])
+        if tasks < MIN_TASKS and phrase.count(" ") < MIN_PHRASE_WORDS - 1:
+            continue
         if _is_copied(phrase, [calls[number][2] for number in where]):
             continue
         made = worked = 0

@@ -1,0 +1,33 @@
+"""What `contramem query` prints."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from contramem.cli.study_view import show_answer
+from contramem.study.tables import QueryAnswer
+
+LETTER = "Your application is refused: it exceeds the permitted area.\nObjections go to the town clerk within 28 days."
+ANSWER = QueryAnswer(("function", "body"), [("Office.send_letter", LETTER), ("Office.close", None)], True)
+
+
+def printed(*, is_terminal: bool) -> str:
+    console = Console(file=StringIO(), force_terminal=is_terminal, width=60, color_system=None)
+    show_answer(ANSWER, console)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_outside_a_terminal_each_row_is_a_line_with_whole_cells() -> None:
+    header, letter, close, more = printed(is_terminal=False).splitlines()
+    assert header == "function\tbody"
+    assert letter == f"Office.send_letter\t{' '.join(LETTER.split())}"
+    assert close == "Office.close\t"
+    assert more.startswith("Only the first 2 rows")
+
+
+def test_a_terminal_gets_a_table_of_its_width() -> None:
+    lines = printed(is_terminal=True).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert "28 days" not in " ".join(lines)
