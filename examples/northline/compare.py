@@ -22,10 +22,12 @@ sys.path.insert(0, str(FOLDER.parent))
 from contramem.evaluate.stats import mcnemar_exact  # noqa: E402
 from contramem.traces.read import read_traces  # noqa: E402
 from contramem.traces.trajectory import Event, Trajectory  # noqa: E402
+from northline.calls import Executed  # noqa: E402
 from northline.environment import HELD_OUT_SEED  # noqa: E402
-from northline.judge import Executed, judge  # noqa: E402
+from northline.judge import judge  # noqa: E402
 from northline.rules import RULES  # noqa: E402
 from northline.tasks import NorthlineTask  # noqa: E402
+from northline.tools import run_tool  # noqa: E402
 
 ARMS = {
     "none": "no memory",
@@ -79,7 +81,8 @@ def judge_run(run: Trajectory) -> Verdict:
     for event in made:
         if not is_held(event):
             tool = event.function.rpartition(".")[2]
-            calls.append((tool, dict(event.arguments), task.world.run(tool, dict(event.arguments))[1]))
+            _, value = run_tool(task.world, tool, dict(event.arguments))
+            calls.append(Executed(tool, dict(event.arguments), value))
     return Verdict(run.task_id, tuple(judge(task, calls)), len(calls), len(made) - len(calls))
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from contramem.bench.environment import EnvironmentCall, Solution, Task
 from contramem.traces.trajectory import Outcome, Result, Tool
-from northline.agents import PERFECT, ScriptedRun
-from northline.judge import Executed, judge
+from northline.agents import PERFECT
+from northline.calls import Executed
+from northline.judge import judge
+from northline.scripts import run_script
 from northline.tasks import NorthlineTask
-from northline.tools import TOOLS, parameters_of
+from northline.tools import TOOLS, run_tool
 from northline.world import APP, TODAY
 
 HELD_OUT_SEED, HELD_OUT_TASKS = 2, 36
@@ -31,22 +33,21 @@ class Northline:
     def _tasks(self) -> dict[str, Task]:
         made = (NorthlineTask(task_id, self._seed) for task_id in self._ids)
         context = f"You work in the back office of Northline Supply. Today is {TODAY}."
-        return {task.id: Task(task.id, (task.request,), (APP,), family=task.template, context=context) for task in made}
+        return {task.id: Task(task.id, (task.request,), (APP,), family=task.kind, context=context) for task in made}
 
     def tasks(self) -> Mapping[str, Task]:
         return self._tasks
 
     def tools(self, task_id: str) -> tuple[Tool, ...]:
-        return tuple(Tool(f"{APP}.{name}", text, parameters_of(name)) for name, (text, _) in TOOLS.items())
+        return tuple(Tool(f"{APP}.{name}", tool.description, tool.schema) for name, tool in TOOLS.items())
 
     def start(self, task_id: str) -> NorthlineSession:
         return NorthlineSession(NorthlineTask(task_id, self._seed))
 
     def solution(self, task_id: str) -> Solution:
         """What an agent does that keeps every rule."""
-        run = ScriptedRun(NorthlineTask(task_id, self._seed), PERFECT, self._seed)
-        run.attempt()
-        return Solution((tuple(EnvironmentCall(f"{APP}.{tool}", given) for tool, given, _ in run.calls),))
+        run = run_script(NorthlineTask(task_id, self._seed), PERFECT, self._seed)
+        return Solution((tuple(EnvironmentCall(f"{APP}.{call.tool}", call.arguments) for call in run.calls),))
 
 
 class NorthlineSession:
@@ -58,8 +59,8 @@ class NorthlineSession:
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
         tool = function.removeprefix(f"{APP}.")
-        text, value = self._task.world.run(tool, copy.deepcopy(dict(arguments)))
-        self._calls.append((tool, dict(arguments), copy.deepcopy(value)))
+        text, value = run_tool(self._task.world, tool, copy.deepcopy(dict(arguments)))
+        self._calls.append(Executed(tool, dict(arguments), copy.deepcopy(value)))
         return Result(text, text if value is None else None)
 
     def end_turn(self, answer: str = "") -> None:
