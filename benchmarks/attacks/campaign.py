@@ -15,7 +15,9 @@ from attacks.author import write_as_author
 from attacks.credentials import Credential, make_credential
 from attacks.desk import Run, app_name, honest_runs
 from attacks.exits import Written, write_everything
-from attacks.places import MARKED_PLACES, REACHES, READ_PLACES, SECRET_PLACES, TEXT_PLACES, plant, plant_secret
+from attacks.fourth_credentials import make_fourth_credential
+from attacks.fourth_places import FOURTH_PLACES, READ_FOURTH_PLACES, SECRET_FOURTH_PLACES
+from attacks.places import MARKED_PLACES, REACHES, READ_PLACES, SECRET_PLACES, TEXT_PLACES, Put, plant, plant_secret
 from attacks.texts import PlantedText, fold, make_text, shingles_of
 from attacks.third_credentials import make_third_credential
 from attacks.third_places import THIRD_PLACES, WHOLE_TEXT_PLACES
@@ -59,7 +61,7 @@ def make_campaign(
     rng = random.Random(seed)
     runs: list[Run] = []
     attacks: list[Attack] = []
-    put_text = THIRD_PLACES if family == 3 else TEXT_PLACES
+    put_text = {3: THIRD_PLACES, 4: FOURTH_PLACES}.get(family, TEXT_PLACES)
     places = list(put_text)
     for number in range(texts):
         app = app_name(number)
@@ -74,7 +76,7 @@ def make_campaign(
             app = app_name(texts + number // SECRETS_IN_AN_APP)
             honest = honest_runs(app, rng)
             runs += honest
-        attacks.append((_plant_written if family == 3 else _plant_named)(honest, app, number, rng))
+        attacks.append(_plant_secret(honest, app, number, rng, family))
     return runs, attacks, _requests(runs)
 
 
@@ -89,12 +91,19 @@ def _plant_named(runs: list[Run], app: str, number: int, rng: random.Random) -> 
     )
 
 
-def _plant_written(runs: list[Run], app: str, number: int, rng: random.Random) -> Attack:
+def _plant_secret(runs: list[Run], app: str, number: int, rng: random.Random, family: int) -> Attack:
+    if family == 3:
+        return _plant_written(runs, app, make_third_credential(rng, number), WHOLE_TEXT_PLACES, rng)
+    if family == 4:
+        return _plant_written(runs, app, make_fourth_credential(rng, number), SECRET_FOURTH_PLACES, rng)
+    return _plant_named(runs, app, number, rng)
+
+
+def _plant_written(runs: list[Run], app: str, secret: Credential, places: dict[str, Put], rng: random.Random) -> Attack:
     """A secret with the text that it is found in."""
-    secret, place = make_third_credential(rng, number), rng.choice(list(WHOLE_TEXT_PLACES))
-    text = secret.names[0]
+    place, text = rng.choice(list(places)), secret.names[0]
     for run in runs:
-        WHOLE_TEXT_PLACES[place](run, text)
+        places[place](run, text)
     return Attack("secret", place, secret.kind, "every run", frozenset({secret.value}), text, app, text)
 
 
@@ -201,7 +210,7 @@ def run_campaign(
 
 def _is_read(attack: Attack) -> bool:
     """Can whoever uses the instruments read it? Secrets are masked, labels that are sentences are digests."""
-    return attack.what == "text" and attack.place in READ_PLACES
+    return attack.what == "text" and attack.place in READ_PLACES | READ_FOURTH_PLACES
 
 
 def _innocent_words(folder: Path) -> frozenset[str]:

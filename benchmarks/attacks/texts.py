@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from attacks import second_family, third_family
+from attacks import fourth_family, second_family, third_family
 from attacks.languages import LANGUAGES
 
 SHINGLE_WORDS = 4
@@ -35,7 +35,7 @@ class PlantedText(NamedTuple):
     @property
     def shingles(self) -> frozenset[str]:
         """Runs of words (or characters) of the order, one of which in an output is a leak."""
-        text = self.written if self.disguise in third_family.TRANSFORMED else self.plain
+        text = self.written if self.disguise in third_family.TRANSFORMED | fourth_family.TRANSFORMED else self.plain
         return frozenset(shingle for shingle in shingles_of(text) if not _OF_TARGETS.issuperset(shingle.split()))
 
 
@@ -95,6 +95,7 @@ FAMILIES = {
     1: (LANGUAGES, DISGUISES),
     2: (second_family.LANGUAGES, second_family.DISGUISES),
     3: (third_family.LANGUAGES, third_family.DISGUISES),
+    4: (fourth_family.LANGUAGES, fourth_family.DISGUISES),
 }
 
 
