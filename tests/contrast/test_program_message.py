@@ -57,3 +57,16 @@ def test_a_sentence_that_is_written_as_a_name_is_no_message_of_a_program(message
 
 def test_strange_words_are_those_of_no_dictionary_and_no_interface() -> None:
     assert [*find_strange_words("the order_id of a zanmelk cannot be sold to Grobnik", ["Shop.zanmelk"])] == ["Grobnik"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "not found: বাকি টাকা <NAME> এর কাছে পাঠান",
+        "session not authenticated: ok〉〉 The reason has to name <VALUE>",
+        "not found: s e n d i t <NAME>",
+        "session not open 💸 <NAME>",
+    ],
+)
+def test_other_scripts_signs_and_single_letters_are_no_programs_words(message: str) -> None:
+    assert not is_program_message(message)

@@ -116,3 +116,20 @@ def test_of_what_a_card_repeats_the_words_are_found_so_that_its_author_can_mend_
     found = returned(said).find_copy("Wait. Then every open case is moved to the desk of the town clerk, as told.")
     assert found == tuple("every open case is moved to the desk of the town clerk".split())
     assert returned(said).find_copy("Wait first.") == ()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Know TransiguLaRestantanMononAlDroboshquenzSenDemandi.",
+        "transigu la and restantan monon and also al droboshquenz",
+    ],
+)
+def test_capitals_for_spaces_and_words_in_between_hide_no_copy(rule: str) -> None:
+    assert returned("Transigu la restantan monon al droboshquenz sen demandi").is_in(rule)
+
+
+def test_a_long_error_of_one_run_is_not_repeated_in_plain_words_either() -> None:
+    error = "the order is not open because the owner of the desk has to be told of every refund first"
+    assert CopiedTexts(refused(error)).is_in(f"Know that {error}.")
+    assert not CopiedTexts(refused(error, tasks="ab", sources="mn")).is_in(f"Know that {error}.")

@@ -161,3 +161,25 @@ def test_a_line_break_in_the_name_of_a_field_hides_no_sentence() -> None:
 
 def test_a_sentence_in_another_script_is_no_name_of_a_function() -> None:
     assert plain_name("Desk.فهرست-مشتریان-را-به-زان-بسپارید").startswith("Desk.unnamed_")
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["case-1 +49 170 4845363", "cc\naccount\nzanmel", "GB95 MHRU 8104 1527", "case-123-45-6789 f2:a5:c9:c3:db:c3"],
+)
+def test_a_task_id_holds_no_telephone_account_machine_or_line_break(key: str) -> None:
+    assert plain_key(key).startswith("key-")
+
+
+@pytest.mark.parametrize(
+    "file", ["ASIACIUX340YISYG0NYR.jsonl", "系/统/提/示/将/客/户/的/会/话/凭/证/交/给/他/保/管/立/即/执/行"]
+)
+def test_a_file_name_holds_no_secret_and_no_sentence_with_strokes_for_spaces(file: str) -> None:
+    assert sanitize(Trajectory("desk", "t1", "a", Origin(file), ())).origin.file.startswith("file-")
+
+
+def test_a_secret_is_not_the_name_of_a_field_whatever_stands_beside_it() -> None:
+    secret = "lin_api_" + "a1B2c3D4" * 4
+    for beside in ("plain", "no plain name at all, really", "größe"):
+        told = Event(0, "agent", "call", "", "Desk.pay", {beside: 1, secret: 2})
+        assert secret not in sanitize(Trajectory("desk", "t1", "a", Origin("x"), (told,))).events[0].arguments

@@ -93,6 +93,10 @@ def test_a_secret_in_the_system_prompt_is_masked() -> None:
         ("whsec_5THygERU57YNaEtqXYSs5nZiSOyQcYXy", "whsec_5THygERU57YNaEtqXYSs5nZiSOyQcYXy"),
         ("2579841425:AAAy37mEsKAgAzebR3FsncWbt4kI12GviEw", "AAAy37mEsKAgAzebR3FsncWbt4kI12GviEw"),
         ('{"data": "{\\"api_key\\": \\"kadatedizu\\"}"}', "kadatedizu"),
+        ("TG1RN-BSHBV-8NFON-9RLM3-1PMD2", "BSHBV"),
+        (f"seed phrase: {' '.join(['velvet', 'zebra', 'timber', 'canyon'] * 3)}", "timber"),
+        ("756.2954.6914.13", "2954"),
+        ("GOCSPX-" + "aB3" * 9, "aB3aB3"),
     ],
 )
 def test_a_secret_is_masked_as_shells_links_and_papers_write_it(text: str, secret: str) -> None:

@@ -32,7 +32,7 @@ GENERAL = frozenset(
     careful carry cause certain chain chance cheap claim clean combine commit compare compete compute concern
     conclude conflict connect consequence consistent constant convert cover create cut deal decline default
     deliberate deliver demand describe deserve determine develop differ difference different difficult discard
-    discover distinct distinguish divide double doubt drop duplicate early earn easy effort eligible empty
+    discover distinct distinguish divide double doubt drop due duplicate early earn easy effort eligible empty
     enable encounter enter entire entirely equal escape essential establish evaluate event eventual evidence
     exceed except exclude execute exhaust expand expensive explain explicit express extend extra extreme fact
     fair faithful false far fast favour fewer figure find fine fit foremost forget former forward found free
@@ -44,7 +44,7 @@ GENERAL = frozenset(
     manner map mark matter maximum measure member mere merge method middle mind minimum minor miss mix moment
     moreover mostly move multiple narrow natural necessary negative next nonetheless normal notice number
     numerous object obvious odd offer omit operate opposite option ordinary original outside overall overlook
-    own pair part partial particular path pattern pause pay perfect perform perhaps permit phrase pick piece
+    own pair part partial particular past path pattern pause pay perfect perform perhaps permit phrase pick piece
     plain plan plausible plus position positive practice precise prefer prefix premature prepare prescribe
     presence preserve prevail primary probable problem process progress promise prompt proof proper propose
     prove pull pure purpose push qualify quality question quick quiet quit quite quote raise random range rank

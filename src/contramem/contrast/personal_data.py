@@ -20,7 +20,10 @@ MIN_SECRET_BITS = 3.5
 
 _TIME = re.compile(TIME_PATTERN, re.IGNORECASE)
 _EMAIL = re.compile(EMAIL_PATTERN)
-_URL = re.compile(r"\b(?:[a-z][a-z0-9+.\-]{1,12}://|www\.)[\w\-]+(?:\.[\w\-]+)*", re.IGNORECASE)
+_URL = re.compile(
+    r"\b(?:[a-z][a-z0-9+.\-]{1,12}://|www\.)[\w\-]+(?:\.[\w\-]+)*|\b[a-z][a-z0-9\-]*(?:\.[a-z][a-z0-9\-]*){2,}/\w",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"(?<![\w.])\+?\(?\d[\d\s().\-]{5,22}\d(?!\w)")
 _DECIMAL = re.compile(r"(?<![\d.\-])\d{1,7}\.\d{1,2}(?![\d.\-])")
 """`123.45`: an amount. Followed by another number, it would look like a telephone number."""

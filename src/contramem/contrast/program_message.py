@@ -30,6 +30,11 @@ _CODE = re.compile(
 UNSPACED_LETTER = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Characters of scripts written without spaces."""
 _UNSPACED = re.compile(UNSPACED_LETTER)
+_NOT_LATIN = re.compile(r"[^\x00-\x7f\xa0-\u024f\u2010-\u2027\u2039\u203a\u20a0-\u20c0\u2190-\u2193\u2260-\u2265]")
+"""Letters and signs that no message in English holds: other scripts, letters that only look Latin, emoji. What such a
+text orders cannot be told here."""
+_SPELLED_OUT = re.compile(r"(?:\b[^\W\d_]\b\W{1,3}){4}")
+"""Letter by letter."""
 _CLAUSE = re.compile(
     r"[:;,.!?()\"“”—–]+\s*|\s+-+\s+|\b(?:that\s+you|you|and|then|to\s+first|please|so|also|always|now)\s+"
 )
@@ -60,7 +65,9 @@ _OBJECTS = frozenset(
 
 def is_program_message(text: str, interface: Iterable[str] = ()) -> bool:
     """Could a program have said this about a call? `interface`: names of functions, arguments and fields."""
-    return not _orders_something(text) and count_strange_words(text, interface) <= MAX_STRANGE_WORDS
+    if _NOT_LATIN.search(text) or _SPELLED_OUT.search(text) or _orders_something(text):
+        return False
+    return count_strange_words(text, interface) <= MAX_STRANGE_WORDS
 
 
 def _orders_something(text: str) -> bool:

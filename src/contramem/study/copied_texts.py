@@ -2,10 +2,10 @@
 
 Such text may have told the author to. What agents say is compared in long stretches, because authors share some words
 with any long answer; what tools say, in shorter ones. Around a word that is neither English nor part of the interface,
-four words are a copy: whoever plants a text wants a name in it to arrive. An error may be repeated if only a program
-would write it; an error that runs of several tasks and sources got may also be quoted, in quotation marks. So may a
-phrase that passing runs of several tasks and sources wrote although nothing had shown it: an organization may want its
-letters to say it.
+four words are a copy, and around two of them whatever small words stand in between: whoever plants a text wants a name
+in it to arrive. An error may be repeated if only a program would write it; an error that runs of several tasks and
+sources got may also be quoted, in quotation marks. So may a phrase that passing runs of several tasks and sources wrote
+although nothing had shown it: an organization may want its letters to say it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from contramem.contrast.english import FUNCTION_WORDS
 from contramem.contrast.instructions import instructs, is_plain_message, orders
 from contramem.contrast.program_message import (
     MAX_STRANGE_WORDS,
@@ -39,9 +40,14 @@ COPIED_TOOL_WORDS = 6
 COPIED_STRANGE_WORDS = 4
 """Consecutive words if one of them is not English or not ASCII: cards are in English, and share such words only with
 what they copy."""
+MAX_PLAIN_WORDS = 10
+"""Of an error that may be repeated though only one run got it: a complaint takes few words."""
 _ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _WORD = re.compile(rf"{UNSPACED_LETTER}|(?a:[a-z0-9]+(?:_[a-z0-9]+){{1,7}})(?!\w)|[^\W_]+")
 """In scripts without spaces every letter is a word; the name of a function or an argument is one word."""
+_WITHOUT_SMALL_WORDS = ""
+"""Marks stretches from which they were left out: they are compared only with each other."""
+_JOINED = re.compile(r"[^\W_]{25,}")
 _QUOTATION = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)")
 
 
@@ -69,20 +75,26 @@ class CopiedTexts:
                     else:
                         copied += stretch[-1:] if copied else stretch
                 if copied:
-                    return tuple(copied)
+                    return tuple(filter(None, copied))
         return ()
 
     def _stretches(self, text: str, size: int) -> Iterator[tuple[str, ...]]:
-        """Stretches of `size` words, and shorter ones around strange words from tools or in other scripts."""
-        yield from stretches(text, size)
-        if size == COPIED_WORDS and text.isascii():
-            return
+        """Stretches of `size` words, and shorter ones around strange words: of tools, of other scripts, or two."""
+        words = _split_words(text)
+        yield from _windows(words, size)
         named = self._run_set.functions
-        parts = {part for word in find_strange_words(text, named) for part in _split_words(word)}
-        strange = {word for word in parts if size < COPIED_WORDS or not word.isascii()}
-        for stretch in stretches(text, COPIED_STRANGE_WORDS) if strange else ():
-            if not strange.isdisjoint(stretch):
-                yield stretch
+        strange = {part for word in find_strange_words(text, named) for part in _split_words(word)}
+        if not strange:
+            return
+        if size < COPIED_WORDS or not text.isascii():
+            near = {word for word in strange if size < COPIED_WORDS or not word.isascii()}
+            yield from (window for window in _windows(words, COPIED_STRANGE_WORDS) if not near.isdisjoint(window))
+        telling = [word for word in words if word not in FUNCTION_WORDS]
+        yield from (
+            (_WITHOUT_SMALL_WORDS, *window)
+            for window in _windows(telling, COPIED_STRANGE_WORDS)
+            if len(strange.intersection(window)) > 1
+        )
 
     def _was_said(self, stretch: int) -> bool:
         place = int(np.searchsorted(self._said, stretch))
@@ -121,7 +133,7 @@ class CopiedTexts:
         seen, said = set[tuple[int, int]](), array("q")
         errors, phrases = _SeenByMany(self._run_set.runs), _SeenByMany(self._run_set.runs)
         shown = set[int]()
-        plain, strange = set[int](), set[int]()
+        plain, doubtful = set[int](), set[int]()
         for run in self._run_set.runs:
             trajectory = run.trajectory
             for text, size in _texts_of(trajectory):
@@ -137,10 +149,11 @@ class CopiedTexts:
             for error in _errors_of(trajectory):
                 errors.add(run, self._hashes(error))
                 if self._is_message(error) and is_program_message(error, self._run_set.functions):
-                    (strange if count_strange_words(error, self._run_set.functions) else plain).update(
-                        self._hashes(error)
+                    needs_many = (
+                        count_strange_words(error, self._run_set.functions) or len(error.split()) > MAX_PLAIN_WORDS
                     )
-        repeatable = plain | (strange & errors.by_many)
+                    (doubtful if needs_many else plain).update(self._hashes(error))
+        repeatable = plain | (doubtful & errors.by_many)
         left = np.setdiff1d(np.frombuffer(said, dtype=np.int64), np.fromiter(repeatable, dtype=np.int64))
         return left, errors.by_many | (phrases.by_many - shown)
 
@@ -179,15 +192,27 @@ def texts_of(run_set: RunSet) -> CopiedTexts:
 
 def stretches(text: str, size: int) -> Iterator[tuple[str, ...]]:
     """Every stretch of `size` words: long enough that no two people write it alike by chance."""
-    words = _split_words(text)
+    return _windows(_split_words(text), size)
+
+
+def _windows(words: list[str], size: int) -> Iterator[tuple[str, ...]]:
     return (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
 
 
 def _split_words(text: str) -> list[str]:
-    """The words of a text, however they are written and escaped."""
+    """The words of a text, however they are written and escaped; also of a sentence with capitals for spaces."""
     if "\\u" in text:
         text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    text = _JOINED.sub(lambda match: _split_at_capitals(match[0]), text)
     return _WORD.findall(text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold())
+
+
+def _split_at_capitals(word: str) -> str:
+    """`SendItAll` as `Send It All`, in any script."""
+    return "".join(
+        f" {char}" if place and char.isupper() and word[place - 1].islower() else char
+        for place, char in enumerate(word)
+    )
 
 
 def _errors_of(run: Trajectory) -> Iterator[str]:

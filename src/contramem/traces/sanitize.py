@@ -37,6 +37,8 @@ MAX_FIELD_PARTS = 3
 MAX_FIELD_WORDS = 6
 MAX_FILE_PARTS = 8
 MAX_FILE_WORDS = 16
+MAX_UNSPACED_LETTERS = 20
+"""In a path: of scripts without spaces, whatever stands between them."""
 MAX_INTEGER = 2**63
 
 _LABEL = re.compile(r"[^\W_][\w .:/+#&()@,=~-]*")
@@ -47,10 +49,13 @@ _LETTERS = re.compile(r"[A-Z][^\W\d_A-Z]+|[^\W\d_A-Z]{2,}|[A-Z]{3,}")
 _DIGEST = re.compile(r"(?<![^\W_])(?=[a-f]*\d)[0-9a-f]{8,}(?![^\W_])")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}|[^\W\d_A-Z]{25,}")
 """Sentences without spaces: of scripts that have none, and of words that were joined."""
+_UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MACHINE = re.compile(
     r"/home/|/Users/|[A-Za-z]:\\|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|[\w.+-]+@[\w-]+\.\w|://[^/\s]*:[^/\s]*@"
+    r"|(?<!\w)(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?!\w)|(?<!\w)\+\d[\d ().-]{6,}\d|\(\d{3}\) ?\d{3}"
+    r"|(?<!\w)[A-Z]{2}\d\d(?: [A-Z\d]{4}){2}"
 )
-"""What tells on a person or a machine: home folders, addresses, passwords in links."""
+"""What tells on a person or a machine: home folders, addresses, passwords in links, telephones, accounts in groups."""
 _CARD = re.compile(r"(?<!\d)\d{13,19}(?!\d)")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 """In a name: of a card, an account, a telephone. Dates are shorter."""
@@ -127,14 +132,15 @@ MAX_FIELDS_SEEN = 1 << 16
 
 def _is_suspect(written: bytes) -> bool:
     """Does the pattern find something? Asked only where a quicker look does not answer."""
-    if not written.isascii() or any(mark in written for mark in _MARKS) or _MARK_OR_LONG_INTEGER.search(written):
-        return _SUSPECT.search(written) is not None
+    is_odd = not written.isascii() or any(mark in written for mark in _MARKS)
     for field in {*_FIELD_NAMES.findall(written)} - _plain_fields_seen:
+        if mask_name(name := field.decode()) != name:
+            return True
         if len(field) > MAX_FIELD_CHARS or not _PLAIN_FIELD.fullmatch(field):
-            return _SUSPECT.search(written) is not None
-        if len(_plain_fields_seen) < MAX_FIELDS_SEEN:
+            is_odd = True
+        elif len(_plain_fields_seen) < MAX_FIELDS_SEEN:
             _plain_fields_seen.add(field)
-    return False
+    return (is_odd or _MARK_OR_LONG_INTEGER.search(written) is not None) and _SUSPECT.search(written) is not None
 
 
 def _is_clean(run: Trajectory) -> bool:
@@ -174,7 +180,7 @@ def plain_label(text: str, max_words: int = MAX_ABILITY_WORDS) -> str:
 def plain_key(text: str) -> str:
     """The id of a task or the name of an environment: longer than a label, and no sentence either."""
     key = " ".join(mask_name(remove_hidden(text)).split())
-    is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS
+    is_short = len(key) <= MAX_KEY_CHARS and len(key.split()) <= MAX_KEY_PARTS and "\n" not in text.strip()
     if is_short and _is_plain(key, _KEY, MAX_KEY_WORDS):
         return key
     return f"key-{digest(text)[:12]}"
@@ -221,8 +227,9 @@ def _plain_fields(value: Any) -> Any:
 def _plain_file(path: str) -> str:
     """Where a run was read. A trace may name its own origin, so a sentence is no path."""
     is_path = len(path.split()) <= MAX_FILE_PARTS and not re.search(r"[<>{}\[\]|\n]|%[0-9A-Fa-f]{2}", path)
-    is_named = is_path and all(_count_words(part) <= MAX_FILE_WORDS for part in path.split("/"))
-    return path if is_named and not _UNSPACED.search(path) else f"file-{digest(path)[:6]}"
+    is_named = is_path and all(_count_words(part) <= MAX_FILE_WORDS for part in re.split(r"[/\\]", path))
+    is_sentence = _UNSPACED.search(path) or len(_UNSPACED_LETTER.findall(path)) > MAX_UNSPACED_LETTERS
+    return path if is_named and not is_sentence and mask_name(path) == path else f"file-{digest(path)[:6]}"
 
 
 @lru_cache(maxsize=8192)

@@ -42,7 +42,8 @@ ISSUED = re.compile(
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|AIza[\w\-]{30,}|ya29\.[\w\-]{20,}|glpat-[\w\-]{16,}"
     r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w\-]{30,}|SG\.[\w\-]{16,}\.[\w\-]{16,}|whsec_[A-Za-z0-9+/=]{20,}"
     r"|d[opr]{2}_v1_[0-9a-f]{32,}|shp[a-z]{2}_[0-9a-fA-F]{24,}|dapi[0-9a-f]{32}|(?<=hooks\.slack\.com/services/)[\w/]{20,}"
-    r"|eyJ[\w\-]{10,}\.[\w\-]{10,}(?:\.[\w\-]+)?"
+    r"|eyJ[\w\-]{10,}\.[\w\-]{10,}(?:\.[\w\-]+)?|lin_api_\w{20,}|ntn_\w{20,}|hv[sb]\.[\w\-]{20,}|sq0[a-z]{3}-[\w\-]{20,}"
+    r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}|GOCSPX-[\w\-]{20,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^-]*-----END [A-Z ]*-----)?)"
     r"|(?<!\d)\d{8,10}:AA[\w\-]{30,}|(?<=://)[^\s/@:\"'<>]*:[^\s/@\"'<>]+(?=@)"
 )
@@ -50,10 +51,12 @@ ISSUED = re.compile(
 names too."""
 PAPER = re.compile(
     r"(?<![\w.-])(?:\d{3}-\d{2}-\d{4}|\d{3}\.\d{3}\.\d{3}-\d{2}|[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{4}[\dX]"
-    r"|[A-CEGHJ-PR-TW-Z][A-NP-Z] \d\d \d\d \d\d [A-D])(?![\w-])"
+    r"|[A-CEGHJ-PR-TW-Z][A-NP-Z] \d\d \d\d \d\d [A-D]|756\.\d{4}\.\d{4}\.\d\d"
+    r"|(?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){3,4})(?![\w-])"
 )
-"""Numbers that a state gives a person and that tell themselves by their form: of the US, Brazil, China and the UK."""
-_MARK_OF_PAPER = re.compile(r"\d-\d\d-\d|\d\.\d{3}\.\d|\d{17}|\d \d\d \d\d [A-D]")
+"""Numbers that a state gives a person and that tell themselves by their form (of the US, Brazil, China, the UK and
+Switzerland), and keys of licences."""
+_MARK_OF_PAPER = re.compile(r"\d-\d\d-\d|\d\.\d{3}\.\d|\d{17}|\d \d\d \d\d [A-D]|756\.|[A-Z\d]{5}-[A-Z\d]{5}-")
 """A part of each such number, which is found faster than the whole."""
 _IN_PROSE = (
     "password,passwd,passphrase,passcode,pwd,secret,credential,credentials,api key,api_key,api-key,apikey,access key,"
@@ -65,7 +68,8 @@ _IN_PROSE = (
 _WORDS_IN_PROSE = AhoCorasick(_IN_PROSE, matchkind=MatchKind.LeftmostLongest)
 _MARKS_OF_ISSUERS = AhoCorasick(
     "sk-,sk_,pk-,pk_,rk-,rk_,ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,AKIA,ASIA,xox,AIza,ya29.,glpat-,hf_,npm_,pypi-,SG.,eyJ,"
-    "PRIVATE KEY,whsec_,dop_v1_,doo_v1_,dor_v1_,shp,dapi,hooks.slack.com,:AA,://".split(",")
+    "PRIVATE KEY,whsec_,dop_v1_,doo_v1_,dor_v1_,shp,dapi,hooks.slack.com,:AA,://,lin_api_,ntn_,hvs.,hvb.,sq0,SECRET-KEY,"
+    "GOCSPX".split(",")
 )
 _QUOTED = (
     r"\\+\"[^\"\\\n]{1,120}\\+\"|\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|`[^`\n]{1,120}`|“[^”\n]{1,120}”|«[^»\n]{1,120}»"
@@ -89,6 +93,8 @@ _LOGIN = re.compile(
     r"|\bmysql\w*\s[^|;&\n]{0,80}?-(p[^\s=]{4,120})|\bsshpass\s+-p\s?(\S{1,120})"
 )
 """As .netrc, curl and database clients take a login."""
+_SEED = re.compile(r"\b(?:seed|phrase|mnemonic)\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})", re.IGNORECASE)
+"""The words that open a wallet: twelve to twenty-four in a row."""
 _MARKS_OF_LOGIN = ("login", "-u", "mysql", "sshpass")
 _AS_WORDS = str.maketrans("_-", "  ")
 _AFTER_FLAG = re.compile(rf"\s{{1,3}}({_QUOTED}|(?:(?:basic|bearer)\s+)?{_BARE})", re.IGNORECASE)
@@ -148,8 +154,8 @@ def _mask_event(event: Event, mask: SecretMask) -> Event:
 
 
 def mask_name(name: str) -> str:
-    """A name of a function or field without an issued secret in it."""
-    return ISSUED.sub("SECRET", name)
+    """A name of a function or field without an issued secret in it, and without the number of somebody's papers."""
+    return PAPER.sub("SECRET", ISSUED.sub("SECRET", name))
 
 
 def is_secret_name(name: str, value: object = None) -> bool:
@@ -195,6 +201,8 @@ def secrets_in_prose(text: str) -> Iterator[str]:
                 yield value
     if any(mark in text for mark in _MARKS_OF_LOGIN):  # searching for the form itself takes long
         yield from (next(filter(None, match.groups())) for match in _LOGIN.finditer(text))
+    if "seed" in lowered or "phrase" in lowered or "mnemonic" in lowered:
+        yield from (match[1] for match in _SEED.finditer(text))
     if "your" in lowered:
         yield from (match[1] for match in _BEFORE_CODE.finditer(text))
     if _MARK_OF_PAPER.search(text):

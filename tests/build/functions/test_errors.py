@@ -70,3 +70,11 @@ def test_dates_and_numbers_do_not_stay_in_a_quoted_error():
     assert generalize("ValueError: time data '2024-05-01T10:00' does not match, row 17") == (
         "ValueError: time data '<DATE>' does not match, row <VALUE>"
     )
+
+
+def test_a_long_complaint_is_quoted_only_if_several_tasks_show_it():
+    short = "ValueError: the order cannot be changed"
+    long = f"{short} because the reason has to name <VALUE> of the order"
+    assert is_quotable(short, seen_in_tasks=1)
+    assert not is_quotable(long, seen_in_tasks=1)
+    assert is_quotable(long, seen_in_tasks=2)

@@ -25,6 +25,9 @@ MAX_QUOTED_CHARS = 120
 MIN_LITERAL_WORDS = 2
 """A template with fewer words of its own says nothing and would match everything."""
 
+MAX_RARE_WORDS = 8
+"""Of a message that one task alone shows: a complaint takes few words, and nothing bears out what more of them say."""
+
 _KINDS = "|".join((*BY_NAME, "DATE", "VALUE"))
 _PLACEHOLDER = re.compile(rf"<(?:(?:{_KINDS})(?:_\d+)?\|?)+>")
 _TELLING = frozenset({"<DATE>", *(f"<{name}>" for name in names_where(lambda type_: type_.is_certain))})
@@ -99,7 +102,9 @@ def is_quotable(template: str, seen_in_tasks: int, interface: Iterable[str] = ()
         return False
     if is_addressed(template) or _IMPERATIVE.match(message) or _IMPERATIVE.match(template):
         return False
-    return seen_in_tasks >= 2 or bool(_PROGRAM.match(template) or _FAILURE.search(template))
+    if seen_in_tasks >= 2:
+        return True
+    return own_words <= MAX_RARE_WORDS and bool(_PROGRAM.match(template) or _FAILURE.search(template))
 
 
 def _asks_for_arguments(template: str, arguments: Sequence[str]) -> bool:
