@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -122,7 +122,7 @@ class FrozenBank:
 
 def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, str] | None = None) -> bytes:
     """The served cards of `bank` as the content of a file."""
-    frozen = [frozen_card(bank.entries[card.card_id]) for card in bank.cards]
+    frozen = _settle([frozen_card(bank.entries[card.card_id]) for card in bank.cards])
     body = b"".join(frozen_line(card) for card in frozen)
     header = BankHeader(
         contramem_bank=FORMAT,
@@ -135,6 +135,16 @@ def freeze(bank: Bank, profile: str = "default", ability_profiles: Mapping[str, 
     # Left out if empty, so that older versions can read the file.
     unused = {"ability_profiles"} if not ability_profiles else set[str]()
     return header.model_dump_json(exclude=unused).encode() + b"\n" + body
+
+
+def _settle(cards: Sequence[FrozenCard]) -> list[FrozenCard]:
+    """The cards without contradictions between Function Cards and Skill Cards, in the same order."""
+    from contramem.bank.settlement import settle_functions  # parsing guards takes time to import; agents only read
+
+    functions = [card for card in cards if isinstance(card, FrozenFunction)]
+    skills = [card for card in cards if isinstance(card, FrozenSkill)]
+    settled = {card.card_id: card for card in settle_functions(functions, skills)}
+    return [settled.get(card.card_id, card) for card in cards]
 
 
 def write_frozen(
