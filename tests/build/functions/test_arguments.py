@@ -1,9 +1,11 @@
 """What an argument is: its form, whether it is needed, and where its values come from."""
 
 import msgspec
-from tests.observed_calls import argument, call, card_of, failed, found
+import pytest
+from tests.observed_calls import RECORD, argument, call, card_of, failed, found
 
 from contramem.bank.render import card_markdown
+from contramem.contrast.form import ResultForm
 from contramem.contrast.values import form_of_value
 from contramem.contrast.vocabulary import Vocabulary
 from contramem.traces.trajectory import Event, Origin, Result, Tool, Trajectory
@@ -196,3 +198,27 @@ def test_a_list_of_objects_names_the_keys_of_its_objects():
     known = {"forms": {"email_id": "text", "flights": "list of objects"}, "origins": {"email_id": "Mail.find"}}
     calls = [call({"email_id": "<ID_3>", "flights": flights}, task=f"t{n}", **known) for n in range(3)]
     assert argument(card_of(*calls), "flights").form == "list of objects with date, flight_number"
+
+
+def test_values_that_found_nothing_are_not_said_to_be_worked_out_for_the_call():
+    empty = ResultForm("empty")
+    guessed = [
+        call({"email": "<EMAIL_1>"}, run=f"g{n}", origins={"email": "nowhere"}, effect="read", form=empty)
+        for n in range(20)
+    ]
+    known = [
+        call({"email": "<EMAIL_2>"}, run=f"k{n}", origins={"email": "Mail.find"}, effect="read", form=RECORD)
+        for n in range(2)
+    ]
+    [refused] = [failed("missing email", {}, run="r", effect="read")]  # makes the argument worth a card
+    assert "for the call" not in argument(card_of(*guessed, *known, refused), "email").meaning
+
+
+@pytest.mark.parametrize(("form", "told"), [("date YYYY-MM-DD", False), ("number", False), ("e-mail address", True)])
+def test_a_date_or_amount_that_often_equals_what_a_result_shows_is_not_said_to_come_from_there(form, told):
+    calls = found(3) + [
+        call({"email_id": "<ID_1>", "day": "x"}, run=f"d{n}", forms={"email_id": "text", "day": form},
+             origins={"email_id": "Mail.search_emails", "day": "Mail.list_days" if n < 7 else "nowhere"})
+        for n in range(10)
+    ]  # fmt: skip
+    assert ("list_days" in argument(card_of(*calls), "day").meaning) is told

@@ -96,3 +96,17 @@ def test_a_call_that_worked_unchanged_after_another_function_names_it():
     assert card_of(*calls).common_mistakes == (
         '"Error: user not authenticated" in 1 of 2 calls; the same call worked after `login` in 1 of 1 retries.',
     )
+
+
+def test_what_mostly_failed_again_is_no_way_out():
+    calls = [
+        observation
+        for number, run in enumerate("ABCDEFGH")
+        for observation in (
+            failed("Error: no such query", {"query": "<TEXT_1>"}, run=run),
+            (call if number < 3 else lambda *given, **other: failed("Error: no such query", *given, **other))(
+                {"query": f"<TEXT_{number + 2}>"}, run=run, position=1
+            ),
+        )
+    ]
+    assert card_of(*calls).common_mistakes == ('"Error: no such query" in 13 of 16 calls.',)

@@ -61,7 +61,7 @@ def test_the_verb_of_a_name_tells_what_kind_of_effect_it_has() -> None:
         ("first_name", "text", "first name"),
         ("hotel_names", "list of texts", "names of the hotels"),
         ("urgent", "boolean", "urgent, or not"),
-        ("x", "text", "the value called `x`"),
+        ("x", "text", "x"),
     ],
 )
 def test_a_name_says_what_an_argument_is(name: str, form: str, meaning: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from contramem.bank.card import Argument
 from contramem.build.functions.blame import find_named_arguments
-from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, leaves_out, of_name
+from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, is_empty, leaves_out, of_name
 from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs, prefer_passing
 from contramem.build.functions.words import ID_WORDS, code, form_in_words, join_list, meaning_of_name, points_at_things
 from contramem.contrast.flow import NOWHERE, TASK, USER
@@ -248,7 +248,16 @@ def origin_of(name: str, calls: Calls) -> str:
     if share < MOSTLY:
         return ""
     mostly = "" if share >= NEARLY_ALWAYS else "mostly "
+    if mostly and functions and _may_coincide(name, given):
+        return ""
     return f"values {mostly}come {', or '.join(text for _, text in clear)}"
+
+
+def _may_coincide(name: str, given: Sequence[Observation]) -> bool:
+    """Whether the values are dates or amounts, which may equal what a result shows by chance."""
+    forms = [call.forms.get(name, "") for call in given]
+    plain = sum(form.startswith("date ") or form in ("integer", "number") for form in forms)
+    return ID_WORDS.isdisjoint(words(name)) and plain > len(forms) * MOSTLY
 
 
 def _once_per_run(given: Sequence[Observation], name: str) -> list[Observation]:
@@ -258,9 +267,10 @@ def _once_per_run(given: Sequence[Observation], name: str) -> list[Observation]:
 
 
 def describe_made_values(name: str, calls: Calls) -> str:
-    """A note on values that had almost never been seen before and worked: texts, and values that have to be
-    computed."""
+    """A note on values that had almost never been seen before and worked: texts, and values that have to be computed.
+    A search that found nothing does not speak for the values it was made with."""
     given = of_name(calls.worked, name)
+    given = [call for call in given if not is_empty(call)] if calls.effect == "read" else given
     new = sum(call.origins.get(name) == NOWHERE for call in given)
     if new < 2 or new < len(given) * NEARLY_ALWAYS:
         return ""

@@ -18,6 +18,8 @@ MIN_FEEDS = 2
 """A use of a function's results that is rarer is not its purpose."""
 MIN_CHANGED = 3
 """How many retries with another value must have worked before the value is said to have helped."""
+MIN_HELPED = 0.5
+"""What worked in a smaller share of the retries is no way out."""
 MAIN_USE, MIN_SHARE = 0.5, 0.1
 
 
@@ -77,6 +79,8 @@ def _by_changing(retries: Sequence[Retry], complaint: Complaint) -> Iterable[Rem
         return
     names = min(together, key=lambda changed: (-together[changed], len(changed), sorted(changed)))
     tried = [retry for retry in retries if _pick_blamed(retry.changed, complaint.text) == names]
+    if together[names] < len(tried) * MIN_HELPED:
+        return
     named = join_list([code(name) for name in sorted(names)])
     count = share_of(together[names], len(tried), "retry")
     yield Remedy(together[names], f"{_deed(names, tried)} {named} worked in {count}")
@@ -114,6 +118,8 @@ def _after_another(retries: Sequence[Retry], calls: Calls) -> Iterable[Remedy]:
     if enabling is not None:
         tried = sum(enabling in retry.first.between for retry in retries)
         count = share_of(after[enabling], tried, "retry")
+        if after[enabling] < tried * MIN_HELPED:
+            return
         yield Remedy(after[enabling], f"the same call worked after {calls.refer_to(enabling)} in {count}")
 
 

@@ -118,7 +118,7 @@ def meaning_of_name(name: str, form: str) -> str:
     """What an argument is according to its name: `order_id` is the identifier of the order."""
     named = words(name)
     if not named or (len(named) == 1 and len(named[0]) < 2):
-        return f"the value called {code(name)}"
+        return name
     rest, last = named[:-1], named[-1]
     if last in _IDENTIFIES:
         many = last == "ids"
