@@ -109,6 +109,17 @@ def test_a_card_for_every_run_of_certain_requests_has_no_line(guards: tuple[str,
     assert write_rule_line(card("a", "Keep to the rule.", *guards)) == ""
 
 
+def test_a_rule_that_starts_with_its_own_condition_is_the_line() -> None:
+    rule = "When the request says “gift”, wrap it."
+    assert write_rule_line(card("a", rule, 'existence(shop.wrap) when task contains "gift"')) == f"- {rule}"
+
+
+def test_a_rule_about_requests_that_say_something_else_is_not_listed() -> None:
+    memory = memory_of(CAPPED, card("b", "Wrap it.", 'existence(shop.wrap) when task contains "gift"'))
+    assert memory.start(REQUEST).guidance.listed == ("skill::cap",)
+    assert set(memory.start(f"{REQUEST} It is a gift.").guidance.listed) == {"skill::b", "skill::cap"}
+
+
 def test_the_list_says_that_only_lines_apply_whose_condition_holds() -> None:
     guidance = memory_of(CAPPED).start(REQUEST).guidance
     assert 'only if what it says after "When" is true in this run; ignore all others' in guidance.text

@@ -40,6 +40,8 @@ def _write_rule(card: SkillCard) -> str:
     rule = _lower(card.skill.core_rule)
     if count_tokens(rule) > RULE_TOKENS:
         return ""
+    if rule.startswith("when "):
+        return f"{rule[0].upper()}{rule[1:]}"
     guards = guards_of(card.guards)
     clauses = describe_occasion(guards[0]) if len(guards) == 1 else []
     if not clauses:

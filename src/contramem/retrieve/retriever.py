@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
 
 from contramem.bank.card import Card, FunctionCard, SkillCard
 from contramem.bank.support import CallLists, Grade
@@ -29,6 +30,9 @@ from contramem.retrieve.scorer import RequestWords, ScorerMaker, bm25, plain_bm2
 from contramem.retrieve.tokens import tokenize
 from contramem.traces.shell import APP as SHELL
 from contramem.traces.shell import is_shell
+
+if TYPE_CHECKING:
+    from contramem.monitor.scope import TaskSays
 
 MIN_SHARED = 6
 """How many digests of teaching tasks two cards must share to be companions. A task has up to three digests."""
@@ -59,6 +63,10 @@ class Retrieval:
     """Other skills, for the profile's list of rules, best first."""
 
 
+_RequestTests: TypeAlias = "tuple[tuple[TaskSays, ...], ...]"
+"""By guard. A skill is for a request that meets all those of one guard, or any request if there are none."""
+_Listable: TypeAlias = tuple[int, _RequestTests]
+"""A skill by number."""
 _GRADES: tuple[Grade | None, ...] = ("enforced", "proven", "observed", None)
 DEFAULT_SCORER: ScorerMaker = bm25
 """Used unless the caller chooses another."""
@@ -92,7 +100,7 @@ class Retriever:
         self._indexes: dict[tuple[str, bool], CardIndex] = {}
         self._advising: dict[str, list[SkillCard]] = {}
         """By function. Threads that find the same cards at the same time overwrite each other's equal lists."""
-        self._listable_by_tools: dict[tuple[str, frozenset[str] | None], list[int]] = {}
+        self._listable_by_tools: dict[tuple[str, frozenset[str] | None], list[_Listable]] = {}
         """By ability label and tools. Threads that add the same entry overwrite each other's equal lists."""
         self._lock = Lock()
 
@@ -166,11 +174,12 @@ class Retriever:
         """The other skills that the agent has the functions for: by score, then as `_listable` orders them."""
         if len(index.cards) > MAX_LISTED_FROM:
             return ()
-        wanted = [number for number in self._listable(label, index, query.functions) if number not in unwanted]
+        listable = self._listable(label, index, query.functions)
+        wanted = [number for number, tests in listable if number not in unwanted and _meets(query.task, tests)]
         numbers = index.best(ranking, MAX_LISTED, wanted)
         return tuple([index.hit(ranking, number, rank, listed=True) for rank, number in enumerate(numbers, 1)])
 
-    def _listable(self, label: str, index: CardIndex, tools: frozenset[str] | None) -> list[int]:
+    def _listable(self, label: str, index: CardIndex, tools: frozenset[str] | None) -> list[_Listable]:
         """The skills whose functions an agent with these tools has, best proven first, then by how many tasks taught
         them. Kept, because agents with the same tools start many runs."""
         key = label, tools
@@ -178,7 +187,8 @@ class Retriever:
             if len(self._listable_by_tools) >= MAX_TOOL_SETS:
                 self._listable_by_tools.clear()
             numbers = [number for number, card in enumerate(index.cards) if self._has_functions_of(card, tools)]
-            self._listable_by_tools[key] = sorted(numbers, key=lambda number: self._standing(index.cards[number]))
+            numbers.sort(key=lambda number: self._standing(index.cards[number]))
+            self._listable_by_tools[key] = [(number, _request_tests(index.cards[number])) for number in numbers]
         return self._listable_by_tools[key]
 
     def _standing(self, card: Card) -> tuple[int, int]:
@@ -295,6 +305,20 @@ def _apps_by_label(skills: Iterable[SkillCard], functions: Iterable[FunctionCard
     for function in functions:
         apps.setdefault(function.app.casefold(), set()).add(function.app)
     return {label: frozenset(names) for label, names in apps.items()}
+
+
+def _request_tests(card: Card) -> _RequestTests:
+    """The conditions of a skill's guards on the request; none if one of its guards has no such condition."""
+    from contramem.monitor.guard import guards_of  # parsing guards takes time to import
+    from contramem.monitor.scope import TaskSays
+
+    guards = guards_of(card.guards) if isinstance(card, SkillCard) else ()
+    tests = [tuple(test for test in guard.conditions if isinstance(test, TaskSays)) for guard in guards]
+    return tuple(tests) if all(tests) else ()
+
+
+def _meets(task: str, tests: _RequestTests) -> bool:
+    return not tests or any(all(test.matches_task(task) for test in of_guard) for of_guard in tests)
 
 
 def _invert(values: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
