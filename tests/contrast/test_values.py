@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from contramem.contrast.values import form_of_value, is_card_number, is_iban, is_phone, is_time, kind_of_text
+from contramem.contrast.values import (
+    form_of_value,
+    is_card_number,
+    is_date_form,
+    is_iban,
+    is_list_form,
+    is_phone,
+    is_reference_form,
+    is_time,
+    kind_of_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -114,3 +124,23 @@ def test_dates_are_told_by_how_they_are_written(value, form):
 def test_a_code_in_an_identifying_argument_is_no_quantity():
     assert form_of_value("64GB", "size") == "amount"
     assert form_of_value("64GB", "reservation_id") == "identifier"
+
+
+@pytest.mark.parametrize(
+    ("value", "role", "facts"),
+    [
+        pytest.param("2026-05-17", "day", {"date"}, id="date"),
+        pytest.param(["2026-05-17", "2026-05-18"], "days", {"list", "date"}, id="dates"),
+        pytest.param("ann@mail.org", "to", {"reference"}, id="e-mail"),
+        pytest.param(["ann@mail.org", "#W2378156"], "to", {"list", "reference"}, id="references"),
+        pytest.param("/home/ann/notes.txt", "path", {"reference"}, id="file"),
+        pytest.param("Good morning to all of you.", "note", set(), id="text"),
+        pytest.param(["some", "words"], "notes", {"list"}, id="texts"),
+        pytest.param([], "to", set(), id="empty-list"),
+        pytest.param(12, "count", set(), id="number"),
+    ],
+)
+def test_a_form_says_whether_it_is_a_list_a_date_or_a_reference(value: object, role: str, facts: set[str]) -> None:
+    form = form_of_value(value, role)
+    read = {"list": is_list_form(form), "date": is_date_form(form), "reference": is_reference_form(form)}
+    assert {name for name, is_so in read.items() if is_so} == facts

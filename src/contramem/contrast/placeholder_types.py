@@ -15,12 +15,15 @@ ValueKind: TypeAlias = Literal[
 ]
 
 
+_PLAIN_TEXT = ("text", "texts")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlaceholderType:
     """A placeholder type, and how its values behave."""
 
     name: ValueKind
-    form: tuple[str, str] = ("text", "texts")
+    form: tuple[str, str] = _PLAIN_TEXT
     """Its form in words, singular and plural."""
     roles: str = ""
     """Words in the name of an argument or field that mark its values as this type."""
@@ -48,6 +51,11 @@ class PlaceholderType:
     """Values reveal something about a person, even when they are plain words."""
     is_certain: bool = False
     """This type's name is always right in a message. For other types it depends on where the value was first seen."""
+
+    @property
+    def has_own_form(self) -> bool:
+        """Do its values look different from any text?"""
+        return self.form != _PLAIN_TEXT
 
 
 TYPES: tuple[PlaceholderType, ...] = (

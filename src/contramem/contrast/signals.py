@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["DETECTORS", "Cite", "Signal", "signals_of"]
 
 
+ALIKE = "all failing runs alike"
+"""The kind of a signal that repeats another one, shown by every failing run."""
+
+
 def signals_of(runs: Sequence[PacketRun]) -> tuple[Signal, ...]:
     """All signals of a packet, clearest first. Also works with one run or one source, or if all runs passed or
     failed."""
@@ -54,13 +58,12 @@ def _failing_alike(sides: RunsByOutcome, signals: list[Signal]) -> Iterator[Sign
             for signal in signals
             if set(signal.failing) == everyone and (not signal.passing or signal.kind in _CONTRASTS)
         ]
-        shared = [signal for signal in shared if signal.kind != "first divergence" or len(everyone) > 1]
         if shared:
             clearest = max(shared, key=lambda signal: signal.strength)
             yield msgspec.structs.replace(
                 clearest,
                 axis="recurring failure",
-                kind="all failing runs alike",
+                kind=ALIKE,
                 statement=f"All {len(everyone)} failing runs alike. {clearest.statement}",
             )
         return
@@ -69,7 +72,7 @@ def _failing_alike(sides: RunsByOutcome, signals: list[Signal]) -> Iterator[Sign
             yield msgspec.structs.replace(
                 signal,
                 axis="recurring failure",
-                kind="all failing runs alike",
+                kind=ALIKE,
                 statement=f"Every run failed, and all {len(everyone)} met this. {signal.statement}",
             )
 

@@ -227,12 +227,31 @@ _DATE_PARTS = (
 )
 
 
+_LIST, _DATE, _DATES = "list of ", "date ", "dates "
+_REFERENCES = tuple(word for type_ in TYPES if type_.points_at_thing and type_.has_own_form for word in type_.form)
+
+
 def form_of_value(value: object, role: str) -> str:
-    """The form of an argument's value in words, without the value."""
+    """The form of an argument's value in words, without the value. The three functions below read such a form."""
     if isinstance(value, (list, tuple)):
         forms = sorted({_form_words(item, role)[1] for item in value})
-        return f"list of {' or '.join(forms)}" if forms else "empty list"
+        return f"{_LIST}{' or '.join(forms)}" if forms else "empty list"
     return _form_words(value, role)[0]
+
+
+def is_list_form(form: str) -> bool:
+    """Is it the form of a list with items?"""
+    return form.startswith(_LIST)
+
+
+def is_date_form(form: str) -> bool:
+    """Is it the form of a date or time, or of a list of them?"""
+    return _DATE in form or _DATES in form
+
+
+def is_reference_form(form: str) -> bool:
+    """Is it the form of a value that refers to a thing, such as an e-mail address, or of a list of them?"""
+    return any(word in form for word in _REFERENCES)
 
 
 def _form_words(value: object, role: str) -> tuple[str, str]:
@@ -257,7 +276,7 @@ def _form_of_text(value: str, role: str) -> tuple[str, str]:
         for part, letters in _DATE_PARTS:
             pattern = part.sub(letters, pattern)
         pattern = pattern if not _DIGIT.search(pattern) else "in words"
-        return f"date {pattern}", f"dates {pattern}"
+        return f"{_DATE}{pattern}", f"{_DATES}{pattern}"
     kind = kind_of_text(value, role)
     if kind is None:  # empty, or a plain answer: `on`, `yes`
         return ("text", "texts") if value.strip() else ("empty text", "empty texts")

@@ -71,9 +71,9 @@ def test_a_name_says_what_an_argument_is(name: str, form: str, meaning: str) -> 
 def test_letters_and_digits_are_an_identifier_only_where_the_name_says_so() -> None:
     assert form_in_words("order_id", "identifier") == "identifier"
     assert form_in_words("coupon", "identifier") == "code-like text"
-    assert is_identifying("order_id", "text")
-    assert is_identifying("contact", "e-mail address")
-    assert not is_identifying("note", "text")
+    assert is_identifying("order_id", ["text"])
+    assert is_identifying("contact", ["e-mail address"])
+    assert not is_identifying("note", ["text"])
 
 
 def test_how_many_items_come_back_is_told_roughly() -> None:

@@ -12,11 +12,20 @@ from contramem.bank.card import Argument
 from contramem.build.functions.blame import find_named_arguments
 from contramem.build.functions.calls import ABSENT_FORMS, NULL, Calls, is_empty, leaves_out, of_name
 from contramem.build.functions.forms import best_and_bad_forms, forms_of_failing_runs, prefer_passing
-from contramem.build.functions.words import ID_WORDS, code, form_in_words, join_list, meaning_of_name, points_at_things
+from contramem.build.functions.words import (
+    ID_WORDS,
+    code,
+    confirm_form,
+    form_in_words,
+    is_identifying,
+    join_list,
+    meaning_of_name,
+    points_at_things,
+)
 from contramem.contrast.flow import NOWHERE, TASK, USER
 from contramem.contrast.form import is_field
 from contramem.contrast.observation import Observation
-from contramem.contrast.values import PLAIN_ANSWERS
+from contramem.contrast.values import PLAIN_ANSWERS, is_date_form, is_list_form
 from contramem.contrast.vocabulary import MAX_WORDS, Vocabulary, scalars
 from contramem.traces.effects import effect_of, words
 from contramem.traces.trajectory import Tool
@@ -56,6 +65,39 @@ class ObservedArgument(NamedTuple):
     argument: Argument
     telling: bool
     """The calls show something about it that neither its name nor the documentation says."""
+    form: ArgumentForm
+    origin: ArgumentOrigin
+
+    @property
+    def name(self) -> str:
+        return self.argument.name
+
+    @property
+    def is_reference(self) -> bool:
+        """Does it refer to an existing thing?"""
+        return is_identifying(self.name, self.form.forms)
+
+
+class ArgumentForm(NamedTuple):
+    """How the values of an argument are written."""
+
+    text: str
+    """As the card states it."""
+    forms: tuple[str, ...] = ()
+    """The common forms, as contrast/values.py writes them; empty for words of a vocabulary and for objects."""
+    is_list: bool = False
+    is_closed: bool = False
+    """The values are words of a vocabulary."""
+    is_complete: bool = False
+    """The tool lists all its words."""
+
+
+class ArgumentOrigin(NamedTuple):
+    """Where the values of an argument come from."""
+
+    text: str = ""
+    from_results: bool = False
+    mainly_from_results: bool = False
 
 
 def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> tuple[ObservedArgument, ...]:
@@ -78,9 +120,8 @@ def build_arguments(calls: Calls, tool: Tool | None, vocabulary: Vocabulary) -> 
 def _describe_documented(name: str, schema: dict[str, Any], tool: Tool | None) -> ObservedArgument:
     form = _SCHEMA_TYPES.get(str(schema.get("type")), "any value")
     needed = name in tool.parameters.get("required", ()) if tool is not None else None
-    return ObservedArgument(
-        Argument(name=name, meaning="as documented; no call that worked gave it", form=form, required=needed), False
-    )
+    argument = Argument(name=name, meaning="as documented; no call that worked gave it", form=form, required=needed)
+    return ObservedArgument(argument, False, ArgumentForm(form), ArgumentOrigin())
 
 
 def schema_of(tool: Tool | None, name: str) -> dict[str, Any] | None:
@@ -98,38 +139,45 @@ def _usual_place(calls: Calls, name: str) -> float:
 def _argument(
     name: str, calls: Calls, schema: dict[str, Any] | None, tool: Tool | None, vocabulary: Vocabulary
 ) -> ObservedArgument:
-    form, closed = form_of(name, calls, schema, vocabulary)
-    origin, required = origin_of(name, calls), is_required(name, calls, tool)
+    form, origin = form_of(name, calls, schema, vocabulary), origin_of(name, calls)
+    required = is_required(name, calls, tool)
     documented = schema is not None and bool(schema.get("description"))
     listed_words = schema is not None and isinstance(schema.get("enum"), list)
     telling = (
-        (closed and " of " in form and not listed_words)
-        or any(part.startswith("date ") and part != GUESSED_DATE for part in form.split(" or "))
-        or ("results of" in origin and points_at_things(name, form))
+        (form.is_complete and not listed_words)
+        or any(is_date_form(part) and not is_list_form(part) and part != GUESSED_DATE for part in form.forms)
+        or (origin.from_results and points_at_things(name, form.forms))
         or (required is True and schema is None)
     )
-    meaning = meaning_of_name(name, form)
+    meaning = meaning_of_name(name, form.text)
+    source = origin.text
     if documented:
-        meaning = origin or "as documented"
-    elif origin or (origin := describe_made_values(name, calls) if schema is None and not closed else ""):
+        meaning = source or "as documented"
+    elif source or (source := describe_made_values(name, calls) if schema is None and not form.is_closed else ""):
         # `subject: subject` says nothing.
-        meaning = origin if meaning == " ".join(words(name)) else f"{meaning}; {origin}"
-    return ObservedArgument(Argument(name=name, meaning=meaning, form=form, required=required), telling)
+        meaning = source if meaning == " ".join(words(name)) else f"{meaning}; {source}"
+    argument = Argument(name=name, meaning=meaning, form=form.text, required=required)
+    return ObservedArgument(argument, telling, form, origin)
 
 
-def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> tuple[str, bool]:
-    """Type and value form in words, from the successful calls; and whether it is a closed vocabulary."""
+def form_of(name: str, calls: Calls, schema: dict[str, Any] | None, vocabulary: Vocabulary) -> ArgumentForm:
+    """How the successful calls write the values."""
     given = of_name(calls.worked, name) or of_name(calls.all, name)
-    words_seen = _find_closed_words(name, given, vocabulary, calls.function, schema)
-    if words_seen:
-        return words_seen, True
+    if (closed := _find_closed_words(name, given, vocabulary, calls.function, schema)) is not None:
+        return closed
     if (kind := _kind_of_objects(name, given)) and (keys := _keys(name, given)):
-        return f"{kind} with {', '.join(keys)}", False
+        is_list = isinstance(given[0].arguments[name], list)
+        return ArgumentForm(f"{kind} with {', '.join(keys)}", is_list=is_list)
     _, bad = best_and_bad_forms(calls, name)
     left_out = {*bad, *forms_of_failing_runs(calls, name)}
     usable = [call for call in given if name in call.forms and call.forms[name] not in left_out]
     forms = Counter(call.forms[name] for call in prefer_passing(usable))
-    return (_join_forms(name, forms) if forms else f"only {NULL} was given"), False
+    if not forms:
+        return ArgumentForm(f"only {NULL} was given")
+    common = _find_common_forms(forms)
+    text = " or ".join(form_in_words(name, form) for form in common)
+    confirmed = tuple(confirm_form(name, form) for form in common)
+    return ArgumentForm(text, confirmed, is_list=is_list_form(common[0]))
 
 
 def _kind_of_objects(name: str, given: Sequence[Observation]) -> str:
@@ -155,35 +203,33 @@ def _keys(name: str, given: Sequence[Observation]) -> list[str]:
 
 def _find_closed_words(
     name: str, given: Sequence[Observation], vocabulary: Vocabulary, function: str, schema: dict[str, Any] | None
-) -> str:
+) -> ArgumentForm | None:
+    """The vocabulary of the argument, if its values are words of one."""
+    many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
     permitted = vocabulary.read_permitted(function, name)
     if permitted and all(str(value) in permitted for call in given for _, value in scalars(call.arguments[name])):
-        many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
-        return f"{many}one of {', '.join(permitted)}"
+        return ArgumentForm(f"{many}one of {', '.join(permitted)}", (), bool(many), is_closed=True, is_complete=True)
     vocabulary_words = vocabulary.words(function, name) | PLAIN_ANSWERS
     if any(isinstance(call.arguments[name], dict) for call in given):
-        return ""
+        return None
     values = [value for call in given for _, value in scalars(call.arguments[name])]
     if not values or any(isinstance(value, bool) or value not in vocabulary_words for value in values):
-        return ""
+        return None
     enum = schema.get("enum") if schema is not None else None
     choices = sorted({str(value) for value in (enum if isinstance(enum, list) else values)})
     if len(choices) > MAX_WORDS:
-        return ""
-    many = "list of " if any(isinstance(call.arguments[name], list) for call in given) else ""
+        return None
     if all(isinstance(value, int) for value in values) and not isinstance(enum, list):
-        return ""  # numbers from results are not words
+        return None  # numbers from results are not words
     if isinstance(enum, list):
-        return f"{many}one of {', '.join(choices)}"
+        return ArgumentForm(f"{many}one of {', '.join(choices)}", (), bool(many), is_closed=True, is_complete=True)
     # What was tried may not be everything: only a tool that lists its words closes the list.
-    return (
-        f"{many}text; only {choices[0]} was tried"
-        if len(choices) == 1
-        else f"{many}text such as {join_list(choices, 'or')}"
-    )
+    tried = f"text; only {choices[0]} was tried" if len(choices) == 1 else f"text such as {join_list(choices, 'or')}"
+    return ArgumentForm(f"{many}{tried}", (), bool(many), is_closed=True)
 
 
-def _join_forms(name: str, forms: Counter[str]) -> str:
+def _find_common_forms(forms: Counter[str]) -> list[str]:
+    """The forms worth naming, most common first."""
     total = sum(forms.values())
     # A number may be written with or without a fraction; a text may look like many things.
     if forms.keys() & {"integer", "number"} and forms["integer"] and forms["number"] >= total * COMMON:
@@ -194,7 +240,7 @@ def _join_forms(name: str, forms: Counter[str]) -> str:
         if "text" in pointing or len(pointing) > 2:
             forms = Counter({form: count for form, count in forms.items() if form not in _TEXT_FORMS} | {"text": total})
     common = sorted((form for form in forms if forms[form] >= total * COMMON), key=lambda form: (-forms[form], form))
-    return " or ".join(form_in_words(name, form) for form in common[:MAX_ORIGINS])
+    return common[:MAX_ORIGINS]
 
 
 def _top(forms: Counter[str]) -> str:
@@ -226,9 +272,9 @@ def _misses_only(name: str, call: Observation, calls: Calls) -> bool:
     return absent == [name] and _MISSING.search(call.error) is not None
 
 
-def origin_of(name: str, calls: Calls) -> str:
-    """Where the values of the successful calls were first seen, in words; empty if that is not clear. Where failing
-    runs took them from says little."""
+def origin_of(name: str, calls: Calls) -> ArgumentOrigin:
+    """Where the values of the successful calls were first seen; empty if that is not clear. Where failing runs took
+    them from says little."""
     given = prefer_passing(_once_per_run(of_name(calls.worked, name) or of_name(calls.all, name), name))
     places = Counter(call.origins[name] for call in given if name in call.origins)
     if calls.effect != "read":
@@ -236,27 +282,29 @@ def origin_of(name: str, calls: Calls) -> str:
         del places[calls.function]
     traced = sum(places.values())
     if traced < MIN_TRACED or traced < len(given) * MOSTLY:
-        return ""
+        return ArgumentOrigin()
     functions = {place: count for place, count in places.items() if "." in place}
+    results = _from_functions(functions, calls, name, given)
     parts = [
-        _from_functions(functions, calls, name, given),
+        results,
         (places[TASK], "from the task"),
         (places[USER], "from the user"),
     ]
     clear = sorted(((count, text) for count, text in parts if count >= traced * CLEAR), reverse=True)
     share = sum(count for count, _ in clear) / traced
     if share < MOSTLY:
-        return ""
+        return ArgumentOrigin()
     mostly = "" if share >= NEARLY_ALWAYS else "mostly "
     if mostly and functions and _may_coincide(name, given):
-        return ""
-    return f"values {mostly}come {', or '.join(text for _, text in clear)}"
+        return ArgumentOrigin()
+    text = f"values {mostly}come {', or '.join(text for _, text in clear)}"
+    return ArgumentOrigin(text, from_results=results in clear, mainly_from_results=clear[0] == results)
 
 
 def _may_coincide(name: str, given: Sequence[Observation]) -> bool:
     """Whether the values are dates or amounts, which may equal what a result shows by chance."""
     forms = [call.forms.get(name, "") for call in given]
-    plain = sum(form.startswith("date ") or form in ("integer", "number") for form in forms)
+    plain = sum((is_date_form(form) and not is_list_form(form)) or form in ("integer", "number") for form in forms)
     return ID_WORDS.isdisjoint(words(name)) and plain > len(forms) * MOSTLY
 
 

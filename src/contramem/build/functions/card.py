@@ -46,10 +46,10 @@ def build_function_card(
         return None
     tool = clean_documentation(tool)
     seen = build_arguments(calls, tool, vocabulary)
-    arguments = tuple(argument for argument, _ in seen)
-    rules, mistakes, effects = usage_rules(calls, arguments), _mistakes(calls), side_effects(calls)
+    arguments = tuple(observed.argument for observed in seen)
+    rules, mistakes, effects = usage_rules(calls, seen), _mistakes(calls), side_effects(calls)
     gives = describe_use(calls)
-    is_telling = rules or gives or effects.telling or any(argument.telling for argument in seen)
+    is_telling = rules or gives or effects.telling or any(observed.telling for observed in seen)
     if not (is_telling or _proves_a_mistake(calls)) or (not calls.worked and not _proves_a_mistake(calls)):
         return None
     careless = needless_repeats(calls) if calls.effect == "read" else ()
@@ -61,7 +61,7 @@ def build_function_card(
         what_it_does=_line(_what_it_does(calls, arguments, tool)),
         arguments=arguments,
         returns=_line(" ".join(part for part in (returns(calls), gives) if part)),
-        usage_rules=(*map(_line, rules), *habits(calls, arguments))[:MAX_LINES],
+        usage_rules=(*map(_line, rules), *habits(calls, seen))[:MAX_LINES],
         common_mistakes=(*mistakes, *(text for _, text in careless))[:MAX_LINES],
         side_effects=_line(effects.text),
     )

@@ -17,6 +17,7 @@ from contramem.build.functions.calls import (
     tasks,
 )
 from contramem.contrast.observation import Observation
+from contramem.contrast.values import is_list_form
 
 MIN_LOST = 3
 """How many runs must have used a form, and all failed, before it is no longer recommended."""
@@ -52,7 +53,7 @@ def _is_bad(form: str, calls: Sequence[Observation], best: Sequence[Observation]
 def _type_of(form: str) -> str:
     if form in ABSENT_FORMS:
         return NULL
-    if form.startswith("list"):
+    if is_list_form(form):
         return "list"
     return form if form in ("integer", "number", "boolean", "object") else "text"
 

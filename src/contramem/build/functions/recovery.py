@@ -60,7 +60,7 @@ def _same_goal(retry: Retry) -> bool:
     """Is the second call about the same thing? A write to another existing thing is a different task."""
     if retry.first.effect == "read":
         return True
-    pointing = [n for n in retry.first.arguments if is_identifying(n, retry.first.forms.get(n, ""))]
+    pointing = [n for n in retry.first.arguments if is_identifying(n, [retry.first.forms.get(n, "")])]
     moved = [name for name in pointing if name in retry.changed and not _was_wrong(retry.first, name)]
     return not moved or len(moved) < len(pointing)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from contramem.bank.card import Argument
+from contramem.build.functions.arguments import ObservedArgument
 from contramem.build.functions.blame import convictions, is_looked_up
 from contramem.build.functions.calls import (
     ABSENT_FORMS,
@@ -25,8 +25,9 @@ from contramem.build.functions.calls import (
 )
 from contramem.build.functions.forms import best_and_bad_forms
 from contramem.build.functions.order import order_rules
-from contramem.build.functions.words import code, form_in_words, is_identifying, join_list, share_of
+from contramem.build.functions.words import code, form_in_words, join_list, share_of
 from contramem.contrast.observation import MOVES, Observation
+from contramem.contrast.values import is_date_form
 from contramem.traces.effects import words
 
 OFTEN = 0.3
@@ -41,12 +42,12 @@ MAX_REASONS, MIN_COMPARED = 2, 3
 MAX_BAD_FORMS = 3
 
 
-def habits(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
+def habits(calls: Calls, arguments: Sequence[ObservedArgument]) -> tuple[str, ...]:
     """How the function is used: good to know on a card, but not enough for one."""
     return (*_one_call_per(calls, arguments), *_exact_values(calls, arguments))
 
 
-def usage_rules(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
+def usage_rules(calls: Calls, arguments: Sequence[ObservedArgument]) -> tuple[str, ...]:
     """Guidance for a single call, proved by calls: what comes first, what it has to look like, what an empty result
     means."""
     each = any(_one_call_per(calls, arguments))
@@ -60,7 +61,7 @@ def usage_rules(calls: Calls, arguments: Sequence[Argument]) -> tuple[str, ...]:
     )
 
 
-def _formats(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+def _formats(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
     """Forms of an argument that failed where another form worked."""
     for name in (argument.name for argument in arguments):
         best, bad = best_and_bad_forms(calls, name)
@@ -84,18 +85,18 @@ def _words(name: str, form: str) -> str:
     return form_in_words(name, form).removeprefix("date ")
 
 
-def _exact_values(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+def _exact_values(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
     """References in a write must be copied, not recalled."""
     if calls.effect == "read":
         return
-    pointing = [a.name for a in arguments if "come from results of" in a.meaning and is_identifying(a.name, a.form)]
+    pointing = [a.name for a in arguments if a.origin.mainly_from_results and a.is_reference]
     if pointing:
         names = join_list([code(name) for name in pointing])
         is_single = len(pointing) == 1 and not pointing[0].endswith("s")
         yield f"Take {names} exactly as earlier results show {'it' if is_single else 'them'}."
 
 
-def _one_call_per(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+def _one_call_per(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
     """Called several times in one run with one argument varying: the function takes one item at a time."""
     varied: Counter[str] = Counter()
     where: dict[str, set[str]] = {}
@@ -106,7 +107,7 @@ def _one_call_per(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
             where.setdefault(name, set()).add(run[0].task_key)
     if not MOVES.isdisjoint(words(calls.name)):
         return
-    pointing = {a.name for a in arguments if not a.form.startswith("list") and _points(a)}
+    pointing = {a.name for a in arguments if not a.form.is_list and _points(a)}
     clear = [n for n in varied if n in pointing and len(where[n]) > 1 and varied[n] > len(calls.runs) * MOST]
     if clear:
         name = min(clear, key=lambda name: (-varied[name], name))
@@ -114,8 +115,8 @@ def _one_call_per(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
         yield f"Call once per {code(name)}: {count} with this function called it again with only {code(name)} changed."
 
 
-def _points(argument: Argument) -> bool:
-    return is_identifying(argument.name, argument.form) or "results of" in argument.meaning or "date" in argument.form
+def _points(argument: ObservedArgument) -> bool:
+    return argument.is_reference or argument.origin.from_results or any(map(is_date_form, argument.form.forms))
 
 
 def _varying(worked: Sequence[Observation]) -> set[str]:
@@ -129,9 +130,9 @@ def _varying(worked: Sequence[Observation]) -> set[str]:
     return names_varying
 
 
-def _several_at_once(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+def _several_at_once(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
     for argument in arguments:
-        if not argument.form.startswith("list"):
+        if not argument.form.is_list:
             continue
         name = argument.name
         given = [call for call in of_name(calls.worked, name) if isinstance(call.arguments[name], list)]
@@ -141,7 +142,7 @@ def _several_at_once(calls: Calls, arguments: Sequence[Argument]) -> Iterator[st
             yield f"{code(name)} takes several values in one call: {count} that worked gave two or more."
 
 
-def _when_empty(calls: Calls, arguments: Sequence[Argument]) -> Iterator[str]:
+def _when_empty(calls: Calls, arguments: Sequence[ObservedArgument]) -> Iterator[str]:
     """What separates the calls that came back empty from the others, and what then found something.
 
     Made-up values come first. Whether an argument was passed is mentioned if it also separates the rest.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from contramem.contrast.form import FormKind
+from contramem.contrast.values import is_reference_form
 from contramem.traces.effects import LEXICON, words
 
 ID_WORDS = frozenset("id ids uuid guid number numbers code codes key token ref reference sku imei iccid serial".split())
@@ -134,22 +135,26 @@ def meaning_of_name(name: str, form: str) -> str:
     return f"{' '.join(named)}, or not" if form == "boolean" else " ".join(named)
 
 
-def is_identifying(name: str, form: str) -> bool:
-    """Does the argument refer to an existing thing, rather than describe or contain something?"""
-    pointing = ("identifier", "e-mail", "account number", "URL", "telephone", "file name")
-    return any(part in form for part in pointing) or not ID_WORDS.isdisjoint(words(name))
+def is_identifying(name: str, forms: Iterable[str]) -> bool:
+    """Does an argument with these forms refer to an existing thing, rather than describe or contain something?"""
+    return any(map(is_reference_form, forms)) or not ID_WORDS.isdisjoint(words(name))
 
 
-def points_at_things(name: str, form: str) -> bool:
+def points_at_things(name: str, forms: Iterable[str]) -> bool:
     """The same, also judging by the name: `hotel_names` must match a listing."""
-    return is_identifying(name, form) or words(name)[-1:] in (["name"], ["names"])
+    return is_identifying(name, forms) or words(name)[-1:] in (["name"], ["names"])
+
+
+def confirm_form(name: str, form: str, instead: str = "text") -> str:
+    """`identifier` is a guess from letters and digits; if the name does not confirm it, it is some text."""
+    if ID_WORDS.isdisjoint(words(name)) and not name.lower().endswith("id"):
+        return form.replace("identifier", instead)
+    return form
 
 
 def form_in_words(name: str, form: str) -> str:
-    """`identifier` is a guess from letters and digits; if the name does not confirm it, it is code-like text."""
-    named = words(name)
-    if ID_WORDS.isdisjoint(named) and not name.lower().endswith("id"):
-        form = form.replace("identifiers", "code-like texts").replace("identifier", "code-like text")
+    """A form as a card states it."""
+    form = confirm_form(name, form, "code-like text")
     return form.replace("numbers as text", "numbers written as text").replace(
         "number as text", "number written as text"
     )

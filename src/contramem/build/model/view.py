@@ -26,6 +26,7 @@ from contramem.contrast.align import AlignedStep, align, reference_first
 from contramem.contrast.packet import Packet, PacketRun, Step
 from contramem.contrast.quotation import quote_words, shorten_quotations
 from contramem.contrast.signal import Signal
+from contramem.contrast.signals import ALIKE
 from contramem.counting import count_tokens
 from contramem.monitor.packet_replay import GuardReplay
 
@@ -265,9 +266,9 @@ def _hints(packet: Packet, across: AcrossHints, *, few: bool) -> Iterator[str]:
 
 
 def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
-    """Drop signals that another one repeats at its end ("All 3 failing runs alike. ...") or states more precisely: a
-    missing write instead of a call of passing runs, a differing argument instead of a divergence."""
-    statements = {signal.statement for signal in signals}
+    """Drop signals that another one repeats ("All 3 failing runs alike. ...") or states more precisely: a missing write
+    instead of a call of passing runs, a differing argument instead of a divergence."""
+    alike = {_evidence(signal) for signal in signals if signal.kind == ALIKE}
     sharper = {(signal.functions, kind) for signal in signals for kind in _SHARPER.get(signal.kind, ())}
     of_one_side = {name for signal in signals if signal.kind in _CALLED for name in signal.functions}
     return [
@@ -275,8 +276,12 @@ def _drop_repeated(signals: Sequence[Signal]) -> list[Signal]:
         for signal in signals
         if (signal.functions, signal.kind) not in sharper
         and not (signal.kind == "first divergence" and of_one_side.issuperset(signal.functions))
-        and not any(other != signal.statement and other.endswith(signal.statement) for other in statements)
+        and (signal.kind == ALIKE or _evidence(signal) not in alike)
     ]
+
+
+def _evidence(signal: Signal) -> tuple[object, ...]:
+    return signal.functions, signal.passing, signal.failing, signal.cites, signal.strength
 
 
 def _told_by_nearest(packet: Packet) -> set[tuple[str, str]]:
