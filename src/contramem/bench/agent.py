@@ -26,8 +26,8 @@ USER = "bench/prompts/user.jinja"
 
 
 CardsAt: TypeAlias = Literal["hold", "describe"]
-"""How cards of functions reach the agent: the first call is held and answered with the card, as the adapters do it, or
-the card stands in the tool's description from the start and again beside an error, which costs tokens and no step."""
+"""How cards of functions reach the agent: the first call is held and answered with the card, as the adapters do; or the
+card is in the tool's description from the start and again next to an error, which costs tokens but no step."""
 
 
 def attempt(
@@ -45,8 +45,8 @@ def attempt(
 ) -> Trajectory:
     """Let `target` try the task once, helped by `provider`, in a fresh world.
 
-    A run that meets a limit is judged as it stands and says which one. If the target cannot be asked, its ModelError
-    goes to the caller: a run that was cut off says nothing about anybody.
+    A run that meets a limit is judged as it is and names the limit. If the target cannot be reached, its ModelError is
+    raised: a run that was cut off says nothing about anybody.
     """
     task = environment.tasks().get(task_id)
     if task is None:
@@ -83,7 +83,7 @@ def _begin(provider: MemoryProvider | None, task: Task, tools: Sequence[Tool], r
 
 
 class _LimitError(Exception):
-    """The run ends here; the message says which limit it met."""
+    """The run ends here; the message names the limit."""
 
 
 class _AgentRun:
@@ -157,7 +157,7 @@ class _AgentRun:
                 self._messages.append(ChatMessage("tool", text, answers=call))
 
     def _describe_tool(self, tool: Tool) -> Tool:
-        """The tool, with its card in the description where cards are not shown by holding calls."""
+        """The tool, with its card in the description unless cards are shown by holding calls."""
         if self._guided is None or self._holds:
             return tool
         if tool.function not in self._cards:
@@ -175,7 +175,8 @@ class _AgentRun:
         return reply
 
     def _next_seed(self) -> int | None:
-        # A new one for each step: with the same one a sampler draws alike, and a run that circles stays in its circle.
+        # A new seed per step: with the same seed a sampler draws alike, and a run that circles would never leave the
+        # circle.
         return None if self._seed is None else self._seed * 1000 + (self.usage.model_calls or 0)
 
     def _check_limits(self) -> None:
@@ -189,7 +190,7 @@ class _AgentRun:
             raise _LimitError(f"the limit of {limits.seconds:g} seconds was reached")
 
     def _call(self, call: ToolCall, function: str) -> str:
-        """Make the call, or hold it once to show its card; give what the target reads."""
+        """Make the call, or hold it once to show its card; return what the target reads."""
         if self._guided is not None and self._holds:
             describe_held_call = self._guided.hold(function, call.arguments, turn=self.usage.model_calls)
             if describe_held_call is not None:
@@ -205,7 +206,7 @@ class _AgentRun:
         return f"{text}\n\n{again.text}" if again else text
 
     def _execute(self, function: str, arguments: Mapping[str, Any]) -> tuple[Result, int]:
-        """The result, and how often this call has now given it. Once too often ends the run instead."""
+        """The result, and how often this call has returned it. Too often ends the run."""
         call = f"{function} {json.dumps(arguments, sort_keys=True, default=str)}"
         before, times = self._seen.get(call, (None, 0))
         if times >= self._limits.repeats:
@@ -221,8 +222,8 @@ class _AgentRun:
 
 
 def spellings(tools: Sequence[Tool]) -> dict[str, str]:
-    """A name for each tool that every provider takes, and the function it stands for: the bare name, with the app
-    before it where two apps have the name."""
+    """For each tool, a name that every provider accepts, and its function: the bare name, prefixed by the app if two
+    apps share it."""
     bare = [tool.function.rpartition(".")[2] for tool in tools]
     return {
         name if bare.count(name) == 1 else tool.function.replace(".", "__"): tool.function
@@ -244,7 +245,7 @@ def _text_of(result: Result) -> str:
 
 
 def add_usage(so_far: RunUsage, more: RunUsage) -> RunUsage:
-    """Both together. What one of them does not know, the sum does not know."""
+    """The sum of both. What is unknown in one of them is unknown in the sum."""
 
     def both(first: Any, second: Any) -> Any:
         return None if first is None or second is None else first + second

@@ -1,7 +1,7 @@
 """The suites of AgentDojo (workspace, travel, banking, slack) as environments, without its attacks.
 
-Needs `pip install 'contramem[agentdojo]'`. The package imports every model client there is, which takes seconds, so it
-waits until an environment is made.
+Needs `pip install 'contramem[agentdojo]'`. The package imports every model client, which takes seconds, so it is
+imported only when an environment is created.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ VERSION = "v1.2.2"
 LEFT_OUT = {
     "banking": ("user_task_5", "user_task_6", "user_task_8", "user_task_9", "user_task_10"),
 }
-"""Tasks whose verifier accepts a run that does nothing (`bench.soundness.idle_tasks` finds them)."""
+"""Tasks whose verifier accepts a run that does nothing (found by `bench.soundness.idle_tasks`)."""
 
 
 class AgentDojoEnvironment:
-    """One suite. Tasks that pass by doing nothing are left out, unless `everything` is asked for."""
+    """One suite. Tasks that pass by doing nothing are left out unless `everything` is set."""
 
     def __init__(self, suite: str, version: str = VERSION, *, everything: bool = False) -> None:
         if suite not in SUITES:
@@ -64,7 +64,7 @@ class AgentDojoEnvironment:
 
 
 class AgentDojoSession:
-    """One run. Its world is its own and is gone with it."""
+    """One run, in its own world, which ends with it."""
 
     def __init__(self, suite: Any, task: Any) -> None:
         runtime = _import("agentdojo.functions_runtime")
@@ -82,7 +82,7 @@ class AgentDojoSession:
         if app != self._suite_name or name not in self._runtime.functions:
             return _error_result(f"There is no function {function}.")
         try:
-            # JSON only: AgentDojo would run a call that hides inside an argument.
+            # JSON only: AgentDojo would execute a call hidden in an argument.
             arguments_json = json.loads(json.dumps(dict(arguments), allow_nan=False))
         except (TypeError, ValueError) as error:
             return _error_result(f"The arguments are not JSON: {error}")
@@ -94,13 +94,13 @@ class AgentDojoSession:
         self._answer = answer
 
     def verify(self) -> Outcome:
-        """Some verifiers look at the calls, the others at the world and the answer."""
+        """Some verifiers check the calls, others the world and the answer."""
         task, world, made = self._task, self._world.model_copy(deep=True), list(self._made)
         try:
             passed = task.utility_from_traces(self._answer, self._before, world, made)
             if passed is None:
                 passed = task.utility(self._answer, self._before, world)
-        except Exception as error:  # verifiers take for granted that what they look for is there
+        except Exception as error:  # verifiers assume that what they look for exists
             return Outcome(
                 passed=False, feedback=f"the verifier did not find what it looks at ({type(error).__name__})"
             )
@@ -115,7 +115,7 @@ def _format_result(value: object) -> str:
     """The result as AgentDojo's own agents read it."""
     try:
         return str(_import("agentdojo.agent_pipeline.tool_execution").tool_result_to_str(value))
-    except TypeError:  # a list of something that it does not know
+    except TypeError:  # a list of an unknown type
         return str(value)
 
 

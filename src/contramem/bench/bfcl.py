@@ -30,20 +30,20 @@ _CONFIG = "bfcl_eval.constants.executable_backend_config"
 _CHECKER = "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker"
 _EXECUTOR = "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils"
 
-# The checker keeps a world per name for as long as the process lives, so no two checks may share one.
+# The checker keeps a world per name for the life of the process, so no two checks may share a name.
 _CHECKS = itertools.count()
 
 
 @dataclass(frozen=True)
 class BfclTask(Task):
-    """A task with the world it starts from and the calls that solve it, turn by turn."""
+    """A task with its initial world and the calls that solve it, turn by turn."""
 
     initial_config: Mapping[str, Any] = field(default_factory=dict)
-    """Per app, what its backend loads."""
+    """What the backend of each app loads."""
     ground_truth: tuple[tuple[EnvironmentCall, ...], ...] = ()
-    """Functions without their app, as BFCL writes them."""
+    """Functions without their app, as in BFCL."""
     long_context: bool = field(default=False, kw_only=True)
-    """The world is filled up with things that do not matter."""
+    """The world is padded with irrelevant things."""
 
 
 class BfclEnvironment:
@@ -83,7 +83,7 @@ class BfclEnvironment:
 
 
 class BfclSession:
-    """One run. Its backends are its own and are gone with it."""
+    """One run, with its own backends, which end with it."""
 
     def __init__(self, task: BfclTask) -> None:
         self._task = task
@@ -98,14 +98,14 @@ class BfclSession:
         if method is None or self._task.later.get(function, 0) >= len(self._turns):
             return _error_result(f"There is no function {function}.")
         try:
-            # A copy: backends keep what they are given, and the check must see what was really passed.
+            # A copy: backends keep their arguments, and the check must see what was really passed.
             arguments_json = json.loads(json.dumps(dict(arguments), allow_nan=False))
         except (TypeError, ValueError) as error:
             return _error_result(f"The arguments are not JSON: {error}")
         self._turns[-1].append(EnvironmentCall(function.rpartition(".")[2], deepcopy(arguments_json)))
         try:
             value = method(**arguments_json)
-        except Exception as error:  # whatever a backend raises is what the agent observes, as in BFCL's own executor
+        except Exception as error:  # the agent observes whatever a backend raises, as in BFCL's own executor
             return _error_result(f"Error during execution: {error}")
         return Result(json.dumps(value, ensure_ascii=False, default=str), _error_of(value))
 
@@ -122,7 +122,7 @@ def check(task: BfclTask, turns: Iterable[Iterable[EnvironmentCall]]) -> Outcome
     expected = [[render_call(call) for call in turn] for turn in task.ground_truth]
     made = [[[render_call(call)] for call in turn] for turn in turns][: len(expected)]
     made += [[] for _ in range(len(expected) - len(made))]
-    # BFCL reads the kind of world from the id, and makes variable names of it; the task's own may say anything.
+    # BFCL reads the kind of world from the id and makes variable names from it; the task's own id may say anything.
     entry_id = "long_context_0" if task.long_context else "task_0"
     entry = {"id": entry_id, "initial_config": task.initial_config, "involved_classes": list(task.apps)}
     name = f"contramem_check_{next(_CHECKS)}_"
@@ -136,8 +136,8 @@ def check(task: BfclTask, turns: Iterable[Iterable[EnvironmentCall]]) -> Outcome
 def render_call(call: EnvironmentCall) -> str:
     """The call as the text that BFCL's checker evaluates: a plain function name and literals, nothing else.
 
-    Arguments go in as one dictionary literal, so that their names need no syntax of their own. Opening brackets inside
-    strings are escaped, because BFCL rewrites any `name(` it finds, quoted or not.
+    Arguments are passed as one dictionary literal, so that their names need no syntax. Opening brackets inside strings
+    are escaped, because BFCL rewrites any `name(` it finds, quoted or not.
     """
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", call.function) is None:
         raise UsageError(f"{call.function!r} is not a name that the BFCL checker can take for a function.")
@@ -147,12 +147,12 @@ def render_call(call: EnvironmentCall) -> str:
 
 def _forget(name: str) -> None:
     worlds = vars(import_bfcl(_EXECUTOR))
-    for key in [key for key in list(worlds) if key.startswith(name)]:  # a copy: other runs add their worlds meanwhile
+    for key in [key for key in list(worlds) if key.startswith(name)]:  # a copy: other runs add worlds meanwhile
         del worlds[key]
 
 
 def _feedback(verdict: Mapping[str, Any]) -> str:
-    """The checker's kind of complaint in few words, without the values it saw or wanted."""
+    """The kind of the checker's complaint in a few words, without the values it saw or expected."""
     if verdict["valid"]:
         return ""
     kind = str(verdict.get("error_type", "failed")).rpartition(":")[2]
@@ -165,7 +165,7 @@ def _error_result(message: str) -> Result:
 
 
 def _error_of(value: object) -> str | None:
-    # Some functions return their error as the only item of the list that they else give.
+    # Some functions return their error as the only item of the list they normally return.
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return error_in(value)
@@ -201,7 +201,7 @@ def _backend_class(app: str) -> Any:
 
 
 def import_bfcl(module: str) -> Any:
-    """A module of bfcl-eval, or the words that say how to get it."""
+    """A module of bfcl-eval, or an error that says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

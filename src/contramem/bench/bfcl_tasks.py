@@ -1,4 +1,4 @@
-"""BFCL's own multi-turn tasks: 200 each in four categories. They are read from the installed package."""
+"""BFCL's own multi-turn tasks, 200 in each of four categories, read from the installed package."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _rows(*path: str) -> list[dict[str, Any]]:
 
 
 def _user_text(turn: list[dict[str, str]]) -> str:
-    """What the user says. A turn in which functions arrive has no words of its own; BFCL's runner gives it some."""
+    """What the user says. A turn that only adds functions has no words; BFCL's runner supplies some."""
     if not turn:
         return str(import_bfcl("bfcl_eval.constants.default_prompts").DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC)
     return "\n\n".join(message["content"] for message in turn)

@@ -1,7 +1,7 @@
-"""Aids that are no memory, to hold one against: the most that text could do, and what any text does.
+"""Texts that are not a memory, to compare one with: the most that text could achieve, and what any text achieves.
 
-A memory that gains as much as `plan_memory` leaves nothing to gain by better memory; one that gains no more than
-`wrong_card_memory` gains by being text, not by what it says.
+If a memory gains as much as `plan_memory`, a better memory could gain nothing more; if it gains no more than
+`wrong_card_memory`, it gains by being text, not by its content.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ PLAN = "bench/prompts/plan.jinja"
 
 
 def plan_memory(environment: Environment) -> TextMemory:
-    """The ceiling: each task is told the plan of its own solution."""
+    """The upper bound: each task is shown the plan of its own solution."""
     return TextMemory(lambda query: plan_of(environment, query.task_id) if query.task_id else "")
 
 
 def wrong_card_memory(provider: MemoryProvider, elsewhere: Environment) -> TextMemory:
-    """The wrong card: each task gets what `provider` says to a fixed task of another environment."""
+    """The wrong card: each task is shown what `provider` says for a fixed task of another environment."""
     others = {task.id: task.query(elsewhere.tools(task.id)) for task in elsewhere.tasks().values()}
     return TextMemory(lambda query: text_for_another_task(provider, query.task, others))
 
 
 def plan_of(environment: AnyEnvironment, task_id: str) -> str:
-    """The functions of the task's solution, in order, without their arguments. Nothing, where no solution is known."""
+    """The functions of the task's solution, in order, without arguments. Empty if no solution is known."""
     solution = None if isinstance(environment, SelfRunningEnvironment) else environment.solution(task_id)
     if solution is None:
         return ""
@@ -39,7 +39,7 @@ def plan_of(environment: AnyEnvironment, task_id: str) -> str:
 
 
 def text_for_another_task(provider: MemoryProvider, task: str, others: Mapping[str, Query]) -> str:
-    """What `provider` says to one of `others`: the first, in an order of the task's own, that it says anything to."""
+    """What `provider` says for one of `others`: the first, in an order specific to the task, with an answer."""
     shuffled = sorted(others, key=lambda key: digest(f"{task}\n{key}"))
     texts = (provider.begin(others[key]).guidance.text for key in shuffled)
     return next((text for text in texts if text), "")

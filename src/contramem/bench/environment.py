@@ -14,27 +14,27 @@ from contramem.traces.trajectory import Outcome, Result, Tool, Trajectory
 
 @dataclass(frozen=True)
 class Task:
-    """What an agent is asked to do. What only the verifier may know is kept by the environment's own subclass."""
+    """What an agent is asked to do. Anything only the verifier may know is in the environment's own subclass."""
 
     id: str
     turns: tuple[str, ...]
-    """What the user says, turn by turn. The next turn is said when the agent has answered the one before."""
+    """What the user says, turn by turn. The next turn follows once the agent has answered the previous one."""
     apps: tuple[str, ...]
     ability: str | None = None
     family: str | None = None
     """The group of sibling tasks: other content, same procedure."""
     context: str = field(default="", kw_only=True)
-    """What the agent is told beside the user's words: who the user is, the rules of the house."""
+    """What the agent is told besides the user's words: who the user is, the rules that apply."""
     later: Mapping[str, int] = field(default_factory=dict, kw_only=True)
-    """Functions that the agent has not got at the start, and the turn from which on it has them."""
+    """Functions that the agent does not have at the start, and the turn from which it has them."""
 
     @property
     def wording(self) -> str:
-        """All that the user says."""
+        """Everything the user says."""
         return "\n\n".join(self.turns)
 
     def query(self, tools: Iterable[Tool]) -> Query:
-        """As a memory is asked about it, without what would keep from it the cards it taught."""
+        """The query for a memory, without the ids that would exclude cards learned from this task."""
         return Query(self.wording, self.ability, frozenset(self.apps), frozenset(tool.function for tool in tools))
 
 
@@ -48,33 +48,33 @@ class EnvironmentCall:
 
 @dataclass(frozen=True)
 class Solution:
-    """A way to solve a task that its makers wrote down. Never shown to an agent that is measured."""
+    """A solution written by the makers of a task. Never shown to an agent under test."""
 
     turns: tuple[tuple[EnvironmentCall, ...], ...]
     """Turn by turn, with `App.function` names."""
     answer: str = ""
-    """What is said at the end, where the verdict depends on it."""
+    """The final answer, if the verdict depends on it."""
 
 
 class Session(Protocol):
-    """One run at one task, in a world of its own."""
+    """One run of one task, in its own world."""
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Result:
-        """Call `App.function` and give what the agent gets to read. A call that fails comes back as its error."""
+        """Call `App.function` and return what the agent reads. A failed call returns its error."""
 
     def end_turn(self, answer: str = "") -> None:
-        """The agent has answered; calls from here on belong to the user's next turn."""
+        """The agent has answered; further calls belong to the user's next turn."""
 
     def verify(self) -> Outcome:
         """The environment's own verdict on the calls so far and the last answer. Asking changes nothing."""
 
 
 class Environment(Protocol):
-    """Where tasks live. Sessions share nothing: what one run breaks, no other run sees."""
+    """Where tasks are run. Sessions share nothing: what one run breaks, no other run sees."""
 
     @property
     def name(self) -> str:
-        """What runs call it: benchmark and suite."""
+        """Its name in runs: benchmark and suite."""
 
     def tasks(self) -> Mapping[str, Task]:
         """All tasks by id."""
@@ -86,31 +86,31 @@ class Environment(Protocol):
         """A new run at this task."""
 
     def solution(self, task_id: str) -> Solution | None:
-        """How the task can be solved, where its makers say so."""
+        """A solution of the task, if its makers give one."""
 
 
 @runtime_checkable
 class SelfRunningEnvironment(Protocol):
-    """An environment with an agent loop of its own. It is given the target and the memory, and gives back the run."""
+    """An environment with its own agent loop. It takes the target and the memory, and returns the run."""
 
     @property
     def name(self) -> str:
-        """What runs call it."""
+        """Its name in runs."""
 
     def tasks(self) -> Mapping[str, Task]:
         """All tasks by id."""
 
     def tools(self, task_id: str) -> tuple[Tool, ...]:
-        """What can be called in this task, as far as it is known before the run."""
+        """What can be called in this task, as far as known before the run."""
 
     @property
     def problems(self) -> Sequence[str]:
-        """What was found among the tasks that is none, in words."""
+        """Entries among the tasks that are not tasks, in words."""
 
     def attempt(
         self, task_id: str, target: Any, provider: MemoryProvider | None, limits: Limits, *, trial: str = "0"
     ) -> Trajectory:
-        """Let the target try the task once. `target` is what this environment takes for one."""
+        """Let the target try the task once. `target` has the form that this environment needs."""
 
 
 AnyEnvironment: TypeAlias = Environment | SelfRunningEnvironment

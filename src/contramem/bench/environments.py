@@ -28,7 +28,7 @@ _NOT_HERE = {
 
 
 def open_environment(name: str) -> Environment:
-    """The environment called `name`, with all of its tasks. What it needs is imported here, and named if missing."""
+    """The environment called `name`, with all its tasks. Its packages are imported here, and named if missing."""
     benchmark, _, part = name.partition("/")
     if benchmark == "agentdojo" and part:
         from contramem.bench.agentdojo import AgentDojoEnvironment

@@ -1,7 +1,8 @@
-"""JSON mode: how a model without native tool calls makes them. It writes one JSON object, and nothing it writes is run.
+"""JSON mode: how a model without native tool calls makes them. It writes one JSON object, and nothing it writes is
+executed.
 
-{"function": "send_mail", "arguments": {"to": "..."}}      a call
-{"function": "finish", "arguments": {"answer": "..."}}     the answer that ends its turn
+    {"function": "send_mail", "arguments": {"to": "..."}}      a call
+    {"function": "finish", "arguments": {"answer": "..."}}     the answer that ends its turn
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ _KEPT = ("type", "properties", "required", "items", "enum", "const", "anyOf", "m
 
 
 def schema_of(tools: Iterable[Tool]) -> dict[str, Any]:
-    """What a reply may be, as a JSON schema: one branch for each tool, and one to finish."""
+    """The JSON schema of a reply: one branch per tool, and one to finish."""
     branches = [_branch(tool.function, _compact(tool.parameters)) for tool in tools]
     return {"anyOf": [*branches, _branch(FINISH, _ANSWER)]}
 
 
 def plain_messages(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> list[dict[str, str]]:
-    """The conversation as plain messages: the system's with the tools in it, calls as JSON, results as the user's."""
+    """The conversation as plain messages: the tools in the system message, calls as JSON, results as user messages."""
     how = render(PROMPT, tools=[(tool.function, _signature(tool), tool.description) for tool in tools], finish=FINISH)
     plain = []
     for message in messages:
@@ -46,7 +47,7 @@ def plain_messages(messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> li
 
 
 def reply_of(text: str, usage: RunUsage = ONE_CALL) -> AgentReply:
-    """What the model meant. Any text gives a call, an answer, or the problem to tell it."""
+    """What the model meant. Any text gives a call, an answer, or a problem to report back."""
     document = _object_in(text)
     if document is None:
         return AgentReply(text, problem="That was no JSON object. Write one call as JSON, or finish.", usage=usage)
@@ -62,7 +63,7 @@ def reply_of(text: str, usage: RunUsage = ONE_CALL) -> AgentReply:
 
 
 def _object_in(text: str) -> dict[str, Any] | None:
-    """The first JSON object in the text: models like to wrap it in a fence or to say a word first."""
+    """The first JSON object in the text: models like to wrap it in a fence or to say something first."""
     decoder = json.JSONDecoder()
     start = text.find("{")
     while start >= 0:
@@ -83,7 +84,7 @@ def _format_calls(calls: Iterable[ToolCall]) -> str:
 
 
 def _alternating(said: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Neighbours of one role as one message: some chat templates insist on turns."""
+    """Merge adjacent messages of the same role: some chat templates insist on alternating turns."""
     joined: list[dict[str, str]] = []
     for message in said:
         if joined and joined[-1]["role"] == message["role"]:
@@ -102,7 +103,7 @@ def _branch(function: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compact(schema: Any) -> Any:
-    """The schema with what shapes a value and without what describes it, which the prompt says already."""
+    """The schema with what constrains a value and without descriptions, which the prompt already has."""
     if isinstance(schema, list):
         return [_compact(child) for child in schema]
     if not isinstance(schema, dict):

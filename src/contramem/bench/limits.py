@@ -1,4 +1,4 @@
-"""Limits: what ends a run that does not end itself."""
+"""Limits: what ends a run that does not end by itself."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Limits:
     """None: no such limit."""
 
     steps: int = 30
-    """Times that the target is asked."""
+    """How often the target is asked."""
     tokens: int | None = None
-    """Read and written by the target, all steps together."""
+    """Tokens read and written by the target over all steps."""
     seconds: float | None = None
     repeats: int = 3
-    """Times that the same call may give the same result."""
+    """How often the same call may return the same result."""
 
 
 DEFAULT_LIMITS = Limits()

@@ -23,11 +23,11 @@ _WINDOW = ("context length", "context size", "context window", "context_length",
 
 
 class OpenAITarget:
-    """Asks `model` at `base_url` (OpenAI's own when left out). Threads may share one.
+    """Asks `model` at `base_url` (by default OpenAI's). Thread-safe.
 
-    `mode` is how it makes calls: `tools` natively, `json` by writing an object under a schema. The key is read from
-    the environment variable `key_from`; a server on one's own machine needs none. `extra` goes into every request as
-    it is, for what one server understands and others do not.
+    `mode` is how it makes calls: `tools` natively, `json` by writing an object under a schema. The key is read from the
+    environment variable `key_from`; a server on your own machine needs none. `extra` is added to every request as it
+    is, for options that only one server understands.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class OpenAITarget:
         self._client = _client(base_url, key_from, timeout_s, retries)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._client.close()
 
     def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
@@ -164,5 +164,5 @@ def _client(base_url: str | None, key_from: str, timeout_s: float, retries: int)
     key = os.environ.get(key_from)
     if not key and base_url is None:
         raise UsageError(f"OpenAI's own models need a key: set {key_from}, or give the URL of another server.")
-    # Servers on one's own machine take no key, but the client insists on some word.
+    # Servers on your own machine take no key, but the client insists on one.
     return OpenAI(base_url=base_url, api_key=key or "none", timeout=timeout_s, max_retries=retries)

@@ -1,4 +1,4 @@
-"""Can an environment's verdicts be trusted? Two questions that any environment can be asked."""
+"""Can an environment's verdicts be trusted? Two checks for any environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contramem.traces.trajectory import Outcome
 
 
 def idle_tasks(environment: Environment) -> Iterator[str]:
-    """Tasks that pass when nothing is done and nothing is said. A run at one of them measures nothing."""
+    """Tasks that pass if nothing is done and nothing is said. A run of such a task measures nothing."""
     for task_id, task in environment.tasks().items():
         session = environment.start(task_id)
         for _ in task.turns:
@@ -27,7 +27,7 @@ def find_unsolved_tasks(environment: Environment) -> Iterator[str]:
 
 
 def replay_solution(environment: Environment, task_id: str) -> Outcome | None:
-    """The verdict on the task's own solution; None where its makers give none."""
+    """The verdict on the task's own solution; None if its makers give none."""
     solution = environment.solution(task_id)
     if solution is None:
         return None

@@ -1,4 +1,4 @@
-"""Target: the agent's model, as the loop sees it. It is given messages and tools and says what it does next."""
+"""Target: the agent's model, as the loop sees it. It gets messages and tools and says what to do next."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call that the model asks for, with the name it was given for the function."""
+    """A call that the model asks for, under the name the function has for it."""
 
     function: str
     arguments: dict[str, Any] = field(default_factory=dict)
     id: str = ""
-    """What ties the result to it, where a provider wants that."""
+    """Links the result to the call, if a provider needs that."""
 
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """One message of the conversation. How it is put on the wire is for the target to know."""
+    """One message of the conversation. The target knows how to send it."""
 
     role: Role
     text: str
     calls: tuple[ToolCall, ...] = ()
-    """Of the assistant: what it asked for."""
+    """For the assistant: its calls."""
     answers: ToolCall | None = None
-    """Of a tool: the call that this is the result of."""
+    """For a tool: the call whose result this is."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,18 @@ class AgentReply:
 
 
 class WindowFullError(Exception):
-    """The conversation has outgrown what the model can read. The loop ends the run; no user sees this."""
+    """The conversation no longer fits the model's window. The loop ends the run; no user sees this."""
 
 
 class Target(Protocol):
-    """A model that acts. One may serve several runs at once."""
+    """A model that acts. It may serve several runs at once."""
 
     @property
     def name(self) -> str:
-        """What its runs are called by."""
+        """The name of its runs."""
 
     def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool], *, seed: int | None = None) -> AgentReply:
-        """What it does next. A model that cannot be asked raises a ModelError, and the run is nobody's evidence."""
+        """What it does next. A model that cannot be reached raises a ModelError, and the run is not evidence."""
 
 
 Move: TypeAlias = ToolCall | str | AgentReply
@@ -67,7 +67,7 @@ Policy: TypeAlias = Callable[[Sequence[ChatMessage], Sequence[Tool]], Move]
 
 
 class ScriptedTarget:
-    """Plays a policy instead of asking a model: a call, or text as the answer. For tests, yours as well as ours."""
+    """Follows a policy instead of asking a model: a call, or text as the answer. For tests, yours and ours."""
 
     def __init__(self, policy: Policy, name: str = "scripted") -> None:
         self.name = name
@@ -75,7 +75,7 @@ class ScriptedTarget:
 
     @classmethod
     def playing(cls, moves: Iterable[Move], name: str = "scripted") -> ScriptedTarget:
-        """Makes these moves in order, whatever happens, and then has nothing more to say."""
+        """Make these moves in order, whatever happens, and then say nothing more."""
         left = iter(moves)
         return cls(lambda messages, tools: next(left, ""), name)
 

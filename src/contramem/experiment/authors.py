@@ -1,4 +1,4 @@
-"""Who writes the memories of an experiment: rules, one model, or for memories of a target's own runs that target."""
+"""Who writes the memories of an experiment: rules, one model, or the target itself for memories of its own runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Authors:
-    """The models that write memories, opened when they are first asked for and closed together."""
+    """The models that write memories, opened on first use and closed together."""
 
     def __init__(self, config: ExperimentConfig) -> None:
         self._construction = config.construction
@@ -37,7 +37,7 @@ class Authors:
             model.close()
 
     def author_of(self, source: str | None) -> ByModel | None:
-        """Who writes a memory: of the runs of one `source`, or of all. None: rules do."""
+        """The author of a memory of the runs of one `source`, or of all runs. None: rules."""
         construction = self._construction
         if construction.author == "rules":
             return None
@@ -63,7 +63,7 @@ class Authors:
 
 
 def _by_target(construction: ConstructionConfig, named: tuple[str, TargetConfig]) -> ConstructionConfig:
-    """The same construction by a target, reached as the target is."""
+    """The same construction by a target, reached in the same way as the target."""
     name, target = named
     return msgspec.structs.replace(
         construction,

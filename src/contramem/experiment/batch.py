@@ -1,4 +1,4 @@
-"""A batch: one target at many tasks of one environment, with or without a bank. Run again, it goes on where it was."""
+"""A batch: one target on many tasks of one environment, with or without a bank. Running it again continues it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contramem.traces.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class ProfileByAbility:
-    """A memory that shows its cards as the ability of a task asks for: Time gets no cards before calls."""
+    """A memory with a profile per ability: Time gets no cards before calls."""
 
     memory: Memory
     profile: str | None
@@ -37,7 +37,7 @@ class ProfileByAbility:
 
 @dataclass
 class Batch:
-    """What is to be run. `settings` is whatever else a run depends on: another one is another run."""
+    """What to run. `settings` is everything else that a run depends on: with other settings it is another run."""
 
     environment: SelfRunningEnvironment
     target: Any
@@ -50,7 +50,8 @@ class Batch:
     settings: str = ""
 
     def run(self, task_ids: Sequence[str], tell: Progress) -> tuple[list[Trajectory], list[str]]:
-        """All runs that are there at the end, and what went wrong with the others. One that fails stops no other."""
+        """All runs that exist at the end, and what went wrong with the others. A failing run does not stop the
+        others."""
         jobs = [self._job(task_id, trial) for trial in range(self.trials) for task_id in task_ids]
         problems: list[str] = []
         done = len(jobs) - len(jobs_to_do(jobs))
@@ -79,7 +80,7 @@ class Batch:
 
 
 def check_writable(out: Path) -> None:
-    """Before anything runs, not after."""
+    """Check before anything runs, not after."""
     with writable(out):
         out.mkdir(parents=True, exist_ok=True)
         probe = out / ".writable"

@@ -1,4 +1,5 @@
-"""Controls beside the conditions: the most that text could do, and what any text does. They need an environment."""
+"""Controls beside the conditions: the most that text could achieve, and what any text achieves. They need an
+environment."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ CONTROLS = {
 
 
 def ceiling(places: Mapping[str, RunnableTask]) -> TextMemory:
-    """Every task gets its own plan."""
+    """Shows every task its own plan."""
     by_wording = _by_wording(places)
 
     def write(query: Query) -> str:
@@ -28,7 +29,7 @@ def ceiling(places: Mapping[str, RunnableTask]) -> TextMemory:
 
 
 def wrong_card(memory: MemoryProvider, places: Mapping[str, RunnableTask]) -> TextMemory:
-    """Every task gets what `memory` says to one that shares neither app nor family with it."""
+    """Shows every task what `memory` says for a task that shares neither app nor family with it."""
     by_wording = _by_wording(places)
 
     def write(query: Query) -> str:
@@ -43,7 +44,7 @@ def _by_wording(places: Mapping[str, RunnableTask]) -> dict[str, RunnableTask]:
 
 
 def _pick_unrelated(place: RunnableTask, places: Mapping[str, RunnableTask]) -> dict[str, RunnableTask]:
-    """The tasks that have nothing to do with one: of other apps, or, where all share their apps, of other families."""
+    """Tasks unrelated to this one: of other apps or, if all share their apps, of other families."""
     here = place.task
     others = {key: other for key, other in places.items() if other != place}
     far = {key: other for key, other in others.items() if not set(other.task.apps) & set(here.apps)}

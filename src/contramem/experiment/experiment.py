@@ -1,4 +1,4 @@
-"""An experiment from its file to its report, in the order it happens. Run again, it goes on where it was."""
+"""An experiment from its file to its report, in the order it happens. Running it again continues it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def out_folder(file: ExperimentFile, given: Path | None) -> Path:
 
 
 def run_experiment(file: ExperimentFile, out: Path, tell: Progress) -> Results:
-    """Collect, split, check, build, run, compare, report. Whatever is finished is not done again."""
+    """Collect, split, check, build, run, compare, report. Finished parts are not repeated."""
     opened = _open_experiment(file)
     with hold_folder(out, file.config.name) as folder, Authors(file.config) as authors:
         log = manifest.begin(folder, opened)
@@ -73,7 +73,7 @@ def _describe_omissions(opened: OpenedExperiment) -> Iterator[str]:
 
 
 def foresee(file: ExperimentFile, out: Path) -> RunForecast:
-    """What `run_experiment` would do now. Nothing is written, nobody is asked."""
+    """What `run_experiment` would do now. Writes nothing and calls no model."""
     opened = _open_experiment(file)
     folder = ResultFolder(out)
     to_collect = plan.jobs_to_collect(opened, folder)
@@ -115,7 +115,7 @@ def _memory_builders(
 
 
 def check_leakage(opened: OpenedExperiment, builders: Sequence[MemoryBuilder]) -> None:
-    """Before anything runs: no task that is tested is known to what teaches."""
+    """Before anything runs: nothing that teaches may know a tested task."""
     conditions, by = opened.config.conditions, opened.config.split.by
     if conditions.on == "reference" or conditions.allow_same_task:
         return
@@ -137,7 +137,7 @@ def _test_memories(
 
 
 def _memories(opened: OpenedExperiment, builders: Sequence[MemoryBuilder], tell: Progress) -> list[Facts]:
-    """Every memory, frozen on disk before the first run that is given it."""
+    """All memories, frozen on disk before the first run that uses them."""
     wanted = list(dict.fromkeys(
         (builder.fold, condition, target if uses_own_runs(condition) else None)
         for builder in builders
@@ -165,7 +165,7 @@ def _run_here(
     _perform(opened, possible, provider_of, "runs", tell)
     paths: dict[tuple[str, str], list[Path]] = {}
     for job in possible:
-        if _task_key(job) not in opened.unrunnable:  # or else one condition would have tasks that another lacks
+        if _task_key(job) not in opened.unrunnable:  # otherwise one condition would have tasks that another lacks
             paths.setdefault((job.condition, job.target), []).append(job.path)
     if not paths:
         raise UsageError(f"no task could be run. First problem: {next(iter(opened.unrunnable.values()))}")
@@ -179,7 +179,7 @@ def _perform(
     stage: str,
     tell: Progress,
 ) -> None:
-    """Make the runs that are not there yet."""
+    """Make the missing runs."""
     environment, to_do = opened.config.environment, jobs_to_do(jobs)
     if environment is None or not to_do:
         return

@@ -1,11 +1,9 @@
-"""The result folder: one experiment's, held by one process at a time, in which every file is whole or absent.
+"""The result folder of one experiment: used by one process at a time, and every file in it is complete or absent.
 
-experiment.toml    what was run        split.json       which tasks teach, which are held out
-manifest.json      with what           results.json     what came out; report.html, report.md, tables/
-memory/            what each condition showed: banks, texts, their hashes
-reference/         runs made to be learned from
-runs/              runs by condition and target, one trace a file
-superseded/        runs that a changed experiment no longer asks for
+experiment.toml    what was run        split.json       which tasks teach, which are held out manifest.json      with
+what           results.json     what came out; report.html, report.md, tables/ memory/            what each condition
+showed: banks, texts, their hashes reference/         runs made to be learned from runs/              runs by condition
+and target, one trace per file superseded/        runs that a changed experiment no longer needs
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ class ResultFolder:
         return self.path / "memory"
 
     def write(self, name: str, content: str | bytes) -> Path:
-        """The whole file, or, when that fails, what was there before."""
+        """Write the whole file; on failure, the previous content stays."""
         path = self.path / name
         with writable(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +60,7 @@ class ResultFolder:
         )
 
     def read_json(self, name: str) -> Any:
-        """None: there is no such file yet."""
+        """None: the file does not exist yet."""
         path = self.path / name
         try:
             return msgspec.json.decode(path.read_bytes())
@@ -72,7 +70,7 @@ class ResultFolder:
             raise UsageError(f"{path}: cannot be read ({error}). Move it away and run again.") from None
 
     def set_aside(self, wanted: Iterable[Path]) -> int:
-        """Move runs that nobody asks for any more to `superseded/`, and say how many. What was paid for is kept."""
+        """Move runs that are no longer needed to `superseded/` and return their number. Paid runs are never deleted."""
         keep = set(wanted)
         stale = [
             path for root in (self.runs, self.reference) for path in sorted(root.rglob("*.jsonl")) if path not in keep
@@ -87,7 +85,7 @@ class ResultFolder:
 
 @contextmanager
 def writable(path: Path) -> Iterator[None]:
-    """What the disk refuses, in one line."""
+    """Report disk errors in one line."""
     try:
         yield
     except OSError as error:
@@ -98,7 +96,7 @@ def writable(path: Path) -> Iterator[None]:
 
 @contextmanager
 def hold_folder(path: Path, name: str) -> Iterator[ResultFolder]:
-    """The folder at `path` as that of experiment `name`: made if absent, refused if it is another's or in use."""
+    """The folder at `path` for experiment `name`: created if absent, refused if it belongs to another or is in use."""
     folder = claim_folder(path, name)
     try:
         with sole_holder(path / ".lock") as free:
@@ -126,7 +124,7 @@ def claim_folder(path: Path, name: str) -> ResultFolder:
 
 
 def open_folder(path: Path) -> ResultFolder:
-    """A folder that some experiment has been run in, to look at."""
+    """The folder of an experiment that was run, for reading."""
     folder = ResultFolder(path)
     mark = folder.read_json(MARK) if path.is_dir() else None
     if mark is None:
@@ -146,6 +144,6 @@ def _check_mark(path: Path, mark: Any, name: str | None) -> None:
 
 
 def file_name(text: str) -> str:
-    """`text` as a part of a file name: readable, and never the same for two texts."""
+    """`text` as part of a file name: readable, and unique per text."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._")[:60]
     return plain if plain == text else f"{plain or 'x'}-{digest(text)[:6]}"

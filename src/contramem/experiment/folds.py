@@ -1,4 +1,4 @@
-"""Folds: the sides that an experiment file asks for. The same tasks and seed give the same, in whatever order."""
+"""Folds: the sides that an experiment file asks for. The same tasks and seed give the same folds, in any order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Fold:
-    """One way round: what teaches, and what is held out from it. Keys of tasks, sorted."""
+    """One division: what teaches, and what is held out from it. Sorted task keys."""
 
     reference: tuple[str, ...]
     held_out: tuple[str, ...]
@@ -57,7 +57,7 @@ def _cross_folds(groups: Sequence[Group], folds: int) -> tuple[Fold, ...]:
     parts: list[list[SplitTask]] = [[] for _ in range(folds)]
     counts: list[Counter[str]] = [Counter() for _ in range(folds)]
     for group in groups:
-        # Abilities are to be spread evenly; among equals the fold with the fewest tasks, then the first.
+        # Spread abilities evenly; among equals choose the fold with the fewest tasks, then the first.
         number = min(range(folds), key=lambda n: (sum(counts[n][t.ability] for t in group), len(parts[n]), n))
         parts[number].extend(group)
         counts[number].update(task.ability for task in group)
@@ -66,7 +66,7 @@ def _cross_folds(groups: Sequence[Group], folds: int) -> tuple[Fold, ...]:
 
 
 def _split_by_share(groups: Sequence[Group], share: float) -> tuple[list[SplitTask], list[SplitTask]]:
-    """Each task on one side; a group goes where the most of its tasks are still wanted."""
+    """Each task on one side; a group goes where more of its tasks are still needed."""
     of_ability = Counter(task.ability for group in groups for task in group)
     wanted = {ability: round(share * count) for ability, count in of_ability.items()}
     sides = _Sides(wanted, {ability: of_ability[ability] - wanted[ability] for ability in of_ability})
@@ -92,12 +92,12 @@ def _split_by_count(groups: Sequence[Group], rules: Rules) -> tuple[list[SplitTa
 
 
 def _count_for(asked: int | None, other: int | None, count: int) -> int:
-    """As many as asked; where only the other side is counted, the rest."""
+    """As many as requested; if only the other side is given, the rest."""
     return asked if asked is not None else count - (other or 0)
 
 
 class _Sides:
-    """Two sides that fill up, with so many tasks of each ability still wanted on each."""
+    """Two sides being filled, with the number of tasks of each ability still needed."""
 
     def __init__(self, reference: Mapping[str, int], held_out: Mapping[str, int]) -> None:
         self._asked = (dict(reference), dict(held_out))
@@ -114,12 +114,12 @@ class _Sides:
                 tasks.append(task)
 
     def _use(self, group: Group, side: int) -> tuple[int, int]:
-        """How many tasks of the group the side still wants, and how many it wants of their abilities at all."""
+        """How many tasks of the group the side still needs, and how many it needs of their abilities in all."""
         wanted = {ability: max(self._wanted[side][ability], 0) for ability in _abilities(group)}
         return sum(min(wanted[a], n) for a, n in _abilities(group).items()), sum(wanted.values())
 
     def short(self) -> list[str]:
-        """What could not be had, ability by ability."""
+        """What could not be provided, per ability."""
         complaints = []
         for name, asked, wanted in zip(("reference", "held-out"), self._asked, self._wanted, strict=True):
             for ability, missing in sorted(wanted.items()):
@@ -135,7 +135,7 @@ def _abilities(group: Group) -> Counter[str]:
 
 
 def _split_as_listed(tasks: Sequence[SplitTask], rules: Rules) -> Fold:
-    """Sides that the user lists; a side left out is all the rest."""
+    """Sides listed by the user; an omitted side gets all the rest."""
     held_out = _matching(tasks, rules.held_out_tasks, "split.held_out_tasks") if rules.held_out_tasks else None
     reference = _matching(tasks, rules.reference_tasks, "split.reference_tasks") if rules.reference_tasks else None
     if reference is None:
@@ -157,7 +157,8 @@ def _matching(tasks: Sequence[SplitTask], patterns: Sequence[str], key: str) -> 
 
 
 def matches(pattern: str, environment: str, task_id: str) -> bool:
-    """Is it this id or one of this pattern (`desk_*`), by itself or after its environment (`agentdojo/slack/*_1`)?"""
+    """Is it this id or does it match this pattern (`desk_*`), with or without its environment
+    (`agentdojo/slack/*_1`)?"""
     return any(name == pattern or fnmatchcase(name, pattern) for name in (task_id, f"{environment}/{task_id}"))
 
 

@@ -1,4 +1,5 @@
-"""Jobs: runs to make, one trace file each. Whoever kills the process finds every finished run, and none in pieces."""
+"""Jobs: runs to make, one trace file each. If the process is killed, every finished run is there, and none is
+partial."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from contramem.traces.trajectory import Origin, Trajectory
 from contramem.traces.write import write_traces
 
 TRIES = 2
-"""Times that a run is begun whose target does not answer."""
+"""How often a run is started if its target does not answer."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of one target at one task under one condition."""
+    """One run of one target on one task under one condition."""
 
     condition: str
     target: str
@@ -33,9 +34,9 @@ class Job:
     trial: int
     seed: int
     inputs: str
-    """A digest of everything that the run depends on. Another one is another run."""
+    """A digest of everything that the run depends on. With another digest it is another run."""
     folder: Path
-    """Of the condition and target."""
+    """The folder of the condition and target."""
 
     @property
     def path(self) -> Path:
@@ -48,7 +49,7 @@ class Job:
 
 
 def seed_of(experiment_seed: int, target: str, task: str, trial: int) -> int:
-    """The same for every condition, so that what differs is the memory."""
+    """The same for every condition, so that only the memory differs."""
     text = f"{experiment_seed}\n{target}\n{task}\n{trial}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
@@ -57,7 +58,7 @@ Perform: TypeAlias = Callable[[Job], Trajectory]
 
 
 class StoppedError(Exception):
-    """Work was stopped half-way, by the user or by an error that every further run would meet too."""
+    """Stopped halfway, by the user or by an error that every further run would also meet."""
 
     def __init__(self, done: int, left: int, cause: ContramemError | None = None) -> None:
         super().__init__(f"{done} done, {left} left")
@@ -71,17 +72,19 @@ def perform_all(
     on_done: Callable[[Job, Trajectory], None],
     on_problem: Callable[[Job, TaskError], None],
 ) -> None:
-    """Do what is not done yet, `concurrency` at a time. A task that cannot be run goes to `on_problem`; others go on.
+    """Do what is not done yet, `concurrency` at a time. A task that cannot be run goes to `on_problem`; the others
+    continue.
 
-    Raises Stopped on Ctrl-C and for what every further run would meet too: a target that does not answer, a full disk.
+    Raises StoppedError on Ctrl-C and for errors that every further run would also meet: a target that does not answer,
+    a full disk.
     """
     todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         todo.put(job)
     finished: queue.SimpleQueue[tuple[Job, Trajectory | BaseException]] = queue.SimpleQueue()
     stop = threading.Event()
-    # Daemons: when the user wants to leave, a reply that may take minutes is not waited for. Nothing is lost with it
-    # but the run itself, since a trace appears when it is whole.
+    # Daemons: if the user wants to leave, we do not wait for a reply that may take minutes. Only that run is lost,
+    # since a trace is written only when it is complete.
     for _ in range(min(concurrency, len(jobs))):
         threading.Thread(target=_work, args=(todo, finished, perform, stop), daemon=True).start()
     done = 0
@@ -117,7 +120,7 @@ def _work(
             return
         try:
             finished.put((job, _do_job(job, perform)))
-        except BaseException as error:  # whatever it is, it belongs to the thread that waits
+        except BaseException as error:  # any error is passed to the waiting thread
             finished.put((job, error))
 
 

@@ -1,4 +1,4 @@
-"""Leakage: does anything that teaches know a held-out task? It is asked before anything runs."""
+"""Leakage: does anything that teaches know a held-out task? Checked before anything runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Leak:
-    """A held-out task, what of it is known, and by whom."""
+    """A held-out task, what is known about it, and by what."""
 
     task: str
     what: What
@@ -26,7 +26,7 @@ class Leak:
 
 
 def leaks_from_runs(held_out: Iterable[SplitTask], reference: Iterable[SplitTask], by: Grouping) -> Iterator[Leak]:
-    """What the tasks that teach have in common with those held out."""
+    """What the tasks that teach share with the held-out ones."""
     taught: dict[Mark, list[SplitTask]] = {}
     for task in reference:
         for mark in marks(task, by):
@@ -39,13 +39,13 @@ def leaks_from_runs(held_out: Iterable[SplitTask], reference: Iterable[SplitTask
 
 
 def leaks_from_bank(held_out: Iterable[SplitTask], bank: FrozenBank, by: Grouping, name: str) -> Iterator[Leak]:
-    """What the cards of a bank were taught by, among what is held out."""
+    """Held-out tasks that taught cards of a bank."""
     for task in held_out:
         names: list[tuple[What, str | None]] = [("id", task.key), ("id", task.id), ("wording", task.wording)]
         if by == "scenario":
             names.append(("scenario", task.scenario))
         for card in bank.skills:
-            # Ids recur in every suite, so a bare id tells only within its ability.
+            # Ids recur in every suite, so a bare id counts only within its ability.
             matches = [w for w, text in names if text and digest(text) in card.taught_by
                      and (text != task.id or card.ability == task.ability)]  # fmt: skip
             if matches:
@@ -54,7 +54,7 @@ def leaks_from_bank(held_out: Iterable[SplitTask], bank: FrozenBank, by: Groupin
 
 
 def refuse(leaks: Iterable[Leak]) -> None:
-    """An error that names what leaks, if anything does."""
+    """Raise an error that names the leaks, if there are any."""
     leaks_found: Sequence[Leak] = list(leaks)
     if leaks_found:
         named = "; ".join(map(str, leaks_found[:NAMED]))

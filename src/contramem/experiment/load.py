@@ -1,4 +1,4 @@
-"""Read an experiment file. What is wrong with it is said in one line: where, what, what would be right."""
+"""Reads an experiment file. Errors say in one line where, what, and what would be right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contramem.experiment.config import ExperimentConfig
 
 @dataclass(frozen=True)
 class ExperimentFile:
-    """A config, and the file that says it."""
+    """A config, and the file it comes from."""
 
     path: Path
     config: ExperimentConfig
@@ -26,16 +26,16 @@ class ExperimentFile:
 
     @property
     def digest(self) -> str:
-        """Of what the file says, not of how: comments and order do not count."""
+        """A digest of the content, ignoring comments and order."""
         return hashlib.sha256(msgspec.json.encode(self.config, order="deterministic")).hexdigest()
 
     def beside(self, path: str) -> Path:
-        """A path that the file names, seen from the folder it lies in."""
+        """A path in the file, relative to the file's folder."""
         return self.path.parent / Path(path).expanduser()
 
 
 def load_experiment(path: Path) -> ExperimentFile:
-    """The experiment in `path`, every key checked."""
+    """The experiment in `path`, with every key checked."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -45,7 +45,7 @@ def load_experiment(path: Path) -> ExperimentFile:
 
 
 def parse(text: str, where: str) -> ExperimentConfig:
-    """`text` as an experiment; `where` it stands is for messages."""
+    """Parse an experiment; `where` is for messages."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -122,7 +122,7 @@ def _describe_problem(where: str, text: str, keys: Keys, what: str) -> str:
 
 
 def _line_of(text: str, keys: Keys) -> int | None:
-    """The line of a key: in its table's part of the file, or, for a table, its head."""
+    """The line of a key: in its table's part of the file or, for a table, its header."""
     if not keys:
         return None
     table: Keys = ()

@@ -1,4 +1,4 @@
-"""Manifest: with what an experiment was run, so that somebody else can run it again and see the same."""
+"""Manifest: what an experiment was run with, so that somebody else can run it again and get the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKAGES = (
 
 
 def begin(folder: ResultFolder, opened: OpenedExperiment) -> dict[str, Any]:
-    """Write down what is known before the first run. Earlier sessions at the same folder stay listed."""
+    """Record what is known before the first run. Earlier sessions in the same folder stay listed."""
     before = folder.read_json(NAME) or {}
     file = opened.file
     started = {"started": _now(), "config_sha256": file.digest}
@@ -40,7 +40,7 @@ def begin(folder: ResultFolder, opened: OpenedExperiment) -> dict[str, Any]:
 
 
 def end(folder: ResultFolder, log: dict[str, Any]) -> None:
-    """Add what has come out, with hashes."""
+    """Add the results, with hashes."""
     log["sessions"][-1]["finished"] = _now()
     log["memories"] = {
         str(path.parent.relative_to(folder.memory)): _sha256(path)

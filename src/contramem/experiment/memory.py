@@ -1,4 +1,4 @@
-"""Memories of an experiment: built once by their condition, frozen on disk with a hash, read from there ever after."""
+"""Memories of an experiment: built once by their condition, frozen on disk with a hash, and loaded from there."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ BANK, SHOWN, FACTS = "bank.jsonl", "shown.jsonl", "memory.json"
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about a memory beside the memory itself."""
+    """What is known about a memory besides the memory itself."""
 
     condition: str
     fold: int
     target: str | None
-    """Whose own runs it is made of, where that matters."""
+    """Whose own runs it is made from, if that matters."""
     inputs: str
-    """A digest of what it was made from. Another one asks for another memory."""
+    """A digest of what it was made from. With another digest, another memory is built."""
     sha256: str
-    """Of the bank, or of the texts that tasks are shown."""
+    """Hash of the bank, or of the texts shown to tasks."""
     items: int
     unit: str
     tokens: int
@@ -45,7 +45,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class ProfiledProvider:
-    """A provider as the experiment wants it asked: which profile, and what counts as knowing the task already."""
+    """A provider with the experiment's settings: which profile, and what counts as already knowing the task."""
 
     provider: MemoryProvider
     rules: ConditionsConfig
@@ -68,18 +68,18 @@ class ProfiledProvider:
 
 
 def time_profile(universal: bool) -> Profile:
-    """How cards are shown for Time, with or without slots that universal cards take first."""
+    """How cards are shown for Time, with or without slots reserved for universal cards."""
     profile = profile_named("time")
     return profile if universal else replace(profile, universal_skills=0)
 
 
 def place_of(condition: str, fold: int, target: str | None) -> str:
-    """Where a memory lies in the result folder."""
+    """Where a memory is stored in the result folder."""
     return f"memory/fold-{fold + 1}/{condition}{f'@{target}' if target else ''}"
 
 
 def frozen_memory(folder: ResultFolder, place: str, inputs: str) -> tuple[Facts, MemoryProvider | None] | None:
-    """The memory at `place`, if it is there and made from these inputs. A file that was changed is refused."""
+    """The memory at `place`, if it exists and was made from these inputs. A modified file is refused."""
     document = folder.read_json(f"{place}/{FACTS}")
     if document is None or document.get("inputs") != inputs:
         return None
@@ -111,7 +111,7 @@ def freeze_memory(
     profiled: ProfiledProvider,
     queries: Mapping[str, Query],
 ) -> Facts:
-    """Write a memory to its place, last of all the facts that say it is whole. `queries` are the tasks, by key."""
+    """Write a memory to its place, with the facts that mark it as complete last. `queries`: the tasks, by key."""
     path = folder.path / place
     for name in (FACTS, BANK, SHOWN):
         (path / name).unlink(missing_ok=True)

@@ -34,26 +34,26 @@ NO_MEMORY = "none"
 
 
 def uses_own_runs(condition: str) -> bool:
-    """Is every target's memory its own? Controls have none of their own."""
+    """Does every target have its own memory? Controls have none."""
     return condition in CONDITIONS and CONDITIONS[condition].uses_own_runs
 
 
 def uses_cards(condition: str) -> bool:
-    """Is the memory a bank, the same whatever tasks are run?"""
+    """Is the memory a bank, independent of the tasks that are run?"""
     return condition in CONDITIONS and CONDITIONS[condition].uses_cards
 
 
 @dataclass
 class MemoryBuilder:
-    """Makes the memories of one fold, when they are first asked for."""
+    """Makes the memories of one fold on first use."""
 
     opened: OpenedExperiment
     folder: ResultFolder
     fold: int
     runs: Sequence[Trajectory]
-    """What may be learned from."""
+    """The runs that may be learned from."""
     tested: Sequence[SplitTask]
-    """Tasks that will be run, or are judged."""
+    """Tasks that will be run or judged."""
     authors: Authors | None = None
     """None: nothing is built by a model."""
     _memories: dict[str, tuple[Facts, MemoryProvider | None]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class MemoryBuilder:
         return self.reference if rollouts is None else self.reference.limit_rollouts(rollouts)
 
     def inputs(self, condition: str, target: str | None) -> str:
-        """A digest of all that the memory depends on."""
+        """A digest of everything that the memory depends on."""
         config = self.opened.config
         parts = [
             condition,
@@ -85,7 +85,7 @@ class MemoryBuilder:
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def memory(self, condition: str, target: str | None) -> tuple[Facts, MemoryProvider | None]:
-        """The memory and what is known about it. No provider: these runs cannot make it; the facts say why."""
+        """The memory and its facts. No provider: these runs cannot make it; the facts say why."""
         source = self._source(condition, target)
         place = place_of(condition, self.fold, source)
         if place not in self._memories:
@@ -97,7 +97,7 @@ class MemoryBuilder:
         return facts, None if provider is None else self._apply_profile(provider)
 
     def build(self, condition: str, source: str | None) -> BuiltMemory:
-        """The memory as its condition makes it, with the order of runs that it defines."""
+        """The memory as its condition makes it, with the ordering of runs that it defines."""
         if condition in controls.CONTROLS:
             return self._control(condition)
         if uses_own_runs(condition) and source not in self.reference.sources:
@@ -154,7 +154,7 @@ class MemoryBuilder:
 
     @property
     def _queries(self) -> dict[str, Query]:
-        """What memories are asked about the tasks that are tested, by key."""
+        """The queries for the tested tasks, by key."""
         places = self.opened.places if self.opened.runs_here else {}
         return {task.key: _query(task, places.get(task.key)) for task in self.tested}
 
@@ -179,7 +179,7 @@ class MemoryBuilder:
         return BuiltMemory(Memory(bank), len(bank.cards), "cards", 0, ConstructionCost(f"given: {bank_file}"))
 
     def _check(self, facts: Facts, provider: MemoryProvider | None) -> None:
-        """Whatever was built from the reference knows no task that is tested."""
+        """Check that nothing built from the reference knows a tested task."""
         config = self.opened.config
         if (
             isinstance(provider, Memory)

@@ -1,4 +1,4 @@
-"""What an experiment needs and has not got. All of it is said at once, before anything is read or run."""
+"""What an experiment needs and lacks. Everything is reported at once, before anything is read or run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contramem.retrieve.profiles import profile_named
 
 
 def check_sense(file: ExperimentFile) -> None:
-    """What no machine could run: names that mean nothing, parts that contradict each other."""
+    """Find what no machine could run: unknown names, parts that contradict each other."""
     config = file.config
     names = {**CONDITIONS, **CONTROLS}
     for name in config.conditions.run:
@@ -41,7 +41,7 @@ def check_sense(file: ExperimentFile) -> None:
 
 
 def _check_only(file: ExperimentFile) -> None:
-    """Conditions and targets that `only` names are there."""
+    """Check that the conditions and targets in `only` exist."""
     config = file.config
     for condition, only in config.conditions.only.items():
         for what, name, names in [
@@ -89,7 +89,7 @@ def _without_author(config: ExperimentConfig) -> Iterator[str]:
 
 
 def missing(file: ExperimentFile) -> list[str]:
-    """What is not here: packages, data, keys. Empty: it can run."""
+    """What is missing: packages, data, keys. Empty: it can run."""
     return [*_packages(file), *_data(file), *_keys(file)]
 
 
@@ -177,7 +177,7 @@ def _runs_here(file: ExperimentFile) -> bool:
 
 
 def refuse(file: ExperimentFile, absent: list[str]) -> None:
-    """One error with the whole list, if anything is missing."""
+    """Raise one error with the whole list, if anything is missing."""
     if not absent:
         return
     things = "1 thing is" if len(absent) == 1 else f"{len(absent)} things are"

@@ -1,4 +1,4 @@
-"""What an experiment file names, opened: environments, targets, recorded runs and the tasks there are."""
+"""What an experiment file names, opened: environments, targets, recorded runs and tasks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from contramem.traces.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class RunnableTask:
-    """A task where it can be run."""
+    """A task and where it can be run."""
 
     environment: AnyEnvironment
     task_id: str
@@ -46,29 +46,29 @@ class RunnableTask:
 
     @property
     def query(self) -> Query:
-        """As a memory is asked about it."""
+        """The query for a memory."""
         return self.task.query(self.environment.tools(self.task_id))
 
 
 class OpenedExperiment:
-    """Everything is opened when it is first asked for."""
+    """Everything is opened on first use."""
 
     def __init__(self, file: ExperimentFile) -> None:
         self.file = file
         self.config = file.config
         self.problems: list[str] = []
-        """What could not be read of the recorded runs."""
+        """Recorded runs that could not be read."""
         self.unrunnable: dict[str, str] = {}
-        """Why, by the key of a task that turned out to be impossible to run."""
+        """By task key: why a task turned out to be impossible to run."""
 
     @property
     def runs_here(self) -> bool:
-        """Targets are run by this process, not by an outside runner and not at all."""
+        """Does this process run the targets, rather than an outside runner or nobody?"""
         return self.config.environment is not None and self.config.environment.runs is None
 
     @cached_property
     def environments(self) -> dict[str, AnyEnvironment]:
-        """By the name that runs will have. Empty where nothing is run here."""
+        """By the name that runs will have. Empty if nothing is run here."""
         if self.config.environment is None or not self.runs_here:
             return {}
         opened = [self._environment(name) for name in self.config.environment.names]
@@ -92,7 +92,7 @@ class OpenedExperiment:
         }
 
     def are_run(self, keys: Iterable[str]) -> list[SplitTask]:
-        """Those of the tasks that the file wants run. The others can still teach, by their recorded runs."""
+        """The tasks that the file wants run. Recorded runs of the others can still teach."""
         tasks = [self.tasks[key] for key in keys]
         wanted = self.config.environment.tasks if self.config.environment else ()
         if not wanted:
@@ -106,12 +106,12 @@ class OpenedExperiment:
                 raise UsageError(f"environment.tasks: no task is called {pattern}.")
 
     def is_wanted(self, condition: str, target: str, ability: str) -> bool:
-        """Does the file ask for this condition there?"""
+        """Does the file ask for this condition here?"""
         only = self.config.conditions.only.get(condition)
         return only is None or only.covers(target, ability)
 
     def target(self, name: str) -> Any:
-        """The target of that table, as the environment takes it."""
+        """The target of that table, in the form the environment needs."""
         target = self.config.targets[name]
         made = python_object(self.file.beside(target.python))() if target.kind == "python" else None
         if self.config.environment is not None and self.config.environment.names == ("are",):
@@ -135,25 +135,25 @@ class OpenedExperiment:
         )
 
     def price(self, target: str) -> Price | None:
-        """What its tokens cost, if anybody says."""
+        """The price of its tokens, if known."""
         table_ = self.config.targets[target]
         if table_.price is not None:
             return Price(*table_.price)
         return price_of(table_.model or target) if table_.kind == "openai" and table_.url is None else None
 
     def code_digest(self, reference: str) -> str:
-        """Of the Python file that a target or environment of one's own lives in. Empty for ours."""
+        """A digest of the Python file with the user's own target or environment. Empty for ours."""
         if ".py:" not in reference:
             return ""
         return hashlib.sha256(self.file.beside(reference).with_name(_file_of(reference)).read_bytes()).hexdigest()
 
     def source_paths(self) -> list[Path]:
-        """The files and folders that recorded runs are in; globs are filled in."""
+        """The files and folders with recorded runs; globs are expanded."""
         return [path for pattern in self.config.sources.paths for path in paths_of(self.file, pattern)]
 
     @cached_property
     def recorded(self) -> list[Trajectory]:
-        """Recorded runs, of the sources that are asked for."""
+        """Recorded runs of the requested sources."""
         sources = self.config.sources
         if not sources.paths:
             return []
@@ -186,7 +186,7 @@ class OpenedExperiment:
 
     @cached_property
     def tasks(self) -> dict[str, SplitTask]:
-        """All tasks, by key: of a list, of the environments, or else of the recorded runs."""
+        """All tasks, by key: from a list, from the environments, or else from the recorded runs."""
         if self.config.split.tasks is not None:
             listed = read_tasks(self.file.beside(self.config.split.tasks))
         elif self.runs_here:
@@ -206,7 +206,7 @@ class OpenedExperiment:
         return divide(self.tasks.values(), rules, self.config.seed if rules.seed is None else rules.seed)
 
     def _fill_in_files(self, names: Iterable[str]) -> tuple[str, ...]:
-        """`@file` as the ids in it."""
+        """Replace `@file` by the ids in it."""
         ids: list[str] = []
         for name in names:
             if name.startswith("@"):
@@ -220,12 +220,12 @@ class OpenedExperiment:
         return tuple(ids)
 
     def runs_that_teach(self, fold: Fold, runs: Iterable[Trajectory]) -> list[Trajectory]:
-        """Those of `runs` that are of reference tasks."""
+        """Those of `runs` whose tasks are in the reference."""
         teaches = set(fold.reference)
         return [run for run in runs if (task := self._find(run)) is not None and task.key in teaches]
 
     def strangers(self) -> int:
-        """Recorded runs of tasks that are not among the tasks there are."""
+        """The number of recorded runs whose tasks are unknown."""
         return sum(self._find(run) is None for run in self.recorded)
 
     @cached_property
@@ -265,7 +265,7 @@ def _task_of_row(row: Mapping[str, str | None]) -> SplitTask:
 
 
 def paths_of(file: ExperimentFile, pattern: str) -> list[Path]:
-    """The paths that a pattern means, sorted; a plain path means itself if it is there."""
+    """The paths that match a pattern, sorted; a plain path matches itself if it exists."""
     return [Path(path) for path in sorted(glob.glob(str(file.beside(pattern)), recursive=True))]  # noqa: PTH207
 
 
@@ -274,7 +274,7 @@ def _file_of(reference: str) -> str:
 
 
 def python_object(reference: Path) -> Callable[[], Any]:
-    """`file.py:name`: what the file calls by that name. The file is the user's own, and is run."""
+    """`file.py:name`: the object of that name in the file. The file is the user's own, and is executed."""
     name = reference.name.rpartition(":")[2]
     path = reference.with_name(reference.name.rpartition(":")[0])
     module_name = f"contramem_experiment_{path.stem}"

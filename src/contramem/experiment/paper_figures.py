@@ -1,4 +1,4 @@
-"""The paper's figures for one's own experiment: 1, 3, A1, A2 and B1. What has no runs is left out."""
+"""The paper's figures for your own experiment: 1, 3, A1, A2 and B1. Figures without runs are left out."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def success_figure(results: Results, layout: Layout) -> Figure | None:
 
 
 def baseline_figure(results: Results, layout: Layout) -> Figure | None:
-    """Figure 3: contramem beside the other memories."""
+    """Figure 3: contramem and the other memories."""
     order = {target: number for number, target in enumerate(layout.targets)}
     if not any(cell.condition in BASELINES[1:-1] for cell in results.cells):
         return None
@@ -87,7 +87,7 @@ def events_figure(results: Results, layout: Layout) -> Figure | None:
 
 
 def card_figure(folder: ResultFolder) -> Figure | None:
-    """Figure B1: one Function Card and one Skill Card as agents read them, those that were shown most often."""
+    """Figure B1: one Function Card and one Skill Card as agents read them, the ones shown most often."""
     cards = {card.card_id: card for path in sorted(folder.memory.glob(f"fold-*/{OURS}/{BANK}"))
              for card in load_frozen(path).cards}  # fmt: skip
     runs = read_traces(sorted((folder.runs / OURS).rglob("*.jsonl"))) if (folder.runs / OURS).is_dir() else ()
@@ -101,7 +101,7 @@ def card_figure(folder: ResultFolder) -> Figure | None:
 
 
 def _evolutions(folder: ResultFolder) -> Iterator[Section]:
-    """Figure A1: how the bank of contramem came about."""
+    """Figure A1: how contramem's bank evolved."""
     for path in sorted((folder.memory / "stores").glob("contramem-*.db")):
         with open_store(str(path)) as store:
             ledger = store.ledger()

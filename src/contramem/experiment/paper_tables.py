@@ -1,4 +1,4 @@
-"""The paper's tables for one's own experiment, in the paper's rows and columns. What has no runs is left out."""
+"""The paper's tables for your own experiment, with the paper's rows and columns. Tables without runs are left out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Scores = Sequence[float | None]
 
 @dataclass(frozen=True)
 class Layout:
-    """In which order targets and abilities stand, and which targets are sources."""
+    """The order of targets and abilities, and which targets are sources."""
 
     targets: tuple[str, ...]
     sources: tuple[str, ...]
@@ -68,7 +68,7 @@ def all_tables(folder: ResultFolder, results: Results, layout: Layout) -> list[R
 
 
 def main_table(results: Results, layout: Layout) -> ReportTable:
-    """Table 1 (A3 on the reference split): success of source targets, of their mean, of unseen targets, and flips."""
+    """Table 1 (A3 on the reference split): success of source targets, their mean, unseen targets, and flips."""
     rows: list[Row] = []
     marks = []
     for name, members in _groups(layout, "Source macro"):
@@ -96,7 +96,7 @@ def _groups(layout: Layout, macro: str) -> Iterator[tuple[str, tuple[str, ...]]]
 
 
 def _scores(cells: Sequence[ArmResult], abilities: Sequence[str]) -> Scores:
-    """The share of each ability and their mean; over several targets, the means of theirs. Empty: no runs."""
+    """The share of each ability and their mean; for several targets, the means over them. Empty: no runs."""
     if not cells:
         return ()
     shares = [_mean(_share(cell, ability) for cell in cells) for ability in abilities]
@@ -104,7 +104,7 @@ def _scores(cells: Sequence[ArmResult], abilities: Sequence[str]) -> Scores:
 
 
 def _score_rows(name: str, scores: Mapping[str, Scores]) -> Iterator[Row]:
-    """One row a method. The best of a column is strong; the last column has the gain over no memory."""
+    """One row per method. The best value of a column is bold; the last column has the gain over no memory."""
     there = {condition: values for condition, values in scores.items() if values}
     best = [_best(column) for column in zip(*there.values(), strict=True)]
     base = there.get(NONE, (None,))[-1]
@@ -117,7 +117,7 @@ def _score_rows(name: str, scores: Mapping[str, Scores]) -> Iterator[Row]:
 
 
 def _best(column: Scores) -> float | None:
-    """None where all are alike: there is no best then."""
+    """None if all are equal."""
     values = {value for value in column if value is not None}
     return max(values) if len(values) > 1 else None
 
@@ -176,7 +176,7 @@ def _goals(cells: Sequence[ArmResult], base: Sequence[ArmResult], split: str, co
 
 
 def ablation_table(title: str, label: str, results: Results, conditions: Sequence[str], layout: Layout) -> ReportTable:
-    """Conditions beside each other for the targets that ran more than the main ones, on the abilities that all ran."""
+    """Conditions side by side for the targets that ran more than the main ones, on the abilities that all ran."""
     arms = {target: [_cells(results, (target,), name) for name in conditions] for target in layout.targets}
     ran = {target: [cell for cells in groups for cell in cells] for target, groups in arms.items()}
     ran = {target: cells for target, cells in ran.items() if not {cell.condition for cell in cells} <= set(MAIN)}
@@ -193,7 +193,7 @@ def ablation_table(title: str, label: str, results: Results, conditions: Sequenc
 
 
 def events_table(results: Results, layout: Layout) -> ReportTable:
-    """Table A2: agent events of a run, paired, means over the targets."""
+    """Table A2: agent events per run, paired, averaged over the targets."""
     rows: list[Row] = []
     means: list[tuple[float, float]] = []
     for ability in layout.abilities:
@@ -220,7 +220,7 @@ def _event_row(name: str, base: float, memory: float) -> Row:
 
 
 def hung_table(results: Results, layout: Layout) -> ReportTable:
-    """Runs that met a limit and never finalized (A.2), where there are any."""
+    """Runs that met a limit and never finalized (A.2), if any."""
     rows: list[Row] = [
         [target, ability.capitalize(), number(part.hung.base), number(part.hung.memory)]
         for target, by_condition in results.comparisons.items() if OURS in by_condition
@@ -232,7 +232,7 @@ def hung_table(results: Results, layout: Layout) -> ReportTable:
 
 
 def curator_table(folder: ResultFolder, results: Results, layout: Layout) -> ReportTable:
-    """Table A4: what curation leaves out, and what that does to success."""
+    """Table A4: what curation removes, and the effect on success."""
     raw, curated = _count_skills(folder, "append-only"), _count_skills(folder, OURS)
     rows: list[Row] = []
     marks = []
@@ -283,7 +283,7 @@ def pairwise_table(results: Results) -> ReportTable:
 
 
 def footprint_table(results: Results, layout: Layout) -> ReportTable:
-    """Runtime of memories that a target was given (A.7, a), on the abilities that all of them ran."""
+    """Runtime of the memories of a target (A.7, a), on the abilities that all of them ran."""
     rows: list[Row] = []
     marks = []
     for target in layout.targets:
@@ -333,7 +333,7 @@ def _footprint_row(target: str, ability: str, part: ArmResult) -> Row:
 
 
 def construction_table(results: Results) -> ReportTable:
-    """What building took (A.7, b): the skills and the functions of contramem apart, where both were asked for."""
+    """What construction took (A.7, b): skills and functions of contramem separately, if both were requested."""
     names = {"awm": "AWM workflows", "ace": "ACE playbook", "skill-only": "contramem Skill bank",
              "function-only": "Shared Function bank", OURS: "contramem together"}  # fmt: skip
     rows: list[Row] = []
@@ -349,7 +349,7 @@ def construction_table(results: Results) -> ReportTable:
 
 
 def _cells(results: Results, targets: Sequence[str], condition: str) -> list[ArmResult]:
-    """Of these targets under that condition; none unless all of them have runs of it."""
+    """The results of these targets under that condition; empty unless all of them have runs."""
     cells = [cell for cell in results.cells if cell.condition == condition and cell.target in targets]
     return cells if len(cells) == len(targets) else []
 

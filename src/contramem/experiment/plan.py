@@ -1,4 +1,4 @@
-"""Plan: the runs that an experiment consists of, and which of them are there already."""
+"""Plan: the runs that an experiment consists of, and which of them exist already."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Arm:
     target: str
     fold: int
     memory: str
-    """A digest of the memory that its runs are shown. Empty: none."""
+    """A digest of the memory shown to its runs. Empty: none."""
     folder: Path
 
 
 def jobs_to_collect(opened: OpenedExperiment, folder: ResultFolder) -> list[Job]:
-    """The runs to make that are learned from: each collected target at each task that teaches in some fold."""
+    """The reference runs to make: each collected target on each task that teaches in some fold."""
     tasks = opened.are_run(sorted({key for fold in opened.folds for key in fold.reference}))
     return [
         _job(opened, Arm(NO_MEMORY, target, 0, "", folder.reference / file_name(target)), task, trial)
@@ -52,10 +52,10 @@ def jobs_to_collect(opened: OpenedExperiment, folder: ResultFolder) -> list[Job]
 
 
 def jobs_to_test(opened: OpenedExperiment, folder: ResultFolder, builders: Sequence[MemoryBuilder]) -> list[Job]:
-    """Every target under every condition at every task that is tested.
+    """Every target under every condition on every tested task.
 
-    Task by task, so that what is done when somebody stops it can be compared: a task's runs are there under all
-    conditions or none.
+    Ordered by task, so that the results can be compared if somebody stops it: a task has its runs under all conditions
+    or under none.
     """
     assert opened.config.environment is not None
     arms = {builder.fold: list(_arms(opened, folder, builder)) for builder in builders}
@@ -112,7 +112,8 @@ def _inputs(opened: OpenedExperiment, arm: Arm, task: SplitTask, seed: int) -> s
 
 
 def _environment_settings(opened: OpenedExperiment, environment: EnvironmentConfig, task: SplitTask) -> list[Any]:
-    """What else a run depends on in an environment with settings of its own. Empty for the others, whose runs stay."""
+    """What else a run depends on in an environment with its own settings. Empty for others, so their runs stay
+    valid."""
     settings = [msgspec.to_builtins(getattr(environment, name)) for name in environment.names if name in SELF_RUNNING]
     return [*settings, task_digest(opened.places[task.key].task)] if settings else []
 
@@ -126,9 +127,9 @@ class PlannedRuns:
     runs: int
     done: int
     calls: int
-    """At most: the limit of steps for each run that is left."""
+    """An upper bound: the step limit for each remaining run."""
     cost_usd: float | None
-    """At most, from the limit of tokens. None: no limit, or no price."""
+    """An upper bound from the token limit. None: no limit, or no price."""
 
 
 def rows(opened: OpenedExperiment, jobs: Iterable[Job], label: str | None = None) -> Iterator[PlannedRuns]:
@@ -162,7 +163,7 @@ def _cost(opened: OpenedExperiment, target: str, jobs: Sequence[Job]) -> float |
 
 
 def split_json(opened: OpenedExperiment) -> dict[str, Any]:
-    """The split as it is kept and published."""
+    """The split as stored and published."""
     abilities = {key: task.ability for key, task in opened.tasks.items()}
     return {
         "by": opened.config.split.by,

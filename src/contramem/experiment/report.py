@@ -1,4 +1,4 @@
-"""The report of an experiment: the paper's tables for one's own runs, as a page, as Markdown and as CSV."""
+"""The report of an experiment: the paper's tables for your own runs, as HTML, Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_report(folder: ResultFolder, opened: OpenedExperiment, results: Result
 
 
 def layout_of(opened: OpenedExperiment, results: Results) -> Layout:
-    """Targets and abilities in the order in which the file names them."""
+    """Targets and abilities in the order of the file."""
     config = opened.config
     there = {ability for cell in results.cells for ability in cell.by_ability}
     named = (*config.split.abilities, *(config.environment.appworld.datasets if config.environment else ()))
@@ -70,7 +70,7 @@ def _markdown(page: Page) -> Iterator[str]:
 
 
 def report_page(opened: OpenedExperiment, results: Results, paper: Sequence[Section] = ()) -> Page:
-    """The page. It says first what was found."""
+    """The page, with the finding first."""
     config = opened.config
     kept = ", ".join(list_separated(config.split.by))
     notes = [f"Before anything ran, held-out tasks were looked for among what teaches, by {kept}: none was found."]
@@ -101,7 +101,7 @@ def _listing(results: Results) -> Listing:
 
 
 def headline(results: Results) -> str:
-    """The finding, in one sentence."""
+    """The finding in one sentence."""
     for target, by_condition in results.comparisons.items():
         if "contramem" in by_condition:
             return f"{target}, contramem: {verdict(by_condition['contramem'])}"
@@ -115,7 +115,7 @@ def headline(results: Results) -> str:
 
 
 def tables(results: Results) -> list[ReportTable]:
-    """All tables that have something to show."""
+    """All tables that have content."""
     tables_ = []
     if results.cells:
         tables_ += [success_table(results), runtime_table(results)]
@@ -185,7 +185,7 @@ def _against(comparison: Comparison | None) -> list[Cell | str]:
 
 
 def runtime_table(results: Results) -> ReportTable:
-    """What runs take, as in the paper's table of held-out runtime (a)."""
+    """What runs cost, as in the paper's table of held-out runtime (a)."""
     rows: list[Row] = [
         [cell.target, cell.condition, percent(cell.success), number(cell.shown_tokens, 0), number(cell.tokens, 0),
          number(cell.model_calls, 1), number(cell.agent_events, 1), number(cell.hung), number(cell.cost_usd, 2)]
@@ -209,7 +209,7 @@ def runtime_table(results: Results) -> ReportTable:
 
 
 def construction_table(results: Results) -> ReportTable:
-    """What making the memories took, as in the paper's table (b)."""
+    """What making the memories cost, as in the paper's table (b)."""
     rows: list[Row] = []
     for facts in results.memories:
         if facts.reason:
@@ -237,7 +237,7 @@ def construction_table(results: Results) -> ReportTable:
 
 
 def foresight_table(results: Results) -> ReportTable:
-    """Where nothing was run: how well each memory orders recorded runs of unseen tasks."""
+    """If nothing was run: how well each memory orders recorded runs of unseen tasks."""
     rows: list[Row] = [
         [row.condition, number(row.share, 3), between(row.interval, scale=1, digits=3, sign=False), number(row.pairs),
          number(row.tasks)]

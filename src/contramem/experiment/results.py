@@ -1,4 +1,4 @@
-"""Results: what came out, for every target and condition, and each condition against `none` on the same tasks."""
+"""Results for every target and condition, and each condition compared with `none` on the same tasks."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class ArmResult:
     model_calls: float | None
     tokens: float | None
     cost_usd: float | None
-    """Of all runs together."""
+    """Total over all runs."""
     scenarios: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """By ability: scenarios all of whose runs passed, and scenarios. Empty where no run names its scenario."""
+    """By ability: scenarios whose runs all passed, and all scenarios. Empty if no run names its scenario."""
     parts: Mapping[str, ArmResult] = field(default_factory=dict)
-    """The same of the runs of each ability."""
+    """The same for the runs of each ability."""
 
     @property
     def success(self) -> float | None:
@@ -58,7 +58,7 @@ class ArmResult:
 
 @dataclass(frozen=True)
 class ForesightResult:
-    """How well a memory orders recorded held-out runs; no share where it defines no order."""
+    """How well a memory orders recorded held-out runs; no share if it defines no order."""
 
     condition: str
     share: float | None
@@ -76,18 +76,18 @@ class Results:
     comparisons: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
     """By target, then by condition: against `none`."""
     against_contramem: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
-    """By target, then by condition: every other memory as the base, contramem as the memory."""
+    """By target, then by condition: every other memory as the base, compared with contramem."""
     foresight: tuple[ForesightResult, ...] = ()
     memories: tuple[Facts, ...] = ()
     not_made: tuple[str, ...] = ()
-    """Conditions that these runs cannot make, and runs that nobody has made yet, in words."""
+    """Conditions that these runs cannot make, and runs that do not exist yet, in words."""
     notes: tuple[str, ...] = ()
-    """What was left out on the way, in words."""
+    """What was left out, in words."""
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)
         for memory in document["memories"]:
-            memory["construction"].pop("seconds", None)  # the only figure that differs from one build to the next
+            memory["construction"].pop("seconds", None)  # the only figure that differs between builds
         return document
 
 
@@ -126,7 +126,7 @@ def evaluate_runs(opened: OpenedExperiment, cells: Cells, memories: Sequence[Fac
 
 
 def _of_the_same_tasks(runs: Sequence[Trajectory], others: Sequence[Trajectory]) -> list[Trajectory]:
-    """Those of `runs` whose tasks the others ran too: a condition may be asked for on some abilities only."""
+    """Those of `runs` whose tasks the others ran too: a condition may be limited to some abilities."""
     tasks = {run.task_key for run in others}
     return [run for run in runs if run.task_key in tasks]
 
@@ -168,7 +168,7 @@ def _cell(condition: str, target: str, runs: Sequence[Trajectory]) -> ArmResult:
 
 
 def _scenarios(runs: Sequence[Trajectory]) -> dict[str, tuple[int, int]]:
-    """Scenario goal completion, by ability: a scenario counts when all of its runs passed."""
+    """Scenario goal completion by ability: a scenario counts if all of its runs passed."""
     passed: dict[tuple[str, str], bool] = {}
     for run in runs:
         if run.scenario_id is not None:
@@ -195,7 +195,7 @@ def _total(attempts: Sequence[Attempt]) -> float | None:
 
 
 def read_outside_runs(opened: OpenedExperiment, builders: Sequence[MemoryBuilder]) -> Cells:
-    """Runs that an outside runner has left, of the tasks that are tested. None at all is an error that says where."""
+    """Runs left by an outside runner for the tested tasks. If there are none, an error says where they are expected."""
     environment = opened.config.environment
     assert environment is not None and environment.runs is not None
     is_tested = Finder(task for builder in builders for task in builder.tested)
@@ -222,7 +222,7 @@ def read_outside_runs(opened: OpenedExperiment, builders: Sequence[MemoryBuilder
 def judge_recorded_runs(
     opened: OpenedExperiment, builders: Sequence[MemoryBuilder], tell: Callable[[str, int, int], None]
 ) -> Results:
-    """Recorded runs only: does each memory tell the failing from the passing runs of tasks it has not seen?"""
+    """Without new runs: does each memory tell failing from passing runs of tasks it has not seen?"""
     source = opened.config.conditions.target or median_source([run] for run in opened.recorded)
     orders: dict[str, list[OrderedPairs]] = {}
     memories: list[Facts] = []

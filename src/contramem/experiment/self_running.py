@@ -1,4 +1,4 @@
-"""Environments with an agent loop of their own, as an experiment file names them: ARE and AppWorld."""
+"""Environments with their own agent loop, as an experiment file names them: ARE and AppWorld."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SELF_RUNNING = ("are", "appworld")
 
 
 def open_self_running(name: str, file: ExperimentFile) -> SelfRunningEnvironment:
-    """The environment, with the settings that the file gives it."""
+    """The environment with the settings from the file."""
     environment = file.config.environment
     assert environment is not None
     return _open_are(file, environment) if name == "are" else _open_appworld(file, environment)
@@ -48,7 +48,7 @@ def are_settings(config: AreConfig) -> Any:
 
 
 def check_are(config: AreConfig) -> None:
-    """What a run in ARE needs before it can begin: the environment that ARE is installed in, and a judge."""
+    """Check what a run in ARE requires: the environment in which ARE is installed, and a judge."""
     from contramem.bench.are.installation import find_installation
 
     find_installation()
@@ -56,7 +56,7 @@ def check_are(config: AreConfig) -> None:
 
 
 def are_target(name: str, target: TargetConfig, engine: Any) -> Any:
-    """The target as ARE takes it. `engine` is one of the user's own, asked in this process."""
+    """The target in the form ARE needs. `engine` is the user's own, called in this process."""
     from contramem.bench.are.settings import AreTarget
 
     extra = dict(target.extra)
@@ -75,6 +75,6 @@ def _open_appworld(file: ExperimentFile, environment: EnvironmentConfig) -> Self
 
 
 def task_digest(task: Task) -> str:
-    """Of the file that a scenario lives in: another content is another run."""
+    """A digest of a scenario's file: other content is another run."""
     place = Path(getattr(task, "place", ""))
     return hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else ""

@@ -1,4 +1,4 @@
-"""How far an experiment is, told from its folder alone."""
+"""The progress of an experiment, read from its folder alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contramem.traces.read import read_traces
 
 @dataclass(frozen=True)
 class CellState:
-    """The runs of one target under one condition that are there."""
+    """The existing runs of one target under one condition."""
 
     condition: str
     target: str
@@ -31,7 +31,7 @@ class State:
 
 
 def state_of(folder: ResultFolder) -> State:
-    """What is there. Nothing is changed."""
+    """The current state. Nothing is changed."""
     manifest = folder.read_json(NAME) or {}
     sessions = manifest.get("sessions") or [{}]
     split = folder.read_json("split.json") or {"folds": []}

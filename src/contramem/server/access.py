@@ -1,4 +1,4 @@
-"""Who asks, and may they? A bearer token for programs, a session cookie for browsers, nothing on one's own machine."""
+"""Authorization: a bearer token for programs, a session cookie for browsers, nothing on your own machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COOKIE = "contramem_session"
 
 
 class Denied(Exception):
-    """The request is not let in. `status` is 401 for whoever is not known, 403 for whoever may not."""
+    """The request is refused. `status` is 401 for an unknown client, 403 for one without the permission."""
 
     def __init__(self, status: int, what: str) -> None:
         super().__init__(what)
@@ -24,7 +24,7 @@ class Denied(Exception):
 
 @dataclass
 class Access:
-    """The tokens of a server, and the sessions that were opened with them. Sessions end with the server."""
+    """The tokens of a server and the sessions opened with them. Sessions end with the server."""
 
     tokens: tuple[Token, ...] | None
     """None: no token is needed."""
@@ -32,7 +32,7 @@ class Access:
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def who(self, request: HTTPConnection) -> Token | None:
-        """The token behind a request; None for a stranger."""
+        """The token behind a request; None if it has none."""
         if self.tokens is None:
             return ANYONE
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
@@ -51,7 +51,7 @@ class Access:
         return token
 
     def log_in(self, secret: str) -> str | None:
-        """The session of whoever has this secret."""
+        """Open a session for the owner of this secret."""
         token = find(self.tokens or (), secret)
         if token is None:
             return None
@@ -63,7 +63,7 @@ class Access:
         self._sessions.pop(session, None)
 
     def form_token(self, request: HTTPConnection) -> str:
-        """What a form of ours carries, so that no other site can send one in a visitor's name."""
+        """The token in our forms, so that no other site can submit one in a visitor's name."""
         session = request.cookies.get(COOKIE, "local")
         return hmac.new(self._secret, session.encode(), hashlib.sha256).hexdigest()[:32]
 

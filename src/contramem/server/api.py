@@ -1,4 +1,4 @@
-"""The HTTP API: what `Memory` and `Run` do, for programs in any language; cards, search, freeze and history."""
+"""The HTTP API: what `Memory` and `Run` do, for programs in any language; also cards, search, freeze and history."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class Call:
-    """One API call by somebody who may make it."""
+    """An authorized API call."""
 
     project: Project
     token: Token
@@ -50,7 +50,7 @@ Answer = Callable[[Call, Any], Any]
 
 
 class ApiRoute(NamedTuple):
-    """An operation of the API. OpenAPI document, routes and the authorization tests are made from these."""
+    """An operation of the API. Routes, the OpenAPI document and the authorization tests are made from these."""
 
     name: str
     method: str
@@ -63,7 +63,7 @@ class ApiRoute(NamedTuple):
     status: int = 200
     query: tuple[str, ...] = ()
     slow: bool = False
-    """Runs beside the others: it reads or writes the store."""
+    """Runs in a thread: it reads or writes the store."""
 
 
 def parse_body(route: ApiRoute, content: bytes, media_type: str) -> BaseModel | None:
@@ -101,7 +101,7 @@ def guidance(call: Call, _: None) -> dict[str, Any]:
 def before_call(call: Call, body: schemas.BeforeCall) -> dict[str, Any]:
     run = _run(call)
     given = run.before_call(body.function, body.arguments)
-    if given is not None:  # what was shown is not shown again, also after a restart
+    if given is not None:  # what was shown is not shown again, even after a restart
         call.project.live.note(run.run_id, "before_call", body.model_dump())
     return {"guidance": guidance_json(given) if given else None}
 

@@ -1,4 +1,4 @@
-"""The server as an ASGI application: which address is answered by whom, and for whom."""
+"""The server as an ASGI application: routes, and who may use them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _logger = logging.getLogger("contramem.server")
 
 
 class PageRoute(NamedTuple):
-    """A page of a project, and the scope that it takes."""
+    """A page of a project, and the scope that it requires."""
 
     path: str
     scope: Scope
@@ -65,7 +65,7 @@ STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "
 
 @dataclass
 class Server:
-    """All that requests share."""
+    """The state that all requests share."""
 
     options: ServerOptions
     projects: dict[str, Project] = field(default_factory=dict)
@@ -103,7 +103,7 @@ def make_app(server: Server) -> Starlette:
                 await stack.enter_async_context(hosted.running())
             yield
 
-    routes: list[BaseRoute] = [  # tried in this order, so what agents wait for comes first
+    routes: list[BaseRoute] = [  # tried in this order, so the routes that agents wait for come first
         *(Route(route.path, _api(server, route), methods=[route.method], name=route.name) for route in api.ROUTES),
         Route("/", _front(server)),
         Route("/login", _log_in(server), methods=["GET", "POST"]),

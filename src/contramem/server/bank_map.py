@@ -1,4 +1,4 @@
-"""The bank as a map: abilities and the apps they are about, then one ability's cards and the functions they name."""
+"""The bank as a map: abilities and their apps, then one ability's cards and the functions they name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contramem.server.pages import Paging, Visit
 MAX_ABILITIES, MAX_APPS, MAX_CARDS = 24, 24, 30
 ROW, TOP = 26, 38
 CHARACTER, ROOM = 7, 6
-"""Of a name in the picture: the width of a letter, and letters that its count and the margin need."""
+"""For a name in the picture: the width of a letter, and the letters that its count and the margin take."""
 MAX_CHARACTERS = 78
 
 
@@ -26,14 +26,14 @@ class Node(NamedTuple):
     text: str
     y: int
     cards: int
-    """Cards that it stands for, or that name it."""
+    """Number of cards that it stands for, or that name it."""
     lines: tuple[MapLine, ...]
     mark: str = ""
     """A card's grade."""
 
 
 class MapLine(NamedTuple):
-    """A connection, from a height at the left to a height at the right."""
+    """A connection, from a height on the left to a height on the right."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class MapLine(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Names at the left and at the right, and what connects them. Whatever is pointed at shows its own lines."""
+    """Names on the left and on the right, and their connections. Hovering over a name shows only its own lines."""
 
     left: tuple[Node, ...]
     right: tuple[Node, ...]
@@ -49,7 +49,7 @@ class Picture(NamedTuple):
 
     @property
     def widths(self) -> tuple[int, int]:
-        """Of the names at the left and at the right, as wide as the longest that is drawn needs."""
+        """The widths of the names on the left and on the right: as wide as the longest one needs."""
         longest_left, longest_right = (
             max((len(node.text[:MAX_CHARACTERS]) for node in side), default=0) for side in (self.left, self.right)
         )
@@ -69,7 +69,7 @@ def bank_map(visit: Visit) -> Response:
 
 
 def draw_abilities(bank: Bank, abilities: Counter[str]) -> Picture | None:
-    """Abilities and apps; None where there is one of each, which needs no picture."""
+    """Abilities and apps; None if there is only one of each."""
     crossings = Counter((card.ability, app) for card in bank.skills for app in card.apps)
     apps: Counter[str] = Counter()
     for (_, app), count in crossings.items():
@@ -91,7 +91,7 @@ def draw_cards(bank: Bank, cards: Sequence[SkillCard]) -> Picture:
 
 
 def _near_their_lines(names: Iterable[str], left: Sequence[str], lines: Mapping[tuple[str, str], int]) -> list[str]:
-    """Each name as near as can be to what it is connected with, so that few lines cross."""
+    """Order the names so that each is close to what it is connected with and few lines cross."""
     places = {name: place for place, name in enumerate(left)}
     ends: dict[str, list[int]] = {}
     for start, end in lines:
@@ -130,6 +130,6 @@ def draw(
 
 
 def _heights(names: Sequence[str], rows: int) -> dict[str, int]:
-    """The shorter side is spread over the height of the longer one."""
+    """Spread the shorter side over the height of the longer one."""
     step = ROW * rows / max(len(names), 1)
     return {name: round(TOP + step * (number + 0.5) - ROW / 2) for number, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""The pages about cards: the list with its filters, and one card with all that is known of it."""
+"""The pages about cards: the list with its filters, and one card with everything known about it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE = 50
 RUNS_LISTED = 40
 GRADES = ("enforced", "proven", "observed")
 NO_SENTENCES = ("tags", "functions_used")
-"""Fields that say nothing that could be wrong."""
+"""Fields that cannot be wrong."""
 
 
 class CardRow(NamedTuple):
@@ -47,12 +47,12 @@ ORDERS: dict[str, Callable[[CardRow], Any]] = {
     "guards": lambda row: (-row.guards, row.card_id),
     "grade": lambda row: (GRADES.index(row.grade) if row.grade in GRADES else len(GRADES), row.card_id),
 }
-"""How a list of cards can be ordered; by default Skill Cards that most tasks speak for come first."""
+"""How a list of cards can be sorted; by default, Skill Cards that most tasks support come first."""
 FACETS = ("kind", "status", "grade", "ability")
 
 
 def cards(visit: Visit) -> Response:
-    """The cards of the bank, filtered and ordered, with counts of what else there is."""
+    """The cards of the bank, filtered and sorted, with the counts of the other filters."""
     words, order = visit.query("q"), visit.query("order", "kind")
     chosen = {facet: visit.query(facet) for facet in FACETS}
     rows = list(_find_rows(visit, words))
@@ -67,7 +67,7 @@ def cards(visit: Visit) -> Response:
 
 
 def _find_rows(visit: Visit, words: str) -> Iterator[CardRow]:
-    """Every card, retired ones included, that holds all the words."""
+    """Every card, retired ones included, that contains all the words."""
     snapshot, wanted = visit.project.current(), words.lower().split()
     for card_id, entry in snapshot.bank.entries.items():
         if not wanted or all(word in snapshot.texts[card_id] for word in wanted):
@@ -76,12 +76,12 @@ def _find_rows(visit: Visit, words: str) -> Iterator[CardRow]:
 
 def _fits(row: CardRow, chosen: dict[str, str], but: str = "") -> bool:
     if but != "status" and not chosen["status"] and row.status == "retired":
-        return False  # they are shown to whoever asks for them
+        return False  # retired cards are shown only on request
     return all(not value or facet == but or getattr(row, facet) == value for facet, value in chosen.items())
 
 
 def _count(rows: Iterable[CardRow], chosen: dict[str, str], facet: str) -> list[tuple[str, int]]:
-    """How many cards each value of a facet would show, the other filters kept."""
+    """How many cards each value of a facet would show, keeping the other filters."""
     counts = Counter(getattr(row, facet) for row in rows if _fits(row, chosen, but=facet))
     return [(value, count) for value, count in counts.most_common(30) if value]
 
@@ -95,7 +95,7 @@ def card_row(entry: BankEntry) -> CardRow:
 
 
 def card(visit: Visit) -> Response:
-    """One card in full: what it says, what it rests on, the runs that taught it, and its history."""
+    """One card in full: its text, its evidence, the runs that taught it, and its history."""
     bank = visit.project.current().bank
     entry = bank.entries.get(visit.query("id"))
     if entry is None:

@@ -22,7 +22,7 @@ from contramem.traces.task_key import TaskKey
 LISTED = 100
 SEED = 0
 COLLECTION = "runs:"
-"""What an address says before the name of a file or folder of runs; without it, the name is a source's."""
+"""Prefix, in an address, of the name of a file or folder of runs; without it, the name is that of a source."""
 
 
 class ShownIn(NamedTuple):
@@ -35,7 +35,7 @@ class ShownIn(NamedTuple):
 
 
 def injections(visit: Visit) -> Response:
-    """What the inject log tells, and for one card the runs that saw it."""
+    """What the inject log says, and for one card the runs that saw it."""
     path = visit.project.options.log
     if path is None or not path.exists():
         return visit.page("injections.html", summary=None, path=path, card_id="", runs=[], titles={})
@@ -51,7 +51,7 @@ def injections(visit: Visit) -> Response:
 
 @lru_cache(maxsize=8)
 def _read(path: Path, _changed: int, _size: int) -> tuple[tuple[Line, ...], Injections]:
-    """Read again only when the file has changed."""
+    """Read again only if the file has changed."""
     lines, unreadable = read_log(path)
     return tuple(lines), summarize(lines, unreadable)
 
@@ -63,7 +63,7 @@ def _find_shown(lines: tuple[Line, ...], card_id: str) -> list[ShownIn]:
 
 
 class Side(NamedTuple):
-    """One side of a comparison: the runs of a source, or of what one `--runs` named."""
+    """One side of a comparison: the runs of a source, or of one `--runs` path."""
 
     kind: GroupKind
     name: str
@@ -79,14 +79,14 @@ class ComparedTask(NamedTuple):
 
     name: str
     key: str
-    """Empty when it can't be opened here."""
+    """Empty if it cannot be opened here."""
     base: tuple[int, int]
     """Runs that passed, and runs whose outcome is known."""
     memory: tuple[int, int]
 
 
 def comparison(visit: Visit) -> Response:
-    """The same tasks run both ways, with those that got worse first."""
+    """The same tasks run both ways, those that got worse first."""
     index = visit.project.runs
     base, memory = visit.query("base"), visit.query("memory")
     result: Comparison | None = None
@@ -116,6 +116,6 @@ def _find_tasks(index: RunIndex, names: Iterable[str], base: Side, memory: Side)
 
 
 def _find_key(index: RunIndex, name: str) -> str:
-    """The key of a task that a comparison names: it names them as short as can be."""
+    """The key of a task in a comparison, which abbreviates names."""
     keys = [row.task for row in index.tasks(TaskQuery(name), limit=20)]
     return next((key for key in keys if TaskKey.parse(key).is_named(name)), "")

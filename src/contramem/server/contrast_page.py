@@ -1,4 +1,4 @@
-"""The picture of a task: runs as columns, what they did as rows, and the events that separate them marked."""
+"""The picture of a task: runs as columns, actions as rows, and the events that separate them marked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AlignmentCell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One thing done."""
+    """One action."""
 
     label: str
     writes: bool
@@ -100,7 +100,7 @@ def _choose_columns(packet: Packet) -> list[PacketRun]:
 
 
 def _divergences(packet: Packet) -> set[tuple[str, int]]:
-    """Where failing runs leave the way of the passing ones."""
+    """Where failing runs diverge from the passing ones."""
     failing = {run.letter for run in packet.failing}
     return {
         (cite.run, cite.position)
@@ -135,7 +135,7 @@ def _short(value: object) -> str:
 
 
 def mask_event(step: Step) -> EventView:
-    """With placeholders instead of values."""
+    """An event with placeholders instead of values."""
     return EventView(
         step.position, step.actor, step.kind, step.label or step.function or step.kind, step.effect,
         _pretty(step.arguments), step.returned, step.error, step.text, step.tainted,
@@ -143,7 +143,7 @@ def mask_event(step: Step) -> EventView:
 
 
 def find_recorded_event(event: Event) -> EventView:
-    """As it was recorded."""
+    """An event as recorded."""
     result = event.result
     content = "" if result is None else result.content if isinstance(result.content, str) else _pretty(result.content)
     return EventView(

@@ -1,4 +1,4 @@
-"""The explorer: start page, tasks, runs and search. Each function answers one address."""
+"""The explorer: start page, tasks, runs and search. One function per page."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from contramem.server.run_index import ORDERS, RunGroup, TaskQuery, TaskRow
 PAGE = 50
 EXAMPLES_TRIED = 6
 MAX_SOURCE_COLUMNS = 5
-"""With more sources than this, a task shows one square a source."""
+"""With more sources, a task shows one square per source."""
 MAX_SQUARES = 40
 
 
 class Example(NamedTuple):
-    """One task from its runs to a card, for whoever sees this for the first time."""
+    """One task from its runs to a card, for first-time visitors."""
 
     row: TaskRow
     signal: str
@@ -55,7 +55,7 @@ def home(visit: Visit) -> Response:
 
 
 def _find_example(visit: Visit, rows: list[TaskRow]) -> Example | None:
-    """The first of the sharpest contrasts that taught a card, one whose text can be read before one that is masked."""
+    """The first of the clearest contrasts that taught a card; preferably one whose text is not masked."""
     for row in sorted(rows[:EXAMPLES_TRIED], key=lambda row: "<TEXT" in (row.masked or "<TEXT")):
         packet = visit.project.runs.packet(row.task) if row.contrastive else None
         cards = find_cards_taught(visit, packet) if packet and packet.signals else []
@@ -79,7 +79,7 @@ class TaskExport(NamedTuple):
 
 
 def tasks(visit: Visit) -> Response:
-    """Tasks with their pass rates by source, the sharpest contrast first."""
+    """Tasks with their pass rates by source, clearest contrast first."""
     query = TaskQuery(visit.query("q"), visit.query("ability"), visit.query("outcome"), visit.query("order"))
     index, offset = visit.project.runs, visit.number("from")
     total = index.task_count(query)
@@ -111,7 +111,7 @@ def _best_first(sources: list[RunGroup]) -> list[RunGroup]:
 
 
 def run(visit: Visit) -> Response:
-    """One run, event by event. `at` is the event that a link is about."""
+    """One run, event by event. `at` is the event that a link refers to."""
     packet = visit.project.runs.packet(visit.query("task"))
     letter = _letter(visit, packet) if packet else None
     if packet is None or letter is None:
@@ -140,7 +140,7 @@ def _letter(visit: Visit, packet: Packet) -> str | None:
 
 
 def search(visit: Visit) -> Response:
-    """Cards, tasks, sources, functions and decisions that hold every word."""
+    """Cards, tasks, sources, functions and decisions that contain every word."""
     words = visit.query("q").strip()
     wanted = words.lower().split()[:8]
     snapshot, index = visit.project.current(), visit.project.runs

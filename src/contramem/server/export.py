@@ -1,4 +1,4 @@
-"""A list as a file: the rows that a page would show, all of them, as JSON or CSV."""
+"""A list as a file: all rows that a page would show, as JSON or CSV."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export_rows(visit: Visit, name: str, rows: Sequence[Any]) -> Response | None:
-    """The named tuples as a file, when the address ends in `format=json` or `format=csv`; else None."""
+    """The named tuples as a file, if the address ends with `format=json` or `format=csv`; else None."""
     wanted = visit.query("format")
     if wanted == "json":
         text = json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=1)
@@ -37,7 +37,7 @@ def _as_csv(rows: Sequence[Any]) -> str:
 
 
 def _cell(value: object) -> object:
-    """A text that a spreadsheet would take for a formula is marked as text."""
+    """Mark a text that a spreadsheet would take for a formula."""
     if not isinstance(value, str):
         return value
     text = visible(value)

@@ -1,4 +1,4 @@
-"""What every request passes: Host and origin checks, size and rate limits, and headers that browsers obey."""
+"""Checks on every request: Host and origin, size and rate limits, and security headers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_CLIENTS = 10_000
 
 
 class RateLimit:
-    """A bucket for each client that fills evenly. Those not seen for long are forgotten."""
+    """One evenly refilled bucket per client. Clients not seen for long are forgotten."""
 
     def __init__(self, per_minute: int) -> None:
         self._rate, self._size = per_minute / 60, max(1.0, per_minute / 6)
@@ -44,7 +44,7 @@ class RateLimit:
 
 
 class GuardRails:
-    """Plain ASGI, because a guidance must not wait for a task group."""
+    """Plain ASGI, because guidance must not wait for a task group."""
 
     def __init__(self, app: ASGIApp, options: ServerOptions, metrics: Metrics, spans: Spans) -> None:
         self._app, self._options, self._metrics, self._spans = app, options, metrics, spans
@@ -99,7 +99,7 @@ class GuardRails:
 
 
 class TooLarge(Exception):
-    """A body that is longer than it may be."""
+    """A body longer than allowed."""
 
 
 def _limit_body(receive: Receive, limit: int) -> Receive:
@@ -123,7 +123,7 @@ def _host_name(host: str) -> str:
 
 
 def _same_origin(headers: dict[bytes, bytes]) -> bool:
-    """A browser says where a form comes from. Programs send neither header."""
+    """Browsers say where a form comes from. Programs send neither header."""
     site = headers.get(b"sec-fetch-site")
     if site is not None and site not in (b"same-origin", b"none"):
         return False
@@ -134,7 +134,7 @@ def _same_origin(headers: dict[bytes, bytes]) -> bool:
 
 
 def _route(scope: Scope) -> str:
-    """The route and not the address, which can hold a task's name."""
+    """The route instead of the address, which may contain a task's name."""
     endpoint = scope.get("endpoint")
     return getattr(endpoint, "__name__", type(endpoint).__name__ if endpoint else "none")
 

@@ -25,7 +25,7 @@ class DecisionRow(NamedTuple):
     kind: str
     reason: str
     cards: tuple[tuple[str, str], ...]
-    """Id and what it says."""
+    """Id and text."""
     differences: tuple[FieldDifference, ...]
     status: str
     can_undo: bool
@@ -54,7 +54,7 @@ def decision_row(entry: LedgerEntry, card_id: str | None = None) -> DecisionRow:
 
 
 def ledger(visit: Visit) -> Response:
-    """Every decision, the newest first."""
+    """Every decision, newest first."""
     last = visit.project.current().decision
     before = min(visit.number("before", last + 1), last + 1)
     entries = visit.project.store.ledger_page(before, PAGE)

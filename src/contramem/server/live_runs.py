@@ -1,5 +1,5 @@
-"""LiveRuns: the runs that agents have under way. Each step is written down before it is answered, so that a run goes
-on after a restart where it was."""
+"""LiveRuns: the current runs of agents. Each step is recorded before it is answered, so that a run continues after a
+restart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contramem.whole_file import make_private
 
 Step: TypeAlias = Literal["before_call", "before_final", "observe", "finish"]
 MAX_IN_MEMORY = 4_000
-"""Runs beyond this, and finished ones, are dropped from memory. The journal makes them again when asked for."""
+"""Further runs, and finished ones, are dropped from memory. They are restored from the journal on request."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, decision INTEGER, request TEXT, finished INTEGER DEFAULT 0)
   WITHOUT ROWID;
@@ -30,7 +30,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class LiveRuns:
-    """Runs by id. `memory_at` gives the memory as it was after a decision, for runs that began before a restart."""
+    """Runs by id. `memory_at` returns the memory as it was after a decision, for runs that began before a restart."""
 
     def __init__(self, path: Path, memory_at: Callable[[int], Memory]) -> None:
         self._memory_at = memory_at
@@ -42,7 +42,7 @@ class LiveRuns:
         self._journal.executescript(_SCHEMA)
 
     def start(self, memory: Memory, decision: int, run_id: str | None, request: dict[str, Any]) -> Run:
-        """Begin a run, or return the run of this id: asking twice starts one run. Another task needs another id."""
+        """Start a run, or return the run with this id: asking twice starts one run. Another task needs another id."""
         if run_id is not None and (known := self._find(run_id)) is not None:
             return _same_task(known, request["task"])
         run = memory.start(**request, run_id=run_id)
@@ -60,7 +60,7 @@ class LiveRuns:
         return run
 
     def note(self, run_id: str, step: Step, body: dict[str, Any]) -> None:
-        """Write down a step that changes what the run knows."""
+        """Record a step that changes what the run knows."""
         with self._lock:
             self._journal.execute("INSERT INTO steps (run, step, body) VALUES (?,?,?)", (run_id, step, _encode(body)))
             if step == "finish":
@@ -68,7 +68,7 @@ class LiveRuns:
                 self._runs.pop(run_id, None)
 
     def counts(self) -> dict[str, int]:
-        """Runs under way and finished."""
+        """Current and finished runs."""
         with self._lock:
             rows = self._journal.execute("SELECT finished, count(*) FROM runs GROUP BY finished").fetchall()
         counts = dict(rows)
@@ -96,14 +96,14 @@ class LiveRuns:
 
 
 def _same_task(run: Run, task: str) -> Run:
-    """Whoever asks with an id that is taken must not get the guidance and the state of another task."""
+    """A request with an existing id must not get the guidance and the state of another task."""
     if run.task != task:
         raise StoreError(f"run {run.run_id!r} is at another task. Choose another run_id, or leave it out.")
     return run
 
 
 def _restore(memory: Memory, run_id: str, request: dict[str, Any], steps: list[tuple[str, str]]) -> Run:
-    """The run as it was, by doing again what it did. Nothing is logged a second time."""
+    """Restore the run by repeating its steps. Nothing is logged a second time."""
     run = memory.without_log().start(**request, run_id=run_id)
     for step, text in steps:
         body = msgspec.json.decode(text)

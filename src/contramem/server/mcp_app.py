@@ -1,4 +1,4 @@
-"""A project's bank over MCP's streamable HTTP, on the same server. Needs the `mcp` extra; without it there is none."""
+"""A project's bank over MCP's streamable HTTP, on the same server. Requires the `mcp` extra."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contramem.server.project import Project
 
 
 class McpApp:
-    """The ASGI application that `contramem mcp` would be, were it asked over HTTP."""
+    """The ASGI application that serves over HTTP what `contramem mcp` serves over stdio."""
 
     def __init__(self, project: Project) -> None:
         self._app: Any = None
@@ -20,7 +20,7 @@ class McpApp:
             from contramem.inject.mcp_server import server
         except ModuleNotFoundError:
             return
-        # Host and origin were checked before the request came here.
+        # Host and origin have already been checked.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         made = server(project.memory()[1])
         self._app = made.streamable_http_app(

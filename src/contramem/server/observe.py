@@ -1,4 +1,5 @@
-"""What operators see: Prometheus metrics, one JSON line for each request, and an audit of changes. No secret in any."""
+"""What operators see: Prometheus metrics, a JSON line per request, and an audit log of changes. None contains
+secrets."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ class Metrics:
 
 
 def log_request(method: str, route: str, status: int, seconds: float, who: str, project: str) -> None:
-    """One line for each request, at INFO. It names the route and not the address: addresses can hold task texts."""
+    """Log one line per request, at INFO. It contains the route, not the address: addresses may contain task texts."""
     if _log.isEnabledFor(logging.INFO):
         line = {"time": _now(), "method": method, "route": route, "status": status, "ms": round(seconds * 1000, 2),
                 "by": who, "project": project}  # fmt: skip
@@ -63,7 +64,7 @@ def log_request(method: str, route: str, status: int, seconds: float, who: str, 
 
 
 def audit(path: Path | None, who: str, project: str, what: str, decision: int) -> None:
-    """Append who changed what. The ledger holds the change itself."""
+    """Append who changed what. The ledger has the change itself."""
     if path is None:
         return
     line = {"time": _now(), "by": who, "project": project, "what": what, "decision": decision}

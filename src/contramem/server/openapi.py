@@ -1,4 +1,4 @@
-"""The OpenAPI document of the HTTP API, made from its routes and bodies."""
+"""The OpenAPI document of the HTTP API, made from its routes and schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server can be told: where its banks are, where it listens, and who may come in."""
+"""The options of a server: where its banks are, where it listens, and who has access."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_PROJECT = "default"
 
 @dataclass(frozen=True)
 class ProjectOptions:
-    """One bank, and what is browsed beside it."""
+    """One bank, and the runs to browse with it."""
 
     bank: str
     runs: tuple[Path, ...] = ()
@@ -29,18 +29,18 @@ class ServerOptions:
     host: str = "127.0.0.1"
     port: int = 8321
     tokens: Path | None = None
-    """File of hashed tokens. None: whoever reaches the loopback address may do everything."""
+    """File of hashed tokens. None: anyone who can reach the loopback address may do everything."""
     allowed_hosts: tuple[str, ...] = ()
     """Names that a reverse proxy serves under, besides the loopback names."""
     show_values: bool = False
     """Show recorded values instead of placeholders."""
     state: Path | None = None
-    """Folder for live runs and the run index. None: beside each SQLite store, or the working folder."""
+    """Folder for live runs and the run index. None: next to each SQLite store, or the working directory."""
     requests_per_minute: int = 60_000
-    """For each client: a token, or an address without one."""
+    """Per client: a token, or an address without one."""
     max_body_bytes: int = 1 << 20
     audit: Path | None = None
-    """Append who changed what to this file, besides the ledger."""
+    """Append who changed what to this file, in addition to the ledger."""
     hosts: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Renders the pages: Jinja templates with everything escaped, and addresses that are made in one place."""
+"""Renders the pages: Jinja templates with everything escaped, and addresses made in one place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CODE_OR_PLACEHOLDER = re.compile(r"`([^`\n]{1,200})`|&lt;([A-Z][A-Z_]*?)(?:_(\d
 
 
 def mark_up(value: object) -> Markup:
-    """A text of ours with `code` as code and <PLACEHOLDERS> told apart from words."""
+    """Our own text with `code` as code and <PLACEHOLDERS> distinguished from words."""
     return Markup(_CODE_OR_PLACEHOLDER.sub(_mark, str(escape(visible(str(value))))))
 
 
@@ -35,7 +35,7 @@ def _mark(match: re.Match[str]) -> str:
 
 
 def _make_visible(value: object) -> object:
-    """No text of a trace or a card gets onto a page with control or direction characters. Our own markup is clean."""
+    """Keep control and direction characters of traces and cards off the pages. Our own markup is clean."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -49,7 +49,7 @@ _JINJA.globals["skill_fields"] = SKILL_FIELDS
 
 @dataclass(frozen=True)
 class Visit:
-    """One request by somebody who may make it."""
+    """One authorized request."""
 
     request: Request
     project: Project
@@ -71,7 +71,7 @@ class Visit:
         return f"/{quote(self.project.name)}/{path}" + (f"?{asked}" if asked else "")
 
     def page(self, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
-        """The page that `template` makes of `values`."""
+        """The page that `template` makes from `values`."""
         may_review = self.token.allows("review", self.project.name) and not self.project.is_frozen
         text = _JINJA.get_template(template).render(
             visit=self, url=self.url, project=self.project.name, may_review=may_review, here=template.partition(".")[0],
@@ -91,7 +91,7 @@ def render_alone(template: str, **values: Any) -> str:
 
 @dataclass(frozen=True)
 class Paging:
-    """Which part of a long list a page shows."""
+    """The part of a long list that a page shows."""
 
     offset: int
     limit: int

@@ -27,15 +27,15 @@ from contramem.server.run_index import RunIndex
 from contramem.traces.read import read_traces
 
 LOOK_EVERY_S = 1.0
-"""How often a start looks whether another process has changed the bank."""
+"""How often starting a run checks whether another process changed the bank."""
 
 MAX_PAST_BANKS = 3
-"""Banks before the present one that are kept in memory, for runs that began with them."""
+"""How many earlier banks are kept in memory for runs that began with them."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The bank after one decision, and what pages need of it."""
+    """The bank after one decision, and what pages need from it."""
 
     decision: int
     bank: Bank
@@ -47,7 +47,7 @@ class Snapshot:
 
 
 class Project:
-    """Opened when the server starts, closed when it stops. Threads may share it."""
+    """Opened when the server starts, closed when it stops. Thread-safe."""
 
     def __init__(
         self, name: str, options: ProjectOptions, state: Path | None = None, audit_file: Path | None = None
@@ -63,29 +63,29 @@ class Project:
         self.live = LiveRuns(folder / f"{stem}-live", self._memory_at)
         self._past_memory = lru_cache(MAX_PAST_BANKS)(lambda decision: self._make_memory(self.store.bank_at(decision)))
         self.is_indexing = bool(options.runs)
-        """Are recorded runs still being taken in?"""
+        """Are recorded runs still being indexed?"""
         self._looked = monotonic()
         self.snapshot = self._read()
         self._memory = (self.snapshot.decision, self._make_memory(self.snapshot.bank))
 
     @property
     def is_frozen(self) -> bool:
-        """A frozen file is served: it can be browsed and guides agents, but takes no decision."""
+        """A frozen file is served: it can be browsed and guides agents, but accepts no decisions."""
         return self._file is not None
 
     def index_runs(self, on_progress: Callable[[int], object] = lambda done: None) -> int:
-        """Make the recorded runs browsable. Pages can be looked at meanwhile."""
+        """Make the recorded runs browsable. Pages can be used meanwhile."""
         try:
             for path in self.options.runs:
                 self.runs.add(read_traces([path]), on_progress, collection=str(path))
             if self.options.runs:
-                self.runs.vocabulary()  # what the first page with masked values would wait for
+                self.runs.vocabulary()  # otherwise the first page with masked values would wait for it
         finally:
             self.is_indexing = False
         return self.runs.count
 
     def current(self) -> Snapshot:
-        """The bank as it is now, other processes' decisions included."""
+        """The bank as it is now, including decisions of other processes."""
         if self.store.last_decision() != self.snapshot.decision:
             with self._refreshing:
                 if self.store.last_decision() != self.snapshot.decision:
@@ -93,8 +93,8 @@ class Project:
         return self.snapshot
 
     def memory(self) -> tuple[int, Memory]:
-        """What guides new runs, and the decision that it is of. A changed bank is indexed in the background; until
-        then runs start with the one before."""
+        """The memory for new runs, and the decision it reflects. A changed bank is indexed in the background; until
+        then, runs start with the previous one."""
         if monotonic() - self._looked > LOOK_EVERY_S:
             self._looked = monotonic()
             if self._file and (changed := self._file.read_change()):
@@ -104,8 +104,8 @@ class Project:
         return self._memory
 
     def record(self, decide: Callable[[Bank], Decision], who: str, what: str) -> LedgerEntry:
-        """Record what `decide` makes of the bank as it is now, and who did what. One at a time, so that nobody decides
-        on an old bank."""
+        """Record what `decide` makes of the current bank, and who did what. One at a time, so that nobody decides on an
+        outdated bank."""
         if self.is_frozen:
             raise UsageError(
                 f"{self.options.bank} is a frozen bank and takes no decisions. Serve the store it came from."
@@ -115,7 +115,7 @@ class Project:
             (entry,) = self.store.record(decide(before.bank))
             self.snapshot = Snapshot(entry.number, before.bank.with_changes(entry.decision.changes))
         audit(self._audit_file, who, self.name, what, entry.number)
-        self._looked = 0.0  # the next start takes the decision over
+        self._looked = 0.0  # the next start picks up the decision
         return entry
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class Project:
         self.store.close()
 
     def _copy_to_store(self, file: BankFile) -> Store:
-        """A frozen bank as a store of our own, so that all else need not know the difference. It ends with us."""
+        """Load a frozen bank into a temporary store, so that the rest of the code need not know the difference."""
         store = open_store(Path(self._scratch.name) / "bank.db", create=True)
         self._take_over(store, file.read())
         return store
@@ -149,19 +149,19 @@ class Project:
     def _make_memory(self, bank: Bank) -> Memory:
         memory = Memory(parse_frozen(freeze(bank), self.options.bank), log=self.options.log)
         profile = profile_named(memory.bank.header.profile)
-        # Indexing and loading the token counter is not the first agent's work.
+        # The first agent should not have to wait for indexing and for the token counter.
         first = next((card.title for card in bank.skills), "")
         memory.writer.at_start(memory.retriever.retrieve(Query(first), profile), profile)
         return memory
 
     def _memory_at(self, decision: int) -> Memory:
         number, memory = self._memory
-        # A frozen file has no past: after a restart a run goes on with the cards that the file has now.
+        # A frozen file has no history: after a restart, a run continues with the current cards of the file.
         return memory if number == decision or self.is_frozen else self._past_memory(decision)
 
 
 def _changes(old: Bank, new: Bank) -> tuple[Change, ...]:
-    """What turns one bank into another; a card that the other does not have is retired."""
+    """The changes that turn one bank into another; a card missing from the other is retired."""
     changes = [Change(before=old.entries.get(card_id), after=entry) for card_id, entry in new.entries.items()]
     for card_id in sorted({*old.entries} - {*new.entries}):
         entry = old.entries[card_id]

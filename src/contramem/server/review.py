@@ -1,6 +1,6 @@
 """Review in the browser: the same checks and the same ledger as `contramem bank review`.
 
-A form carries the digest of what its reader saw. If somebody has decided in the meantime, nothing is recorded and
+A form contains the digest of what its reader saw. If somebody else decided in the meantime, nothing is recorded and
 nothing is lost: the page comes back with both texts.
 """
 
@@ -32,12 +32,12 @@ class ChangedMeanwhile(Exception):
 
 
 def digest_of(entry: BankEntry) -> str:
-    """What a reader saw of a card, in a word."""
+    """A digest of what a reader saw of a card."""
     return hashlib.sha256(entry.model_dump_json().encode()).hexdigest()[:16]
 
 
 def review(visit: Visit) -> Response:
-    """The next card that no person has seen, or the one that is named."""
+    """The next card that no person has reviewed, or the named one."""
     return _form(visit, visit.query("id"), note=visit.query("note"))
 
 
@@ -63,7 +63,7 @@ def _form(visit: Visit, card_id: str, *, note: str = "", problem: str = "", draf
 
 
 def decide(visit: Visit) -> Response:
-    """Record a person's answer, and go on with the next card."""
+    """Record a person's answer and show the next card."""
     form = visit.form
     card_id, answer = form.get("card", ""), form.get("answer", "")
     try:
@@ -101,7 +101,7 @@ def undo(visit: Visit) -> Response:
 
 
 def reviewer(visit: Visit) -> str:
-    """The name for the ledger: the token's, or what a person on their own machine calls themselves."""
+    """The name for the ledger: the token's, or the one a person gives on their own machine."""
     own_name = visit.form.get("by", "").strip()[:60]
     return visit.token.name if visit.token.sha256 else own_name or visit.token.name
 
@@ -124,13 +124,13 @@ def form_of(card: Card) -> type[FunctionCard] | type[SkillDelta]:
 
 
 def editable_text(card: Card) -> str:
-    """What a person can edit of a card, as JSON."""
+    """The editable part of a card, as JSON."""
     fields = {name for name in form_of(card).model_fields if name != "version"}
     return json.dumps(card.model_dump(mode="json", include=fields), ensure_ascii=False, indent=2)
 
 
 def _similar(bank: Bank, entry: BankEntry) -> list[tuple[str, str]]:
-    """Cards of the same ability, those that share the most functions first: what a card could be merged with."""
+    """Cards of the same ability, those that share most functions first: candidates for a merge."""
     if isinstance(entry.card, FunctionCard):
         return []
     own = {*entry.card.functions_used}
@@ -140,7 +140,7 @@ def _similar(bank: Bank, entry: BankEntry) -> list[tuple[str, str]]:
 
 
 def _doubts(entry: LedgerEntry, bank: Bank) -> str:
-    """What the checks have against words that a person wrote. They stand nevertheless."""
+    """Objections of the checks to a person's words. The words stay nevertheless."""
     if entry.decision.operation != "EDIT":
         return ""
     complaints = [str(doubt) for change in entry.decision.changes for doubt in doubts(change.after.card, bank)]

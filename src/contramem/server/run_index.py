@@ -1,4 +1,4 @@
-"""RunIndex: recorded runs in one file, so that a hundred thousand can be browsed without being held in memory."""
+"""RunIndex: recorded runs in one file, so that a hundred thousand can be browsed without loading them into memory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from contramem.traces.trajectory import Trajectory
 from contramem.whole_file import make_private
 
 VOCABULARY_TASKS = 500
-"""Tasks that closed vocabularies are learned from. More would only make the first page slower."""
+"""How many tasks closed vocabularies are learned from. More would only slow down the first page."""
 TEXT_CHARS = 400
-"""Of a task's text, for lists and search."""
+"""Length of a task's text in lists and search."""
 KEPT_PACKETS = 4
-"""Packets that are kept: whoever looks at a task clicks on one cell after the other."""
+"""How many packets are cached: a visitor of a task clicks on one cell after the other."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
   content BLOB PRIMARY KEY, task TEXT, ability TEXT, source TEXT, trial TEXT, passed INTEGER, ended TEXT,
@@ -56,7 +56,7 @@ OUTCOMES = {
     "never passes": "passed = 0 AND failed > 0",
     "unknown": "passed = 0 AND failed = 0",
 }
-"""Kinds of tasks by how their runs ended."""
+"""Kinds of tasks by the outcomes of their runs."""
 ORDERS = {
     "contrast": "min(passed, failed) DESC, task",
     "task": "task",
@@ -64,7 +64,7 @@ ORDERS = {
     "best": "passed * 1.0 / max(1, passed + failed) DESC, task",
     "worst": "passed * 1.0 / max(1, passed + failed), task",
 }
-"""How a list of tasks can be ordered."""
+"""How a list of tasks can be sorted."""
 _decode = msgspec.msgpack.Decoder(Trajectory).decode
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -80,7 +80,7 @@ class TaskRow:
     passed: int
     failed: int
     masked: str | None
-    """The text with placeholders instead of values. None: nobody has looked at it yet."""
+    """The text with placeholders instead of values. None: not masked yet."""
 
     @property
     def contrastive(self) -> bool:
@@ -97,7 +97,7 @@ class TaskQuery:
     order: str = "contrast"
 
     def condition(self) -> tuple[str, tuple[object, ...]]:
-        """In SQL: every word stands in the key or the text."""
+        """In SQL: every word occurs in the key or the text."""
         holds, values = _all_words(self.words, ("task", "text"))
         if self.ability:
             holds, values = f"{holds} AND ability = ?", (*values, self.ability)
@@ -108,7 +108,7 @@ class TaskQuery:
 
 @dataclass(frozen=True)
 class RunGroup:
-    """Runs that have something in common: their source (the model or agent that ran), or where they were read from."""
+    """Runs with something in common: their source (the model or agent), or where they were read from."""
 
     name: str
     runs: int
@@ -132,11 +132,11 @@ GroupKind: TypeAlias = Literal["source", "collection"]
 
 
 class Stopped(Exception):
-    """The index was closed while runs were being taken in."""
+    """The index was closed while runs were being indexed."""
 
 
 class RunIndex:
-    """Runs by task. Threads may share it."""
+    """Runs by task. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(make_private(path), check_same_thread=False, isolation_level=None)
@@ -155,7 +155,7 @@ class RunIndex:
         *,
         collection: str = "",
     ) -> int:
-        """Take runs in; those that are here already are passed over. Returns how many are here now."""
+        """Add runs; those already present are skipped. Returns the new total."""
         done, source = 0, iter(runs)
         while part := list(islice(source, 500)):
             with self._lock:
@@ -169,7 +169,7 @@ class RunIndex:
             on_progress(done)
         self._vocabulary = None
         self._packet.cache_clear()
-        self._query("UPDATE tasks SET masked = NULL WHERE masked IS NOT NULL")  # more is known of what are values
+        self._query("UPDATE tasks SET masked = NULL WHERE masked IS NOT NULL")  # more is known about what is a value
         return self.count
 
     def _add(self, run: Trajectory, collection: str) -> None:
@@ -191,7 +191,7 @@ class RunIndex:
         return self._groups("source")
 
     def collections(self) -> list[RunGroup]:
-        """What was named with `--runs`, each file or folder by itself."""
+        """The `--runs` paths, each file or folder on its own."""
         return self._groups("collection")
 
     def _groups(self, kind: str) -> list[RunGroup]:
@@ -203,18 +203,18 @@ class RunIndex:
         return int(self._query(f"SELECT count(*) FROM tasks {where}", values)[0][0])
 
     def outcome_counts(self, query: TaskQuery = ALL_TASKS) -> dict[str, int]:
-        """How many of the tasks are of each kind, whatever kind is asked for."""
+        """How many of the tasks are of each kind, whatever kind is requested."""
         return {name: self.task_count(replace(query, outcome=name)) for name in OUTCOMES}
 
     def tasks(self, query: TaskQuery = ALL_TASKS, offset: int = 0, limit: int = 50) -> list[TaskRow]:
-        """By default the sharpest contrast first: tasks that some runs passed and others failed."""
+        """By default the clearest contrast first: tasks that some runs passed and others failed."""
         where, values = query.condition()
         order = ORDERS.get(query.order, ORDERS["contrast"])
         rows = self._query(f"SELECT * FROM tasks {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset))
         return [TaskRow(*row) for row in rows]
 
     def mask(self, rows: Iterable[TaskRow]) -> list[TaskRow]:
-        """The rows with their masked texts, which are made when they are first asked for."""
+        """The rows with their masked texts, which are made on first use."""
         return [row if row.masked is not None else replace(row, masked=self._mask(row.task)) for row in rows]
 
     def _mask(self, task: str) -> str:
@@ -226,7 +226,7 @@ class RunIndex:
         return [row[0] for row in self._query("SELECT DISTINCT ability FROM tasks ORDER BY ability LIMIT 200")]
 
     def functions(self, words: str, limit: int) -> list[FunctionRow]:
-        """Functions whose name holds every word, the most called first."""
+        """Functions whose name contains every word, most called first."""
         where, values = _all_words(words, ("function",))
         rows = self._query(
             f"SELECT function, sum(calls), count(*), min(task) FROM calls WHERE {where}"
@@ -236,7 +236,7 @@ class RunIndex:
         return [FunctionRow(*row) for row in rows]
 
     def rates(self, tasks: Iterable[str], by: GroupKind = "source") -> dict[tuple[str, str], tuple[int, int]]:
-        """By task and source (or collection): runs that passed, and runs whose outcome is known."""
+        """By task and source (or collection): runs that passed, and runs with a known outcome."""
         names = tuple(tasks)
         marks = ",".join("?" * len(names))
         rows = self._query(
@@ -250,7 +250,7 @@ class RunIndex:
         rows = self._query("SELECT trajectory FROM runs WHERE task = ? ORDER BY source, trial, content", (task,))
         runs: list[Trajectory] = []
         taken: dict[tuple[str, str], int] = {}
-        for (data,) in rows:  # runs that claim one trial are numbered, as in a pool
+        for (data,) in rows:  # runs that claim the same trial are numbered, as in a pool
             run = _trajectory(data)
             number = taken[run.source, run.run] = taken.get((run.source, run.run), 0) + 1
             runs.append(msgspec.structs.replace(run, run=run.run if number == 1 else f"{run.run}~{number}"))
@@ -304,7 +304,7 @@ def _trajectory(data: object) -> Trajectory:
 
 
 def _all_words(words: str, columns: tuple[str, ...]) -> tuple[str, tuple[object, ...]]:
-    """The condition that each word stands in one of the columns."""
+    """The condition that each word occurs in one of the columns."""
     likes = [f"%{escape_like(word)}%" for word in words.split()[:8]]
     anywhere = " OR ".join(f"{column} LIKE ? ESCAPE '!'" for column in columns)
     holds = " AND ".join(f"({anywhere})" for _ in likes)

@@ -1,5 +1,5 @@
-"""An OpenTelemetry span for each request, where the extra `otel` is installed. Whoever starts the server says where
-spans go, for example with `opentelemetry-instrument`; without that none are made."""
+"""An OpenTelemetry span per request, if the extra `otel` is installed. Whoever starts the server configures where spans
+go, for example with `opentelemetry-instrument`; otherwise none are made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class RequestSpan(Protocol):
-    """What is said about a request when it has been answered."""
+    """What is recorded about a request once it has been answered."""
 
     def end(self, route: str, status: int, who: str, project: str) -> None: ...
 
@@ -23,7 +23,7 @@ class _NoSpan:
 
 
 class Spans:
-    """Makes spans with the tracer of `provider`, or with the one of this process."""
+    """Makes spans with the tracer of `provider`, or with that of this process."""
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
         self._tracer: Tracer | None = None
@@ -32,12 +32,12 @@ class Spans:
         except ImportError:
             return
         provider = provider or trace.get_tracer_provider()
-        if not isinstance(provider, trace.ProxyTracerProvider):  # which stands for "nobody has said where spans go"
+        if not isinstance(provider, trace.ProxyTracerProvider):  # which means that nothing was configured
             self._tracer = trace.get_tracer("contramem.server", tracer_provider=provider)
 
     @contextmanager
     def span(self, method: str, headers: Mapping[bytes, bytes]) -> Iterator[RequestSpan]:
-        """The span of one request; it continues the trace that the client's `traceparent` header names."""
+        """The span of one request; it continues the trace in the client's `traceparent` header."""
         if self._tracer is None:
             yield _NoSpan()
             return
@@ -54,7 +54,7 @@ class _Recorded:
         self._span, self._method = span, method
 
     def end(self, route: str, status: int, who: str, project: str) -> None:
-        """Names follow OpenTelemetry's conventions for HTTP. The address is left out: it can hold a task's name."""
+        """Names follow OpenTelemetry's conventions for HTTP. The address is left out: it may contain a task's name."""
         self._span.update_name(f"{self._method} {route}")
         self._span.set_attributes(
             {

@@ -1,4 +1,4 @@
-"""Tokens: who may come in, for which projects, and with which scopes. Only their hashes are kept."""
+"""Tokens: who has access to which projects, with which scopes. Only their hashes are stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEANINGS: dict[Scope, str] = {
 
 @dataclass(frozen=True)
 class Token:
-    """One token as it is stored."""
+    """A token as stored."""
 
     name: str
     scopes: tuple[Scope, ...]
@@ -39,7 +39,7 @@ class Token:
 
 
 ANYONE = Token("local", SCOPES, "")
-"""Whoever uses a server without tokens, which listens on the loopback address only."""
+"""The user of a server without tokens, which listens on the loopback address only."""
 
 
 def digest_of(secret: str) -> str:
@@ -48,7 +48,7 @@ def digest_of(secret: str) -> str:
 
 
 def find(tokens: tuple[Token, ...], secret: str) -> Token | None:
-    """The token with this secret. Every one is compared, in constant time."""
+    """The token with this secret. All are compared, in constant time."""
     digest = digest_of(secret)
     matches = [token for token in tokens if hmac.compare_digest(token.sha256, digest)]
     return matches[0] if matches else None
@@ -64,7 +64,7 @@ def read_tokens(path: Path) -> tuple[Token, ...]:
 
 
 def add_token(path: Path, name: str, scopes: tuple[Scope, ...], project: str | None = None) -> str:
-    """Make a token and return its secret, which is stored nowhere. A token of the same name is replaced."""
+    """Create a token and return its secret, which is stored nowhere. A token of the same name is replaced."""
     secret = f"ctm_{secrets.token_urlsafe(32)}"
     kept = [token for token in read_tokens(path) if token.name != name]
     tokens = [*kept, Token(name, scopes, digest_of(secret), project)]
