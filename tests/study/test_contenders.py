@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
 from tests.made_runs import call, run
 
+from contramem.study import contenders
 from contramem.study.explain import explain
 from contramem.study.run_set import RunSet
 from contramem.traces.trajectory import Trajectory
@@ -30,6 +32,19 @@ def test_a_rule_that_holds_under_two_conditions_is_found_with_both() -> None:
     guards = [str(difference.guard) for difference in explain(runs.select(), runs).differences]
     both = [guard for guard in guards if "Box.find.fare = standard" in guard and "Box.find.days_left <= 6" in guard]
     assert any(guard.startswith("response(Box.exchange, Box.charge_fee)") for guard in both), guards
+
+
+def test_of_too_many_rules_with_exceptions_those_that_most_failing_runs_break_get_conditions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = RunSet.of(fee_office())
+
+    def find_guards(limit: int) -> list[str]:
+        monkeypatch.setattr(contenders, "MAX_LOOSE", limit)
+        return [str(difference.guard) for difference in explain(runs.select(), runs).differences]
+
+    assert len(find_guards(1)) < len(find_guards(2_000))
+    assert any("Box.charge_fee" in guard for guard in find_guards(3))
 
 
 def voucher_office() -> Iterator[Trajectory]:

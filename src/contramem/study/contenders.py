@@ -28,6 +28,8 @@ MAX_CONTRADICTING = 0.05
 """The share of the passing runs in which a guard without a condition applies."""
 MIN_ALIKE = 0.5
 """The share of the failing runs that omitted a change. The others may have given up, whatever the condition."""
+MAX_LOOSE = 2_000
+"""Candidates for which conditions are looked for."""
 CONDITIONS_EACH = 3
 """How many conditions of one candidate compete."""
 
@@ -68,6 +70,7 @@ def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
     search = _ContenderSearch(candidates, runs)
     useful = [candidate for candidate in candidates if explains_some(candidate.masks, masks)]
     loose = [each for each in useful if is_presence(each) or is_contradicted(each.masks, masks)]
+    loose = _select_most_broken(loose, masks)
     firm = [each for each in useful if not is_presence(each) and not is_contradicted(each.masks, masks)]
     atoms = collect_atoms(runs)
     facts = Conditions(masks, atoms)
@@ -174,6 +177,16 @@ def _relation_rank(guard: Guard) -> int:
         return 0
     weak = tests[0].value == "task" or tests[0].value.startswith("1 of ")
     return _RELATIONS.index(tests[0].test) if tests[0].test in _RELATIONS and not weak else len(_RELATIONS)
+
+
+def _select_most_broken(candidates: list[GuardCandidate], masks: RunMasks) -> list[GuardCandidate]:
+    """At most MAX_LOOSE of the candidates, those that most failing runs break: each is tried under thousands of
+    conditions, and runs of one task that have nothing in common make more candidates the more of them there are."""
+    if len(candidates) <= MAX_LOOSE:
+        return candidates
+    by_failing = sorted(candidates, key=lambda each: -(each.masks.broken & masks.failed).bit_count())
+    chosen = {id(candidate) for candidate in by_failing[:MAX_LOOSE]}
+    return [candidate for candidate in candidates if id(candidate) in chosen]
 
 
 def explains_some(guard: GuardMasks, masks: RunMasks) -> bool:

@@ -92,6 +92,7 @@ class Conditions:
             by_mask.setdefault(atom.mask, atom)
         self._atoms = list(by_mask.values())
         self._choices = np.array([atom.choices for atom in self._atoms])
+        self._last_counts: tuple[Sequence[GuardMasks], _SplitCounts | None] | None = None
         self._matrix = matrix_of(list(by_mask), len(masks.runs)).T if by_mask else None
 
     def __len__(self) -> int:
@@ -139,7 +140,12 @@ class Conditions:
         yield from ((row, sorted(splits, key=_order)) for row, splits in joined.items())
 
     def _count(self, guards: Sequence[GuardMasks]) -> _SplitCounts | None:
-        """None: there is nothing to count."""
+        """None if there is nothing to count. The last counts are kept: one condition and two are looked for in turn."""
+        if self._last_counts is None or self._last_counts[0] != guards:
+            self._last_counts = guards, self._count_splits(guards)
+        return self._last_counts[1]
+
+    def _count_splits(self, guards: Sequence[GuardMasks]) -> _SplitCounts | None:
         if self._matrix is None or not guards:
             return None
         passed, failed, runs = self._masks.passed, self._masks.failed, len(self._masks.runs)

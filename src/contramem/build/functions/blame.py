@@ -28,6 +28,7 @@ class GuessedArgument(NamedTuple):
     known: Sequence[Observation]
 
 
+@lru_cache(maxsize=1 << 12)  # one error is compared with the names of many functions
 def stems(text: str) -> frozenset[str]:
     """The beginnings of the longer words of a text or name: `locked` and `lockDoors` share one."""
     return frozenset(word for word in _begun(text) if len(word) >= STEM_CHARS)
