@@ -85,3 +85,61 @@ def test_what_letters_of_one_kind_of_task_must_say_is_found_with_the_kind() -> N
         'existence(Box.write_letter[body contains "call within five days"]) when Box.write_letter and Box.create_case'
         in guards
     )
+
+
+def approval_office() -> Iterator[Trajectory]:
+    """Every document is checked before an approval. Applications that go elsewhere need no check."""
+    for number in range(10):
+        documents = [{"document_id": f"D-{number}{place}"} for place in "ab"]
+        look = call("Town.get_application", {"id": f"AP-{number}"}, {"documents": documents})
+        checks = [call("Town.check_document", {"document_id": each["document_id"]}) for each in documents]
+        approve, refer = (call(f"Town.{name}", {"id": f"AP-{number}"}) for name in ("approve", "refer"))
+        task = {"task": f"See AP-{number} through.", "task_id": str(number)}
+        if number % 2:
+            yield run("careful", True, look, refer, "Done.", **task)
+            yield run("hasty", False, look, "Done.", **task)
+        else:
+            yield run("careful", True, look, *checks, approve, "Done.", **task)
+            yield run("hasty", False, look, checks[0], approve, "Done.", **task)
+
+
+def test_items_that_only_one_kind_of_task_must_go_through_are_found_with_the_kind() -> None:
+    runs = RunSet.of(approval_office())
+    guards = [str(difference.guard) for difference in explain(runs.select(), runs).differences]
+    wanted = "covers(Town.get_application.document_id, Town.check_document.document_id) when Town.approve"
+    assert wanted in guards
+
+
+def test_a_number_that_is_filled_up_with_zeros_is_found_as_a_form() -> None:
+    made = [
+        run(
+            source,
+            passed,
+            call("Town.create_case", {"plot": plot}),
+            "Done.",
+            task=f"Plot {number}.",
+            task_id=str(number),
+        )
+        for number in (7, 62, 548, 3306)
+        for source, passed, plot in (("careful", True, f"{number:05}"), ("hasty", False, str(number)))
+    ]
+    runs = RunSet.of(made)
+    (first, *_) = explain(runs.select(), runs).differences
+    assert str(first.guard) == "existence(Town.create_case[plot like 99999]) when Town.create_case"
+
+
+def test_what_a_letter_says_is_told_before_how_long_it_is() -> None:
+    """The sentence also makes letters longer; one long letter without it fails, so that the length fits a run less."""
+    made = [
+        run(source, passed, call("Town.send_letter", {"body": f"We refuse {name}. {rest}"}), "Done.",
+            task=f"Refuse {name}.", task_id=name)
+        for name in ("Ash", "Birch", "Cedar", "Damson", "Elder", "Fir")
+        for source, passed, rest in (
+            ("careful", True, "Objections go to the clerk."),
+            ("hasty", False, "Sorry."),
+            ("wordy", False, "We wish you all the best for the future." if name == "Ash" else "Bye."),
+        )
+    ]  # fmt: skip
+    runs = RunSet.of(made)
+    (first, *_) = explain(runs.select(), runs).differences
+    assert "contains" in str(first.guard) and "objections" in str(first.guard)

@@ -11,11 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from contramem.contrast.form import is_field
-from contramem.monitor.comparison import read_number, write_number, write_value
+from contramem.monitor.comparison import is_same, read_number, write_number, write_value
 from contramem.monitor.results import count_items, walk
+from contramem.study.chosen_records import ChosenField, find_chosen
 from contramem.study.masks import Mask
 from contramem.study.recorded_actions import RecordedAction
 from contramem.study.run_set import StudyRun
@@ -50,6 +51,9 @@ class Slot(NamedTuple):
         return f"{self.function}[{self.name} {relation}]"
 
 
+Place: TypeAlias = Slot | ChosenField
+
+
 class Atom(NamedTuple):
     """A condition, and the runs in which it holds."""
 
@@ -82,8 +86,8 @@ class _SeenSlots:
     """The words, numbers and item counts that runs show, by place."""
 
     def __init__(self) -> None:
-        self._words: dict[Slot, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-        self._numbers: dict[Slot, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._words: dict[Place, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._numbers: dict[Place, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         self._items: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._called = defaultdict[str, set[int]](set)
         self._changing = set[str]()
@@ -97,13 +101,20 @@ class _SeenSlots:
             if not call.worked:
                 continue
             for slot, value in slots_of(call):
-                if (number := read_number(value)) is not None:
-                    if names_an_amount(slot.name):
-                        self._numbers[slot][place].append(number)
-                elif is_word(value):
-                    self._words[slot][_plain_word(value)].add(place)
+                if not _is_key(slot, value, call):
+                    self._take(slot, place, value)
             if (count := count_items(call.result())) is not None:
                 self._items[call.function][place].append(count)
+
+        for chosen, value in find_chosen(run.recorded.calls):
+            self._take(chosen, place, value)
+
+    def _take(self, slot: Place, place: int, value: Any) -> None:
+        if (number := read_number(value)) is not None:
+            if names_an_amount(slot.name):
+                self._numbers[slot][place].append(number)
+        elif is_word(value):
+            self._words[slot][_plain_word(value)].add(place)
 
     def slots(self, runs: Sequence[StudyRun]) -> Iterator[tuple[int, dict[str, Mask]]]:
         """For each slot, its conditions and the runs in which they hold, with a rank: the result of a change is known
@@ -147,11 +158,11 @@ class _SeenSlots:
         """Does a condition that is true of these runs tell more than that the function was called?"""
         return len(places) <= MAX_HOLDING * len(self._called[function])
 
-    def _rank(self, slot: Slot) -> int:
-        return int(slot.of_result and slot.function in self._changing)
+    def _rank(self, slot: Place) -> int:
+        return int(isinstance(slot, Slot) and slot.of_result and slot.function in self._changing)
 
-    def _is_fact(self, slot: Slot) -> bool:
-        return slot.of_result and slot.function not in self._changing
+    def _is_fact(self, slot: Place) -> bool:
+        return isinstance(slot, Slot) and slot.of_result and slot.function not in self._changing
 
 
 def _is_between(counts: Sequence[int], low: float, high: float) -> bool:
@@ -190,6 +201,11 @@ def names_an_amount(name: str) -> bool:
     return _NO_AMOUNTS.isdisjoint(words(name))
 
 
+def _is_key(slot: Slot, value: Any, call: RecordedAction) -> bool:
+    """Did the call give back what it was asked for? That is what the record is known by, and no amount."""
+    return slot.of_result and read_number(value) is not None and is_same(call.arguments.get(slot.name), value)
+
+
 def is_word(value: Any) -> bool:
     """Could the value be a word of a closed vocabulary?"""
     return isinstance(value, bool) or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
@@ -199,18 +215,18 @@ def _plain_word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _words(slot: Slot, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
+def _words(slot: Place, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
     return ((slot.write(f"= {write_value(word)}"), places) for word, places in seen.items())
 
 
-def _exceptions(slot: Slot, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
+def _exceptions(slot: Place, seen: dict[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
     """Every word but one; with only two words, the other word says it."""
     for word in seen if len(seen) > 2 else ():
         others = set[int]().union(*(places for other, places in seen.items() if other != word))
         yield slot.write(f"!= {write_value(word)}"), others
 
 
-def _thresholds(slot: Slot, by_run: dict[int, list[float]]) -> Iterator[tuple[str, set[int]]]:
+def _thresholds(slot: Place, by_run: dict[int, list[float]]) -> Iterator[tuple[str, set[int]]]:
     seen = sorted({number for numbers in by_run.values() for number in numbers})
     steps = list(pairwise(seen))
     every = max(1, len(steps) // MAX_THRESHOLDS)

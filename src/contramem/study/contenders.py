@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from contramem.monitor.guard import Guard
-from contramem.monitor.pattern import parse_pattern
 from contramem.study.atoms import collect_atoms
 from contramem.study.candidates import GuardCandidate, propose_candidates
 from contramem.study.masks import GuardMasks, RunMasks
@@ -30,6 +29,8 @@ MIN_ALIKE = 0.5
 """The share of the failing runs that omitted a change. The others may have given up, whatever the condition."""
 MAX_LOOSE = 2_000
 """Candidates for which conditions are looked for."""
+LENGTHS_COUNT = 5
+"""How many times a guard about the length of a text counts: whatever the text says makes it longer."""
 CONDITIONS_EACH = 3
 """How many conditions of one candidate compete."""
 
@@ -75,7 +76,10 @@ def find_contenders(runs: Sequence[StudyRun], masks: RunMasks) -> Contenders:
     atoms = collect_atoms(runs)
     facts = Conditions(masks, atoms)
     kinds = Conditions(masks, [atom for atom in atoms if atom.text in search.changing], tells_kinds=True)
-    about_arguments = [candidate for candidate in loose if "[" in candidate.text]
+    loose = [each for each in loose if not search.only_goes_on(each.text)]
+    about_arguments = [
+        candidate for candidate in loose if "[" in candidate.text or candidate.text.startswith("covers(")
+    ]
     by_data = [*search.take(firm), *search.sharpen(loose, facts), *search.sharpen_twice(loose, facts)]
     by_data += search.sharpen(about_arguments, kinds)
     by_words, tried = list[Contender](), len(candidates) + len(loose) * len(facts)
@@ -94,16 +98,20 @@ class _ContenderSearch:
 
     def __init__(self, candidates: Iterable[GuardCandidate], runs: Sequence[StudyRun]) -> None:
         self._families = Counter(map(_family_of, candidates))
+        # A tool whose name says nothing about that may as well change something.
         self.changing = frozenset(
-            call.function for run in runs for call in run.recorded.calls if call.effect == "write"
+            call.function
+            for run in runs
+            for call in run.recorded.calls
+            if call.effect not in ("read", "wait", "finalize")
         )
 
     def take(self, candidates: Iterable[GuardCandidate]) -> Iterator[Contender]:
         """The candidates without conditions."""
         for candidate in candidates:
             guard = candidate.parse()
-            if guard is not None and not self._only_goes_on(guard):
-                family = self._families[_family_of(candidate)]
+            if guard is not None and not self.only_goes_on(candidate.text):
+                family = self._count_family(candidate)
                 yield Contender(guard, candidate.masks, family, self._clearness(guard))
 
     def sharpen(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
@@ -114,9 +122,10 @@ class _ContenderSearch:
 
     def sharpen_twice(self, loose: Sequence[GuardCandidate], conditions: Conditions) -> Iterator[Contender]:
         """The same with two conditions, for candidates that one condition improves much but not enough."""
-        masks, bans = [candidate.masks for candidate in loose], list(map(_is_ban, loose))
+        some = [candidate for candidate in loose if _family_of(candidate)[1] != "words"]
+        masks, bans = [candidate.masks for candidate in some], list(map(_is_ban, some))
         for place, splits in conditions.sharpen_twice(masks, bans):
-            yield from self._join(loose[place], self._select(loose[place], splits, conditions.tells_kinds))
+            yield from self._join(some[place], self._select(some[place], splits, conditions.tells_kinds))
 
     def _select(self, candidate: GuardCandidate, splits: Sequence[Sharpened], tells_kinds: bool) -> list[Sharpened]:
         """The conditions that may be the reason for what the candidate demands."""
@@ -140,19 +149,21 @@ class _ContenderSearch:
             plain = candidate.parse() if split.chance <= MAX_CHANCE else None
             if plain is not None and (guard := add_condition(plain, split.condition)) is not None:
                 # A condition with hardly any alternatives was not found by trying many.
-                family = self._families[_family_of(candidate)] * (1 + round(split.tried * min(1.0, split.by_luck)))
+                family = self._count_family(candidate) * (1 + round(split.tried * min(1.0, split.by_luck)))
                 yield Contender(guard, split.masks, family, self._clearness(guard), split.by_luck, split.reach)
 
-    def _only_goes_on(self, guard: Guard) -> bool:
+    def _count_family(self, candidate: GuardCandidate) -> int:
+        size = self._families[_family_of(candidate)]
+        return size * LENGTHS_COUNT if " characters])" in candidate.text else size
+
+    def only_goes_on(self, text: str) -> bool:
         """Does it demand that something is done after a mere read? That only says that the task has to be done."""
-        return guard.template == "response" and parse_pattern(guard.function).function not in self.changing
+        return text.startswith("response(") and text[9:].partition(", ")[0] not in self.changing
 
     def _clearness(self, guard: Guard) -> int:
         """What must happen after or before a change says most; what must happen after a read, or at any time, least."""
-        if self._only_goes_on(guard):
-            return len(_CLEAREST)
         if guard.template == "existence" and "[" not in guard.function:
-            return len(_CLEAREST) + 1
+            return len(_CLEAREST)
         return _CLEAREST.index(guard.template)
 
 

@@ -30,6 +30,7 @@ MAX_DAYS = 400
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
 _HAS_ORDER = re.compile(r"[-+]?\d")
+_DIGITS = re.compile(r"\d+")
 _TOKEN = re.compile(r"[^\s,;:!?()\"“”]+")
 
 
@@ -45,6 +46,8 @@ def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
         return
     if isinstance(value, str) and 0 < len(shape := shape_of(value)) <= MAX_SHAPE_CHARS:
         yield f"like {write_value(shape)}"
+        if (counted := _count_digits(value, shape)) != shape:
+            yield f"like {write_value(counted)}"
         yield from _days(value, call, seen)
     if is_word(value):
         yield f"= {write_value(str(value))}"
@@ -55,6 +58,12 @@ def find_relations(value: Any, call: RecordedAction, seen: SeenFields) -> Iterat
     if isinstance(value, (str, int)) and not isinstance(value, bool) and len(str(value)) >= MIN_DISTINCT:
         yield from _places([value], call, seen)
         yield from _choices(value, call, seen)
+
+
+def _count_digits(value: str, shape: str) -> str:
+    """The shape with as many digits as the value has: 99999 for `00762`."""
+    runs = iter(_DIGITS.findall(value))
+    return re.sub("9", lambda _: "9" * len(next(runs)), shape)
 
 
 def is_text(value: Any) -> bool:

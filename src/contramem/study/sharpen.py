@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +15,7 @@ from contramem.chance import OutcomeTable
 from contramem.errors import GuardError
 from contramem.monitor.guard import Guard, Verdict, parse_guard
 from contramem.study.atoms import Atom, collect_atoms
+from contramem.study.condition_pairs import count_sides, find_pairs
 from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of
 from contramem.study.run_set import RunSet, StudyRun
 
@@ -25,12 +25,8 @@ MAX_LOOKED_AT = 4_000
 """How many runs are searched for conditions: reading more takes long and adds little."""
 MIN_RUNS = 2
 """How many runs must follow it, and how many must break it, under the condition."""
-MAX_TWICE = 60
+MAX_TWICE = 100
 """How many guards are tried with a second condition."""
-FIRST_CONDITIONS = 6
-"""How many first conditions of each are combined with a second one."""
-MIN_GAIN = 0.3
-"""The quality that a first condition needs to be combined with a second one."""
 MAX_WEIGHED = 24
 """How many conditions of one guard are tested for chance: those that separate best at first sight."""
 
@@ -70,14 +66,9 @@ class _SplitCounts(NamedTuple):
 
     splits: NDArray[np.bool_]
     """Does the condition hold in some of the runs in which the guard applies, but not in all?"""
-    has_enough: NDArray[np.bool_]
-    """Do enough runs follow and break it under the condition, with fewer exceptions than without?"""
     is_sharper: NDArray[np.bool_]
     """Are hardly any exceptions left?"""
     worth: NDArray[np.float32]
-    gain: NDArray[np.float64]
-    """Among the runs that break it: the share of failing runs in which the condition holds, minus that of passing
-    runs."""
 
 
 class Conditions:
@@ -117,27 +108,13 @@ class Conditions:
     def sharpen_twice(
         self, guards: Sequence[GuardMasks], forbids: Sequence[bool] = ()
     ) -> Iterator[tuple[int, list[Sharpened]]]:
-        """The same with two conditions, for the guards (by position) that one condition improves much but leaves with
-        exceptions: the few best of these are followed up."""
-        counts = self._count(guards)
-        if counts is None:
-            return
-        gain = np.where(counts.splits & ~counts.is_sharper & counts.has_enough, counts.gain, 0.0)
-        clearest = np.argsort(-gain.max(axis=1, initial=0.0), kind="stable")[:MAX_TWICE]
-        firsts = [
-            (int(row), int(place))
-            for row in clearest
-            for place in np.argsort(-gain[row], kind="stable")[:FIRST_CONDITIONS]
-            if gain[row, place] >= MIN_GAIN
-        ]
-        inside = [guards[row].within(self._atoms[place].mask) for row, place in firsts]
-        bans = [bool(forbids) and forbids[row] for row, _ in firsts]
-        joined = dict[int, list[Sharpened]]()
-        for (row, place), seconds in zip(firsts, self.sharpen(inside, bans), strict=True):
-            first = self._atoms[place]
-            pairs = [_join(first, second) for second in seconds if _slot(second.condition) != _slot(first.text)]
-            joined.setdefault(row, []).extend(pairs)
-        yield from ((row, sorted(splits, key=_order)) for row, splits in joined.items())
+        """The same with two conditions, for the guards (told by their place) that most failing runs break."""
+        failing = [(guard.broken & self._masks.failed).bit_count() for guard in guards]
+        for row in sorted(range(len(guards)), key=lambda row: (-failing[row], row))[:MAX_TWICE]:
+            pairs = find_pairs(guards[row], self._atoms, self._masks, MAX_CONTRADICTING)
+            is_ban = bool(forbids) and forbids[row]
+            sharpened = [self._weigh_one(guards[row], pair.mask, pair.text, pair.tried, is_ban) for pair in pairs]
+            yield row, sorted((each for each in sharpened if each is not None), key=_order)[:MAX_WEIGHED]
 
     def _count(self, guards: Sequence[GuardMasks]) -> _SplitCounts | None:
         """None if there is nothing to count. The last counts are kept: one condition and two are looked for in turn."""
@@ -171,24 +148,27 @@ class Conditions:
         )
         is_sharper = splits & has_enough & (broke_passed <= MAX_CONTRADICTING * passing)
         worth = (kept_passed * broke_failed - kept_failed * broke_passed) / np.maximum(1, inside)
-        all_failing = np.array([[(guard.broken & failed).bit_count()] for guard in guards])
-        gain = broke_failed / np.maximum(1, all_failing) - broke_passed / np.maximum(1, all_broke)
-        return _SplitCounts(splits, has_enough, is_sharper, worth, gain)
+        return _SplitCounts(splits, is_sharper, worth)
 
     def _weigh(self, guard: GuardMasks, atoms: Sequence[Atom], slots: int, is_ban: bool) -> list[Sharpened]:
         sharpened: list[Sharpened] = []
         for atom in atoms:
             if len(sharpened) == MAX_WEIGHED:
                 break
-            if alike := self._share_alike(guard, atom.mask, is_ban):
-                inside = guard.within(atom.mask)
-                tried = slots * atom.choices
-                # A threshold has two sides, however many values it could lie between.
-                sides = 2 * slots if " > " in atom.text or " <= " in atom.text else tried
-                by_luck = sides * self._share_by_luck(guard, inside)
-                likely, reach = self._masks.chance(inside), atom.mask.bit_count()
-                sharpened.append(Sharpened(atom.text, inside, likely, tried, alike, by_luck, reach))
+            tried = slots * atom.choices
+            weighed = self._weigh_one(guard, atom.mask, atom.text, slots * count_sides(atom), is_ban)
+            if weighed is not None:
+                sharpened.append(weighed._replace(tried=tried))
         return sorted(sharpened, key=_order)
+
+    def _weigh_one(self, guard: GuardMasks, mask: Mask, text: str, sides: int, is_ban: bool) -> Sharpened | None:
+        """None: the condition only tells one kind of task from another."""
+        alike = self._share_alike(guard, mask, is_ban)
+        if not alike:
+            return None
+        inside = guard.within(mask)
+        by_luck = sides * self._share_by_luck(guard, inside)
+        return Sharpened(text, inside, self._masks.chance(inside), sides, alike, by_luck, mask.bit_count())
 
     def _share_by_luck(self, guard: GuardMasks, inside: GuardMasks) -> float:
         """Among conditions that pick as many tasks blindly, the share that leaves the guard as few exceptions."""
@@ -216,21 +196,6 @@ class Conditions:
 def _order(sharpened: Sharpened) -> tuple[float, int, int, str]:
     """Least explained by chance first; among thresholds that the same runs pass, the one that claims least."""
     return sharpened.chance * sharpened.tried, sharpened.reach, len(sharpened.condition), sharpened.condition
-
-
-def _join(first: Atom, second: Sharpened) -> Sharpened:
-    """Both conditions. That the first was one of several that were followed up counts as a trial."""
-    return second._replace(
-        condition=f"{first.text} and {second.condition}",
-        tried=second.tried * FIRST_CONDITIONS,
-        by_luck=second.by_luck * FIRST_CONDITIONS,
-        reach=first.mask.bit_count() + second.reach,
-    )
-
-
-def _slot(condition: str) -> str:
-    """What a condition is about: a function with a field or an argument."""
-    return re.split(r" (?:=|!=|<=|>|has) ", condition, maxsplit=1)[0]
 
 
 def find_splits(guard: Guard, runs: Sequence[StudyRun], verdicts: Sequence[Verdict], run_set: RunSet) -> list[Split]:

@@ -24,17 +24,22 @@ LEXICON: dict[Effect, frozenset[str]] = {
         sum average total match detect""".split()
     ),
     "write": frozenset(
-        """acknowledge acquire add admit allocate append apply approve archive assign attach backup block book buy
-        cancel change charge clear click close commit complete confirm connect copy cordon cp craft create decrease
-        delete deploy deposit detach disable discharge disconnect dismiss download draft drag drain echo edit enable
-        equip escalate evict exchange execute extend fill follow forward fund grant hire import increase insert install
-        invite join kick kill launch like lock log login logout make mark mention merge migrate mkdir modify mount move
-        mute mv notify order patch pay pin place plot post prescribe press provide provision publish purchase put
-        reassign reboot record redo refuel refund register reject release remove rename renew reopen replace reply
-        report repost rerun reschedule reseat reserve reset resolve restart restore resume return retweet revoke rm
-        rollback rotate run save scale schedule sell send set share sign start stop submit subscribe suspend swap sync
-        tag terminate toggle touch transfer trash trigger turn tweet unassign unblock uncordon undo unfollow unlock
-        unmount unmute unpin unsubscribe update upgrade upload use vote withdraw write""".split()
+        """acknowledge acquire activate add adjust admit allocate amend append apply appoint approve archive assign
+        attach authorise authorize backup block book buy cancel certify change charge clear click close commit
+        compensate complete confirm connect copy cordon cp craft create deactivate debit decline decrease defer
+        delete deny deploy deposit designate detach disable discharge discard disconnect dismiss dispatch dispose
+        download draft drag drain echo edit enable enrol enroll equip erase escalate evict exchange execute
+        exempt expedite expel extend fill follow forward freeze fulfil fulfill fund grant hire import impose
+        increase inform initiate insert install instruct invite join kick kill launch lend like lock log login
+        logout make mark mention merge migrate mkdir modify mount move mute mv nominate notify order overrule
+        patch pay penalize pin place plot post postpone prescribe press prioritize provide provision publish
+        purchase put quarantine raise reactivate reassign reboot reclassify record redirect redo refer refuel
+        refund refuse register reimburse reinstate reject release relocate remind remove rename renew reopen
+        replace reply report repost reroute rerun reschedule rescind reseat reserve reset resolve restart
+        restore resume retire return retweet reverse revoke rm rollback rotate run save scale schedule sell send
+        set settle share sign start stop submit subscribe suspend swap sync tag terminate toggle touch transfer
+        trash trigger turn tweet unassign unblock uncordon undo unfollow unfreeze uninstall unlink unlock
+        unmount unmute unpin unsubscribe update upgrade upload use vacate void vote waive warn withdraw write""".split()
     ),
     "wait": frozenset("wait sleep pause".split()),
     "finalize": frozenset("finish finalize finalise done".split()),

@@ -59,3 +59,34 @@ def test_a_condition_on_data_is_kept_beside_the_cards_of_single_tasks(tmp_path: 
     guards = {guard for card in build_skills(tmp_path, *CREDITS, *other).cards for guard in card.guards}
     assert "precedence(Office.send_notice, Office.close_case)" in guards
     assert any("hold_order" in guard and "amount > " in guard for guard in guards), guards
+
+
+def store(number: int, place: str) -> Packet:
+    """What goes to B2 is counted afterwards. The request names the place, so that everybody can tell."""
+    move = call("Depot.move", {"pallet": f"pa-{number}-77", "to": place})
+    count = call("Depot.recount", {"pallet": f"pa-{number}-77"})
+    task = {"task": f"Bring pa-{number}-77 to {place}.", "task_id": f"move {number}"}
+    good: list[Call] = [move, count] if place == "B2" else [move]
+    bad: list[Call] = [move] if place == "B2" else [move, count]
+    runs = [run(source, True, *good, "Done.", **task) for source in "ab"]
+    return packet(*runs, *(run(source, False, *bad, "Done.", **task) for source in "cd"))
+
+
+def test_a_rule_whose_condition_is_a_value_that_requests_name_is_kept(tmp_path: Path) -> None:
+    built = build_skills(tmp_path, *(store(number, ("B2", "C1", "D4")[number % 3]) for number in range(12)))
+    guards = [guard for card in built.cards for guard in card.guards]
+    assert any("recount" in guard and "[to = B2]" in guard for guard in guards), guards
+
+
+def dress(number: int, colour: str) -> Packet:
+    """What the request itself asks for is no lesson."""
+    good, bad = (call("Shop.paint", {"item": f"it-{number}-77", "colour": name}) for name in (colour, "grey"))
+    task = {"task": f"Paint it-{number}-77 {colour}.", "task_id": f"paint {number}"}
+    return packet(
+        *(run(s, True, good, "Done.", **task) for s in "ab"), *(run(s, False, bad, "Done.", **task) for s in "cd")
+    )
+
+
+def test_a_value_that_requests_ask_for_is_no_rule(tmp_path: Path) -> None:
+    built = build_skills(tmp_path, *(dress(number, "red") for number in range(8)))
+    assert not [card for card in built.cards if any("colour = red" in guard for guard in card.guards)]

@@ -179,13 +179,25 @@ def _may_be_done(guard: Guard, packets: Sequence[Packet], evidence: Sequence[Stu
     if guard.template != "absence" or not _is_about_data(guard):
         return True
     kinds = {runs.kind_of_task.get(packet.task_key) for packet in packets}
+    shown = {packet.task_key for packet in packets}
+    wrong = [run for run in evidence if run.task in shown and not run.passed and guard.target in run.recorded.functions]
+    changed = set(map(_changes_of, wrong))
     return any(
         run.passed
-        and runs.kind_of_task.get(run.task) in kinds
         and guard.target in run.recorded.functions
+        and (runs.kind_of_task.get(run.task) in kinds or (_changes_of(run) in changed and not _asks(run, guard)))
         and run.recorded.replay(guard) == "vacuous"
         for run in evidence
     )
+
+
+def _changes_of(run: StudyRun) -> frozenset[str]:
+    return frozenset(call.function for call in run.recorded.calls if call.worked and call.effect != "read")
+
+
+def _asks(run: StudyRun, guard: Guard) -> bool:
+    """Does the request of the run ask for the call itself?"""
+    return names_action(run.trajectory.task, guard.target)
 
 
 def _is_about_data(guard: Guard) -> bool:

@@ -1,0 +1,109 @@
+"""Condition pairs: two conditions that only together leave a guard without exceptions. `listed`, but no `repair`.
+
+All pairs are tried, and not only those whose first condition looks good alone: half of an exception looks like chance.
+A guard speaks about few tasks, so that most conditions are true of the same of them, and only one of those is tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from contramem.study.atoms import Atom
+from contramem.study.masks import GuardMasks, Mask, RunMasks, matrix_of, places_of
+
+MAX_ATOMS = 120
+"""Conditions of one guard that pairs are made of: those that leave most of the failures in."""
+MAX_PAIRS = 48
+"""Of one guard, those that separate best."""
+MIN_RUNS = 2
+"""That keep the guard, and that break it, where both conditions are true."""
+
+
+class ConditionPair(NamedTuple):
+    """Two conditions, and how many pairs there were to choose from."""
+
+    first: Atom
+    second: Atom
+    tried: int
+    """Pairs of slots, times the choices in these two. The more, the less it means."""
+
+    @property
+    def mask(self) -> Mask:
+        return self.first.mask & self.second.mask
+
+    @property
+    def text(self) -> str:
+        return f"{self.first.text} and {self.second.text}"
+
+
+def find_pairs(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max_wrong: float) -> list[ConditionPair]:
+    """The pairs under which at most the share `max_wrong` of the passing runs break the guard, where neither condition
+    alone does that; the pair that separates best first."""
+    chosen = _select_atoms(guard, atoms, masks, max_wrong)
+    if len(chosen) < 2:
+        return []
+    inside = [guard.kept & masks.passed, guard.broken & masks.passed, guard.kept & masks.failed]
+    kept_passed, broke_passed, kept_failed, broke_failed = (
+        _count_shared(chosen, side) for side in (*inside, guard.broken & masks.failed)
+    )
+    passing = kept_passed + broke_passed
+    slots = np.array([_number_of(slot_of(atom.text), chosen) for atom in chosen])
+    is_right = (
+        (broke_passed <= max_wrong * passing)
+        & (kept_passed >= MIN_RUNS)
+        & (broke_failed >= MIN_RUNS)
+        & (slots[:, None] < slots[None, :])
+    )
+    size = np.maximum(1, passing + kept_failed + broke_failed)
+    worth = np.where(is_right, (kept_passed * broke_failed - kept_failed * broke_passed) / size, 0.0)
+    best = np.argsort(-worth, axis=None, kind="stable")[:MAX_PAIRS]
+    count = len(set(slots.tolist()))
+    pairs = [divmod(int(place), len(chosen)) for place in best if worth.flat[place] > 0]
+    return [
+        ConditionPair(chosen[one], chosen[two], count * (count - 1) // 2 * chosen[one].choices * chosen[two].choices)
+        for one, two in pairs
+    ]
+
+
+def _select_atoms(guard: GuardMasks, atoms: Sequence[Atom], masks: RunMasks, max_wrong: float) -> list[Atom]:
+    """Those that leave some of the exceptions and not all, the simplest of those that are true of the same runs."""
+    wrong, failing, right = guard.broken & masks.passed, guard.broken & masks.failed, guard.kept & masks.passed
+    by_mask: dict[Mask, Atom] = {}
+    for atom in atoms:
+        if atom.mask & wrong and wrong & ~atom.mask:
+            by_mask.setdefault(atom.mask & guard.spoken, atom)
+    loose = [
+        (-(mask & failing).bit_count(), number, atom)
+        for number, (mask, atom) in enumerate(by_mask.items())
+        if (mask & failing).bit_count() >= MIN_RUNS
+        and (mask & right).bit_count() >= MIN_RUNS
+        and (mask & wrong).bit_count() > max_wrong * (mask & (wrong | right)).bit_count()
+    ]
+    return [atom for _, _, atom in sorted(loose)[:MAX_ATOMS]]
+
+
+def _count_shared(atoms: Sequence[Atom], side: Mask) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """For each two atoms, the runs of `side` that both are true of."""
+    places = places_of(side)
+    if not places:
+        return np.zeros((len(atoms), len(atoms)), dtype=np.float32)
+    matrix = matrix_of([atom.mask & side for atom in atoms], places[-1] + 1)[:, places]
+    return matrix @ matrix.T
+
+
+def _number_of(slot: str, atoms: Sequence[Atom]) -> int:
+    return next(number for number, atom in enumerate(atoms) if slot_of(atom.text) == slot)
+
+
+def slot_of(condition: str) -> str:
+    """What a condition is about: a function with a field or an argument."""
+    return re.split(r" (?:=|!=|<=|>|has) ", condition, maxsplit=1)[0]
+
+
+def count_sides(atom: Atom) -> int:
+    """A threshold has two sides, however many values it could lie between; a word has as many as there are words."""
+    return 2 if " > " in atom.text or " <= " in atom.text else atom.choices
