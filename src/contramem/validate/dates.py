@@ -12,7 +12,11 @@ from typing import Any, TypeVar
 from contramem.bank.card import SkillDelta
 
 Text = TypeVar("Text", bound=SkillDelta)
-_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+# Only months and their usual abbreviations: `Separate 2 calls` and `Mark 3 tasks` are no dates.
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
 _CLOCK = r"(?P<clock>(?:[ T]|, | at )\d{1,2}:\d{2}(?P<second>:\d{2}(?:\.\d+)?)?)?(?P<zone>Z|[+-]\d{2}:\d{2})?"
 _FORMS = tuple(
     (re.compile(rf"(?<![\w-]){day}{_CLOCK}(?![\w-])"), form)
@@ -23,6 +27,8 @@ _FORMS = tuple(
         (r"\d{1,2}/\d{1,2}/\d{4}", "DD/MM/YYYY or MM/DD/YYYY"),
         (rf"{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}", "Month D, YYYY"),
         (rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH},? \d{{4}}", "D Month YYYY"),
+        (rf"{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?", "Month D"),
+        (rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}", "D Month"),
         (r"\d{4}-W\d{2}", "YYYY-Www"),
     )
 )
@@ -52,5 +58,5 @@ def _generalize(value: Any) -> Any:
 def _form_of(day: str, match: re.Match[str]) -> str:
     if not match["clock"]:
         return day
-    between = re.match(r"[ T]|, | at ", match["clock"])
+    between = re.match(r" at |, |[ T]", match["clock"])
     return f"{day}{between[0] if between else ' '}HH:MM{':SS' if match['second'] else ''}"
