@@ -43,6 +43,8 @@ from contramem.contrast.values import (
         pytest.param("Fort Worth", "city", "ADDRESS", id="city"),
         pytest.param("report-final.pdf", "", "FILE", id="file"),
         pytest.param("/home/emma/notes", "", "FILE", id="path"),
+        pytest.param("C:\\Users\\Emma Lee\\notes.txt", "", "FILE", id="windows-path"),
+        pytest.param("file:///home/emma/notes", "", "FILE", id="path-as-link"),
         pytest.param("$1,200.50", "", "AMOUNT", id="amount with currency"),
         pytest.param("20 EUR", "", "AMOUNT", id="currency behind"),
         pytest.param("1200.50", "price", "AMOUNT", id="digits called price"),

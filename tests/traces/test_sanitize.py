@@ -39,6 +39,11 @@ def run(text: str = "", **changes: object) -> Trajectory:
     return msgspec.structs.replace(made, **changes)
 
 
+def test_what_an_override_turned_round_goes_with_it() -> None:
+    assert remove_hidden("ok\u202eyenom eriw\u202c then\nnext") == "ok then\nnext"
+    assert remove_hidden("ok\u202eyenom eriw") == "ok"
+
+
 @pytest.mark.parametrize("text", HIDDEN)
 def test_hidden_characters_are_removed_from_every_text_of_a_run(text: str) -> None:
     with Pool([run(text, ability=text, source=text)]) as pool:

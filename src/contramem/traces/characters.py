@@ -10,6 +10,8 @@ import re
 
 # Escape sequences go whole: without its first character the rest of one would stand there as text.
 _ESCAPE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])|\x9b[0-?]*[ -/]*[@-~]")
+# So does what an override turns round: nobody could have read it in the order in which it stands.
+_TURNED = re.compile("[\u202d\u202e][^\u202c\n]*\u202c?")
 _LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 HIDDEN = (
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -27,7 +29,8 @@ def has_hidden(text: str) -> bool:
 
 
 def remove_hidden(text: str) -> str:
-    """`text` as it is read: line breaks of every kind as one, escape sequences and hidden characters gone."""
+    """`text` as it is read: line breaks of every kind as one, escape sequences, overridden text and hidden characters
+    gone."""
     if not _SUSPECT.search(text):
         return text
-    return _HIDDEN.sub("", _LINE_BREAK.sub("\n", _ESCAPE.sub("", text)))
+    return _HIDDEN.sub("", _TURNED.sub("", _LINE_BREAK.sub("\n", _ESCAPE.sub("", text))))
