@@ -27,9 +27,9 @@ from contramem.build.reassessment import (
     say_tasks,
 )
 from contramem.build.recorder import BuildRecorder, digest_of
-from contramem.build.rules.across import MAX_CHANCE_IN_ONE_TASK
 from contramem.build.rules.author import RuleAuthor
 from contramem.build.rules.curate import is_needless, is_repeated
+from contramem.build.rules.lesson_checks import MAX_CHANCE_IN_ONE_TASK
 from contramem.build.rules.mine import count_outcomes, highest_chance, is_enforced
 from contramem.build.rules.rule import kind_of, restate
 from contramem.build.rules.support import FollowRecord, follow_record, replays, support_from
@@ -277,8 +277,19 @@ def _grade(
         return "proven", likely
     enough = 1 if likely <= MAX_CHANCE_IN_ONE_TASK else MIN_TASKS_OBSERVED
     unopposed = not counted.support.contradicted_by and len(counted.support.tasks) >= enough
+    if not unopposed:
+        return None, likely
     most = MAX_CHANCE_OBSERVED if record.broke_and_passed else MAX_CHANCE_UNOPPOSED
-    return "observed" if likely <= most and unopposed else None, likely
+    return "observed" if likely <= most or _is_clear_over_all_tasks(guards, record) else None, likely
+
+
+def _is_clear_over_all_tasks(guards: Sequence[Guard], record: FollowRecord) -> bool:
+    """Whether nobody passed without it, and chance hardly explains that over all runs together. Tasks that no run
+    passed show nothing within themselves, but count here. A rule with a condition may only tell hard tasks from easy
+    ones, so it has to show within tasks."""
+    if record.broke_and_passed or any(guard.conditions for guard in guards):
+        return False
+    return chance([record.outcomes]) <= MAX_CHANCE_OBSERVED
 
 
 def _why_not_believed(grade: Grade | None, wanted: Grade, likely: float, accepted: float) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ function with as many conditions to choose from), so a condition must be worth i
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contramem.chance import OutcomeTable
@@ -72,8 +72,13 @@ class Explanation:
     unexplained: int
 
 
-def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explanation:
-    """The differences between the passing and the failing runs among `runs`, those that explain most first."""
+def explain(
+    runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8, accept: Callable[[Difference], bool] | None = None
+) -> Explanation:
+    """The differences between the passing and the failing runs among `runs`, those that explain most first.
+
+    `accept` has the last word on each: one that it rejects explains no failure, so that another may.
+    """
     masks = RunMasks(runs, run_set)
     contenders = find_contenders(runs, masks)
     everything = (*contenders.by_data, *contenders.by_words)
@@ -86,7 +91,7 @@ def explain(runs: Sequence[StudyRun], run_set: RunSet, limit: int = 8) -> Explan
         [each for each in contenders.by_words if each.by_luck <= MAX_BY_LUCK],
         [each for each in everything if each.by_luck > MAX_BY_LUCK],
     ):
-        more, explained = _choose(_group(some), masks, limit - len(chosen), explained)
+        more, explained = _choose(_group(some), masks, limit - len(chosen), explained, accept)
         chosen += more
     differences = tuple(_difference(group, masks, explains) for group, explains in chosen)
     unexplained = (masks.failed & ~explained).bit_count()
@@ -107,7 +112,11 @@ def _group(contenders: Iterable[Contender]) -> list[list[Contender]]:
 
 
 def _choose(
-    groups: Sequence[Sequence[Contender]], masks: RunMasks, limit: int, explained: Mask
+    groups: Sequence[Sequence[Contender]],
+    masks: RunMasks,
+    limit: int,
+    explained: Mask,
+    accept: Callable[[Difference], bool] | None,
 ) -> tuple[list[tuple[Sequence[Contender], int]], Mask]:
     """The best contenders, each with the number of failures that none before it explained, and all these failures.
 
@@ -125,6 +134,8 @@ def _choose(
                 heapq.heappush(waiting, (again, len(chosen)))
             continue
         checked = _check(group, masks)
+        if checked is group and accept is not None and not accept(_difference(group, masks, 0)):
+            checked = group[1:]  # the next one that the same runs follow and break
         if checked is not group:
             again = _weigh(checked, masks, explained) if checked else None
             if again is not None:

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from contramem.bank.support import CardSupport, GuardSupport
 from contramem.build.rules.steps import find_guarded_calls
+from contramem.chance import OutcomeTable
 from contramem.contrast.packet import Packet, PacketRun
 from contramem.monitor.guard import Guard, Verdict
 from contramem.monitor.packet_replay import GuardReplay, check_run, fit_to_task, replay
@@ -30,6 +31,12 @@ class FollowRecord(NamedTuple):
     kept_and_passed: int
     broke: int
     broke_and_passed: int
+
+    @property
+    def outcomes(self) -> OutcomeTable:
+        """All runs in one table, whatever their task."""
+        passed, broke_passed = self.kept_and_passed, self.broke_and_passed
+        return OutcomeTable(passed, self.kept - passed, broke_passed, self.broke - broke_passed)
 
     @property
     def speaks_against_it(self) -> bool:

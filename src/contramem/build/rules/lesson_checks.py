@@ -1,0 +1,172 @@
+"""LessonChecks: which of the differences between passing and failing runs are worth a card.
+
+They are asked while differences are chosen: one that is no lesson must not claim the failures that a lesson explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contramem.build.rules.phrases import names_action
+from contramem.contrast.packet import Packet
+from contramem.monitor.guard import Guard
+from contramem.monitor.packet_replay import GuardReplay, replay
+from contramem.monitor.pattern import parse_pattern
+from contramem.monitor.scope import FieldReturned, TaskSays
+from contramem.study.explain import Difference
+from contramem.study.run_set import RunSet, StudyRun
+
+MAX_BY_CHANCE = 10
+"""How many rules of a family may be expected by chance to look this good. An overestimate, because rules of one family
+share most of their runs: docs/quality.md says how it was chosen."""
+MIN_SHOWING = 2
+"""How many tasks must have passing runs that follow the rule and failing runs that break it, unless one task is enough
+proof."""
+MIN_SHOWING_WORD = 3
+"""The same if a word of the request is the condition: requests have many words."""
+MAX_CHANCE_IN_ONE_TASK = 0.002
+"""Six runs against six are enough if they all agree."""
+
+
+class LessonChecks:
+    """What a difference has to pass to become a lesson."""
+
+    def __init__(self, packets: Sequence[Packet], evidence: Sequence[StudyRun], runs: RunSet) -> None:
+        self._packets = packets
+        self._evidence = evidence
+        self._runs = runs
+        self._effects = {
+            step.function: step.effect for packet in packets for run in packet.runs for step in run.actions
+        }
+        self._showing: dict[Guard, list[tuple[Packet, GuardReplay]]] = {}
+        self._topics_of_words = set[tuple[str, str]]()
+        """What accepted lessons whose condition is a word of the request are about: one per function is enough."""
+
+    def accept(self, difference: Difference) -> bool:
+        """Whether it is worth a card."""
+        guard = difference.guard
+        if difference.chance * difference.family > MAX_BY_CHANCE or not self._is_definite(guard):
+            return False
+        topic = (guard.template, guard.target) if _request_words(guard) else None
+        if topic in self._topics_of_words or not self._is_shown(difference):
+            return False
+        self._topics_of_words.update({topic} if topic else ())
+        return True
+
+    def find_showing(self, guard: Guard) -> list[tuple[Packet, GuardReplay]]:
+        """The tasks whose own runs show it, clearest first."""
+        if guard not in self._showing:
+            self._showing[guard] = find_showing(guard, self._packets)
+        return self._showing[guard]
+
+    def _is_definite(self, guard: Guard) -> bool:
+        """Whether it says something that an agent can act on and that is no accident of the words of requests."""
+        return not (_says_too_little(guard) or self._only_goes_on(guard) or _forbids_by_words(guard))
+
+    def _only_goes_on(self, guard: Guard) -> bool:
+        """Does it demand a change after a call that only reads? That runs which carried on with the task passed is not
+        a lesson; what else to read, or what is required under a condition, is."""
+        if not guard.follows_a_call or guard.conditions:
+            return False
+        first, then = (parse_pattern(text).function for text in (guard.function, guard.then))
+        return self._effects.get(first) != "write" and self._effects.get(then) != "read"
+
+    def _is_shown(self, difference: Difference) -> bool:
+        """Whether enough tasks show it, in requests that do not say it themselves."""
+        guard, showing = difference.guard, self.find_showing(difference.guard)
+        shown_by = [packet for packet, _ in showing]
+        tasks = sum(_count_tasks(packet, replayed) for packet, replayed in showing)
+        is_clear = difference.chance <= MAX_CHANCE_IN_ONE_TASK and not _is_about_data(guard)
+        if tasks < (MIN_SHOWING_WORD if _request_words(guard) else 1 if is_clear else MIN_SHOWING):
+            return False
+        if _is_asked_for(guard, shown_by) or _names_a_value_of(guard, shown_by):
+            return False
+        return self._may_be_done(guard, shown_by)
+
+    def _may_be_done(self, guard: Guard, packets: Sequence[Packet]) -> bool:
+        """Does some passing run of these kinds of tasks make the call when the condition does not hold? If none does,
+        the call is unrelated to these tasks, and the condition to the call."""
+        if guard.template != "absence" or not _is_about_data(guard):
+            return True
+        kinds = {self._runs.kind_of_task.get(packet.task_key) for packet in packets}
+        shown = {packet.task_key for packet in packets}
+        calling = [run for run in self._evidence if guard.target in run.recorded.functions]
+        changed = {_changes_of(run) for run in calling if run.task in shown and not run.passed}
+        return any(
+            run.passed
+            and (
+                self._runs.kind_of_task.get(run.task) in kinds
+                or (_changes_of(run) in changed and not _asks(run, guard))
+            )
+            and run.recorded.replay(guard) == "vacuous"
+            for run in calling
+        )
+
+
+def find_showing(guard: Guard, packets: Sequence[Packet]) -> list[tuple[Packet, GuardReplay]]:
+    """The tasks whose own runs show it, clearest first."""
+    replays = [(packet, replay(guard, packet)) for packet in packets if packet.is_contrastive]
+    showing = [(packet, replayed) for packet, replayed in replays if replayed.supports]
+    return sorted(showing, key=lambda pair: (-len(pair[1].held) * len(pair[1].broken), pair[0].task_key))
+
+
+def _says_too_little(guard: Guard) -> bool:
+    """Does it demand a call without saying when, or only the shape of a free text, which depends on the task?"""
+    tests = [condition for pattern in guard.patterns for condition in pattern.conditions]
+    if any(condition.test == "like" and " " in condition.value for condition in tests):
+        return True
+    return guard.demand is not None and not guard.then and not tests and not guard.conditions
+
+
+def _request_words(guard: Guard) -> list[str]:
+    phrases = [condition.value for condition in guard.conditions if isinstance(condition, TaskSays)]
+    return [word for value in phrases for word in value.split()]
+
+
+def _forbids_by_words(guard: Guard) -> bool:
+    """Does it forbid a call because of a word in the request? Which word goes with tasks that do not need the call is
+    chance, unless it is the absence of a word from the function's own name."""
+    conditions = [condition for condition in guard.conditions if isinstance(condition, TaskSays)]
+    return guard.template == "absence" and any(condition.operator != "lacks" for condition in conditions)
+
+
+def _names_a_value_of(guard: Guard, packets: Sequence[Packet]) -> bool:
+    """Does it demand a value that most of the requests showing it name themselves? Then it is not a lesson. A request
+    that names the value of a condition only shows that the condition can be seen."""
+    asked = [parse_pattern(text) for text in (guard.function, guard.then) if text]
+    tests = [test for pattern in asked for test in pattern.conditions if test.test in ("=", "picks")]
+    values = [test.value.rpartition("= ")[2].partition(" of ")[0].casefold() for test in tests]
+    named = [packet for packet in packets if any(value and value in _request(packet) for value in values)]
+    return 2 * len(named) > len(packets)
+
+
+def _request(packet: Packet) -> str:
+    return next((run.task.casefold() for run in packet.recorded.values()), "")
+
+
+def _changes_of(run: StudyRun) -> frozenset[str]:
+    return frozenset(call.function for call in run.recorded.calls if call.worked and call.effect != "read")
+
+
+def _asks(run: StudyRun, guard: Guard) -> bool:
+    """Does the request of the run ask for the call itself?"""
+    return names_action(run.trajectory.task, guard.target)
+
+
+def _is_about_data(guard: Guard) -> bool:
+    """Does a value returned by some call decide when it applies? A single task has many such values."""
+    return any(isinstance(condition, FieldReturned) for condition in guard.conditions)
+
+
+def _count_tasks(packet: Packet, replayed: GuardReplay) -> int:
+    """One; for tasks with a single run each, the smaller of the numbers of tasks that follow it and that break it."""
+    kept, broke = (packet.tasks_behind(*side) for side in (replayed.held, replayed.broken))
+    return max(1, min(len(kept), len(broke)))
+
+
+def _is_asked_for(guard: Guard, packets: Sequence[Packet]) -> bool:
+    """Do most of the requests that show it say it themselves? Then it is not a lesson."""
+    if guard.demand != "a call" or parse_pattern(guard.then or guard.function).conditions:
+        return False
+    asking = [packet for packet in packets if names_action(packet.task, guard.target)]
+    return 2 * len(asking) > len(packets)
