@@ -87,11 +87,12 @@ def test_the_hints_are_the_mined_guards_with_the_runs_that_show_them() -> None:
         )
 
 
-def test_of_runs_that_are_alike_one_of_each_outcome_is_named() -> None:
+def test_of_runs_that_are_alike_two_are_named_one_of_each_outcome_if_there_are_both() -> None:
     look, close = call("Desk.get_ticket", {"id": "t-4711"}), call("Desk.close_ticket", {"id": "t-4711"})
     runs = [run(source, True, look, close, "Closed.") for source in "ab"]
     made = packet(*runs, *(run(source, False, look, "Closed.") for source in "cd"))
     assert "all [A#1 C#1] Desk.get_ticket" in packet_text(made).text
+    assert "all [A#1 B#1] Desk.get_ticket" in packet_text(packet(*runs, run("c", True, look, close, "Closed."))).text
 
 
 def test_signals_leave_out_the_app_where_there_is_only_one_and_guards_never() -> None:

@@ -160,11 +160,11 @@ def _did(step: Step) -> bytes:
 def _write_shared_lines(
     rows: Sequence[AlignedStep], passed: Outcomes, results: ResultTexts, clock: Clock, level: int
 ) -> Iterator[str]:
-    """Every run is alike, so the first passing and the first failing one are enough to cite."""
+    """Every run is alike, so the first passing and the first failing one are enough to cite, or the first two."""
     first: dict[bool | None, str] = {}
     for letter, outcome in passed.items():
         first.setdefault(outcome, letter)
-    letters = list(first.values())
+    letters = list(first.values()) if len(first) > 1 else list(passed)[:2]
     if level > 1 and len(rows) > 1:
         places = (
             " to ".join(f"{letter}#{row.steps[letter].position}" for row in (rows[0], rows[-1])) for letter in letters
